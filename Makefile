@@ -1,0 +1,59 @@
+# Everything a checkout needs, from Python 3.11 or newer, make and a package index alone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint unit integration faults bench requirements clean
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## make .venv with everything in it
+
+$(INSTALLED): pyproject.toml requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "truthgate needs Python 3.11 or newer; name one with PYTHON=..."; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: install ## watch answers being judged: a broker, a worker and a sample chat log
+	$(BIN)/truthgate demo
+
+test: lint unit integration faults-short ## everything that is checked before a change is taken
+
+lint: install ## style, types and the directions of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: install ## the tests that need no broker
+	$(BIN)/python -m pytest tests/unit
+
+integration: install ## the tests on a real Apache Kafka
+	$(BIN)/python -m pytest tests/integration
+
+.PHONY: faults-short
+faults-short: install
+	$(BIN)/python -m pytest tests/faults
+
+faults: install ## kill workers and brokers, break the network: the long form, about half an hour
+	TRUTHGATE_TEST_FAULTS=long $(BIN)/python -m pytest tests/faults
+
+bench: install ## measure; see benchmarks/README.md
+	$(BIN)/python -m benchmarks.stream
+
+requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/runtime.txt
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --group dev -o requirements/dev.txt
+
+clean: ## remove what was made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
