@@ -1,0 +1,36 @@
+"""The contract: records, their Avro schemas, and their encodings on Kafka and in files."""
+
+from schemas.codec import Codec
+from schemas.errors import DecodeError, EncodeError, RegistryUnreachable
+from schemas.jsonl import BadLine, read_jsonl
+from schemas.records import (
+    ChatbotAnswer,
+    ContextPassage,
+    HumanRating,
+    KnowledgeDocument,
+    RateWindow,
+    Record,
+    Verdict,
+    VerdictEvidence,
+    VerdictFeature,
+)
+from schemas.validation import to_json
+
+__all__ = [
+    "BadLine",
+    "ChatbotAnswer",
+    "Codec",
+    "ContextPassage",
+    "DecodeError",
+    "EncodeError",
+    "HumanRating",
+    "KnowledgeDocument",
+    "RateWindow",
+    "Record",
+    "RegistryUnreachable",
+    "Verdict",
+    "VerdictEvidence",
+    "VerdictFeature",
+    "read_jsonl",
+    "to_json",
+]

@@ -1,0 +1,80 @@
+"""The schemas that the package ships: of each record the current one, and every released one."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, get_args
+
+from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
+
+from schemas.records import Record
+
+NAMESPACE = "truthgate"
+RECORD_TYPES: tuple[type[Record], ...] = get_args(Record)
+_ROOT = files("schemas")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordSchema:
+    """An Avro schema of one of our records.
+
+    ``text`` is its JSON, ``parsed`` what fastavro made of it, ``fingerprint`` the CRC-64-AVRO of
+    its Parsing Canonical Form as 8 bytes, little endian (Avro 1.11, "Schema Fingerprints").
+    """
+
+    record_type: type[Record]
+    text: str
+    parsed: dict[str, Any]
+    fingerprint: bytes
+
+    @property
+    def name(self) -> str:
+        """The record's full name, such as ``truthgate.Verdict``."""
+        return f"{NAMESPACE}.{self.record_type.__name__}"
+
+
+def read_schema(text: str, record_type: type[Record]) -> RecordSchema:
+    """Parse the JSON of a schema whose data will be read as ``record_type``."""
+    raw = json.loads(text)
+    canonical = to_parsing_canonical_form(parse_schema(raw, _write_hint=False))
+    parsed: Any = parse_schema(raw)
+    return RecordSchema(record_type, text, parsed, bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO")))
+
+
+def current(record_type: type[Record]) -> RecordSchema:
+    """Return the schema that we write ``record_type`` with, and read it as."""
+    return _CURRENT[record_type]
+
+
+def released(record_type: type[Record]) -> tuple[RecordSchema, ...]:
+    """Return the schemas of ``record_type`` that were ever released, the oldest first."""
+    return _RELEASED[record_type]
+
+
+def by_fingerprint() -> dict[bytes, RecordSchema]:
+    """Return every schema we ship under its fingerprint; a current one goes before a released one."""
+    shipped = [schema for kind in RECORD_TYPES for schema in (*released(kind), current(kind))]
+    return {schema.fingerprint: schema for schema in shipped}
+
+
+def _read(file: Traversable, record_type: type[Record]) -> RecordSchema:
+    return read_schema(file.read_text(encoding="utf-8"), record_type)
+
+
+def _read_current(record_type: type[Record]) -> RecordSchema:
+    stem = re.sub(r"(?<=.)(?=[A-Z])", "_", record_type.__name__).lower()
+    return _read(_ROOT / f"{stem}.avsc", record_type)
+
+
+def _read_released(record_type: type[Record]) -> tuple[RecordSchema, ...]:
+    folder = _ROOT / "released" / record_type.__name__
+    versions = sorted(folder.iterdir(), key=lambda file: int(file.name.removesuffix(".avsc")))
+    return tuple(_read(file, record_type) for file in versions)
+
+
+_CURRENT = {kind: _read_current(kind) for kind in RECORD_TYPES}
+_RELEASED = {kind: _read_released(kind) for kind in RECORD_TYPES}

@@ -1,0 +1,187 @@
+"""Records to and from the bytes of a Kafka value.
+
+Three encodings are told apart by the first bytes: Avro single-object (``C3 01`` and the writer
+schema's CRC-64-AVRO fingerprint, Avro 1.11, "Single-object encoding"), the Confluent wire format
+(``00`` and the schema's id in a registry, 4 bytes, big endian), and JSON (``{``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from schemas.binary import read_values, write_record
+from schemas.catalogue import RECORD_TYPES, RecordSchema, by_fingerprint, current
+from schemas.errors import DecodeError, RegistryUnreachable
+from schemas.records import Record
+from schemas.registry import Registry
+from schemas.validation import from_json, from_plain
+
+T = TypeVar("T")
+
+SINGLE_OBJECT = b"\xc3\x01"
+SINGLE_OBJECT_HEADER = 10
+CONFLUENT = b"\x00"
+CONFLUENT_HEADER = 5
+
+REFUSAL_LIFETIME = 60.0
+"""Seconds until an id that could not be read with is asked for again: the registry may have got it
+meanwhile. Short enough to recover by itself, long enough that bad values do not flood it."""
+MAX_REFUSALS = 1_000
+"""Anyone who writes to an input topic can make ids up; this bounds the memory they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    code: str
+    detail: str
+    until: float
+
+
+class Codec:
+    """Encodes and decodes records of the contract.
+
+    ``registry_url`` switches writing to the Confluent wire format, and needs ``prepare`` before
+    the first ``encode``; reading accepts both Avro formats then. ``json_input`` makes reading
+    accept JSON too. ``registry_timeout`` is in seconds. ``clock`` is monotonic, in seconds.
+    ``encode`` and ``decode`` do no input or output.
+    """
+
+    def __init__(
+        self,
+        registry_url: str | None = None,
+        json_input: bool = False,
+        registry_timeout: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._registry = Registry(registry_url, registry_timeout) if registry_url else None
+        self._json_input = json_input
+        self._clock = clock
+        self._shipped = by_fingerprint()
+        self._headers: dict[type[Record], bytes] = {}
+        self._fetched: dict[int, RecordSchema] = {}
+        self._refused: dict[int, _Refusal] = {}
+        self._registry_timeout = registry_timeout
+        self._one_lookup = asyncio.Lock()
+        if self._registry is None:
+            self._headers = {kind: SINGLE_OBJECT + current(kind).fingerprint for kind in RECORD_TYPES}
+
+    async def prepare(self, *record_types: type[Record]) -> None:
+        """Get our schemas' ids from the registry, if there is one (all records', or those given).
+
+        Raises RegistryUnreachable.
+        """
+        if self._registry is None:
+            return
+        for record_type in record_types or RECORD_TYPES:
+            schema = current(record_type)
+            schema_id = await self._registry.register(schema)
+            self._headers[record_type] = CONFLUENT + schema_id.to_bytes(4, "big")
+            self._fetched[schema_id] = schema
+
+    def encode(self, record: Record) -> bytes:
+        """Encode a record; times are kept to the millisecond.
+
+        Raises EncodeError if a value does not fit the schema, RuntimeError before ``prepare``.
+        """
+        header = self._headers.get(type(record))
+        if header is None:
+            raise RuntimeError(f"prepare the codec for {type(record).__name__} before encoding")
+        return write_record(record, header)
+
+    def needs_lookup(self, value: bytes | None) -> bool:
+        """Tell whether ``lookup`` must come before ``decode``: the schema's id is new to us."""
+        schema_id = _schema_id(value)
+        if self._registry is None or schema_id is None or schema_id in self._fetched:
+            return False
+        return self._refusal(schema_id) is None
+
+    async def lookup(self, value: bytes) -> None:
+        """Fetch the writer schema of a value from the registry; what it is, ``decode`` tells.
+
+        Raises RegistryUnreachable if the registry gives no answer in time.
+        """
+        try:
+            # The wait for the lookups before this one counts, so that none waits longer than that.
+            async with asyncio.timeout(self._registry_timeout), self._one_lookup:
+                await self._look_up(value)
+        except TimeoutError:
+            raise RegistryUnreachable("schema registry: no answer to a lookup in time") from None
+
+    async def _look_up(self, value: bytes) -> None:
+        schema_id = _schema_id(value)
+        if self._registry is None or schema_id is None or not self.needs_lookup(value):
+            return
+        try:
+            self._fetched[schema_id] = await self._registry.fetch(schema_id)
+        except DecodeError as error:
+            self._refuse(schema_id, error)
+
+    def decode(self, value: bytes | None, record_type: type[T]) -> T:
+        """Decode a value as a record of the given type.
+
+        Raises DecodeError, whatever the bytes; RuntimeError if ``lookup`` was needed and left out.
+        """
+        if value is None:
+            raise DecodeError("null_value", "the value is null")
+        if value.startswith(SINGLE_OBJECT):
+            return self._decode_avro(value, SINGLE_OBJECT_HEADER, self._shipped_writer(value), record_type)
+        if value.startswith(CONFLUENT):
+            return self._decode_avro(value, CONFLUENT_HEADER, self._fetched_writer(value), record_type)
+        if value.lstrip().startswith(b"{"):
+            return self._decode_json(value, record_type)
+        if not value:
+            raise DecodeError("empty_value", "the value has no bytes")
+        raise DecodeError("unknown_format", f"the {len(value)} bytes are neither Avro nor JSON")
+
+    def _decode_avro(self, value: bytes, start: int, writer: RecordSchema, record_type: type[T]) -> T:
+        if writer.record_type is not record_type:
+            raise DecodeError("wrong_record", f"a {writer.name} in place of a {record_type.__name__}")
+        return from_plain(read_values(value, start, writer), record_type)
+
+    def _decode_json(self, value: bytes, record_type: type[T]) -> T:
+        if not self._json_input:
+            raise DecodeError("json_not_accepted", "the value is JSON, which is not switched on")
+        return from_json(value, record_type)
+
+    def _shipped_writer(self, value: bytes) -> RecordSchema:
+        if len(value) < SINGLE_OBJECT_HEADER:
+            raise DecodeError("truncated", "the value ends within the header")
+        fingerprint = value[len(SINGLE_OBJECT) : SINGLE_OBJECT_HEADER]
+        writer = self._shipped.get(fingerprint)
+        if writer is None:
+            raise DecodeError("unknown_fingerprint", f"no schema has the fingerprint {fingerprint.hex()}")
+        return writer
+
+    def _fetched_writer(self, value: bytes) -> RecordSchema:
+        if self._registry is None:
+            raise DecodeError(
+                "schema_registry_not_configured",
+                "the value names a registry's schema, and none is configured",
+            )
+        schema_id = _schema_id(value)
+        if schema_id is None:
+            raise DecodeError("truncated", "the value ends within the header")
+        if writer := self._fetched.get(schema_id):
+            return writer
+        if refusal := self._refused.get(schema_id):
+            raise DecodeError(refusal.code, refusal.detail)
+        raise RuntimeError(f"look schema {schema_id} up before decoding")
+
+    def _refusal(self, schema_id: int) -> _Refusal | None:
+        refusal = self._refused.get(schema_id)
+        return refusal if refusal and self._clock() < refusal.until else None
+
+    def _refuse(self, schema_id: int, error: DecodeError) -> None:
+        if len(self._refused) >= MAX_REFUSALS:
+            self._refused.clear()
+        self._refused[schema_id] = _Refusal(error.code, error.detail, self._clock() + REFUSAL_LIFETIME)
+
+
+def _schema_id(value: bytes | None) -> int | None:
+    if value is None or len(value) < CONFLUENT_HEADER or not value.startswith(CONFLUENT):
+        return None
+    return int.from_bytes(value[len(CONFLUENT) : CONFLUENT_HEADER], "big")

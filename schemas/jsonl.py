@@ -1,0 +1,150 @@
+"""Files of one JSON object a line: chat logs and help documents, read line by line."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from schemas.errors import DecodeError
+from schemas.records import (
+    AnswerContext,
+    ChatbotAnswer,
+    DocumentIds,
+    Identifier,
+    KnowledgeDocument,
+    Label,
+    Metadata,
+    Timestamp,
+)
+from schemas.validation import from_json
+
+T = TypeVar("T")
+Clock = Callable[[], datetime]
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""Far above what a topic accepts as one value; a file without line ends does not fill the memory."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINE_IDS = uuid.UUID("6d1c3c5e-54a5-5f0f-9f0e-8a6b1f0c2d47")
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that holds no such record: its number from 1, and why, without its texts."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerLine:
+    """A ChatbotAnswer as people write it: only question and answer are required."""
+
+    question: str
+    answer: str
+    answer_id: Identifier | None = None
+    conversation_id: Identifier | None = None
+    context: AnswerContext = ()
+    document_ids: DocumentIds = ()
+    language: Label | None = None
+    model: Label | None = None
+    produced_at: Timestamp | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+    def complete(self, number: int, clock: Clock) -> ChatbotAnswer:
+        answer_id = self.answer_id or _line_id(number, self.question, self.answer)
+        return ChatbotAnswer(
+            answer_id=answer_id,
+            conversation_id=self.conversation_id or answer_id,
+            question=self.question,
+            answer=self.answer,
+            produced_at=self.produced_at or clock(),
+            context=self.context,
+            document_ids=self.document_ids,
+            language=self.language,
+            model=self.model,
+            metadata=self.metadata,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _DocumentLine:
+    """A KnowledgeDocument as people write it: the time may be left out."""
+
+    document_id: Identifier
+    language: Identifier
+    title: str
+    text: str
+    updated_at: Timestamp | None = None
+    url: str | None = None
+
+    def complete(self, _number: int, clock: Clock) -> KnowledgeDocument:
+        return KnowledgeDocument(
+            document_id=self.document_id,
+            language=self.language,
+            title=self.title,
+            text=self.text,
+            updated_at=self.updated_at or clock(),
+            url=self.url,
+        )
+
+
+_LINES: dict[type[Any], type[_AnswerLine | _DocumentLine]] = {
+    ChatbotAnswer: _AnswerLine,
+    KnowledgeDocument: _DocumentLine,
+}
+
+
+def utc_now() -> datetime:
+    """Return the present instant, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def read_jsonl(path: Path, record_type: type[T], clock: Clock = utc_now) -> Iterator[tuple[int, T | BadLine]]:
+    """Read the records of a file, each with its line's number from 1; blank lines are passed over.
+
+    A ChatbotAnswer may come without ids (they are then derived from line number, question and
+    answer: the same file gives the same ids) and time (``clock``'s); a KnowledgeDocument without
+    time. Fields that the record does not have are ignored. Never raises for what a file holds,
+    but OSError if it cannot be read.
+    """
+    with path.open("rb") as file:
+        for number, line in _lines(file):
+            if isinstance(line, BadLine):
+                yield number, line
+            elif line.strip():
+                yield number, _read_line(number, line, record_type, clock)
+
+
+def _read_line(number: int, line: bytes, record_type: type[T], clock: Clock) -> T | BadLine:
+    try:
+        record: Any = from_json(line, _LINES.get(record_type, record_type))
+    except DecodeError as error:
+        reason = error.detail if error.stage == "validate" else f"no valid JSON: {error.detail}"
+        return BadLine(number, reason)
+    whole: T = record.complete(number, clock) if record_type in _LINES else record
+    return whole
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | BadLine]]:
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+            _pass_over_rest(file)
+            yield number, BadLine(number, f"is longer than {MAX_LINE_BYTES} bytes")
+        else:
+            yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+
+
+def _pass_over_rest(file: BinaryIO) -> None:
+    while (part := file.readline(MAX_LINE_BYTES)) and not part.endswith(b"\n"):
+        pass
+
+
+def _line_id(number: int, question: str, answer: str) -> str:
+    return str(uuid.uuid5(_LINE_IDS, f"{number}\n{len(question)}\n{question}{answer}"))

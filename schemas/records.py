@@ -1,0 +1,165 @@
+"""The records of the contract as typed values; the ``.avsc`` files beside this one define them.
+
+The annotated types carry what Avro cannot say (lengths, ranges); ``schemas.validation`` checks
+it for every value that comes in, whatever its encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime, FailFast, Field, FiniteFloat, PlainSerializer
+
+MAX_ID_LENGTH = 256
+MAX_ITEMS = 1_000
+"""Passages, references or metadata of one answer: far above any prompt, and a bound on the work.
+The lists fail at the first bad item (``FailFast``): a value may hold 260,000 of them per MiB."""
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+"""A day short of what ``datetime`` holds, so that no change of time zone leaves its range."""
+
+
+def rfc3339(instant: datetime) -> str:
+    """Write an aware datetime in UTC, such as ``2026-03-02T09:15:00Z``."""
+    return instant.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
+Label = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Timestamp = Annotated[
+    AwareDatetime, Field(strict=True, ge=EARLIEST, le=LATEST), PlainSerializer(rfc3339, when_used="json")
+]
+DocumentIds = Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+Metadata = Annotated[Mapping[str, str], Field(max_length=MAX_ITEMS)]
+Rating = Annotated[int, Field(ge=1, le=5)]
+Offset = Annotated[int, Field(ge=0, lt=2**31)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """A passage of a help document that the chatbot was given with the question."""
+
+    document_id: Identifier
+    text: str
+    title: str | None = None
+    score: FiniteFloat | None = None
+
+
+AnswerContext = Annotated[tuple[ContextPassage, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatbotAnswer:
+    """One answer of the chatbot, to be judged (topic ``answers``)."""
+
+    answer_id: Identifier
+    conversation_id: Identifier
+    question: str
+    answer: str
+    produced_at: Timestamp
+    context: AnswerContext = ()
+    document_ids: DocumentIds = ()
+    language: Label | None = None
+    model: Label | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeDocument:
+    """One help document in one language (topic ``documents``, compacted)."""
+
+    document_id: Identifier
+    language: Identifier
+    title: str
+    text: str
+    updated_at: Timestamp
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HumanRating:
+    """A reviewer's rating of one answer's truthfulness, 1 to 5 (topic ``ratings``)."""
+
+    answer_id: Identifier
+    rating: Rating
+    rater: Identifier
+    rated_at: Timestamp
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictEvidence:
+    """A span of the answer that explains a feature's value; offsets are in characters."""
+
+    kind: str
+    text: str
+    start: Offset
+    end: Offset
+    document_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFeature:
+    """One feature of the scorer: a value in [0, 1], or None where it does not apply."""
+
+    name: str
+    value: FiniteFloat | None
+    evidence: tuple[VerdictEvidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What truthgate decided about one answer (topics ``verdicts.*``).
+
+    ``decision`` is ``auto_send``, ``review`` or ``blocked``; ``verdict_id`` is derived from
+    ``answer_id``, so a repeated delivery carries the same id.
+    """
+
+    verdict_id: Identifier
+    answer_id: Identifier
+    conversation_id: Identifier
+    decision: str
+    reasons: tuple[str, ...]
+    score: FiniteFloat | None
+    profile: str
+    message_type: str
+    language: Label | None
+    translated: bool
+    question: str
+    answer: str
+    context_ids: tuple[str, ...]
+    features: tuple[VerdictFeature, ...]
+    policy_version: str
+    scorer_version: str
+    degraded: tuple[str, ...]
+    produced_at: Timestamp
+    scored_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class RateWindow:
+    """How many answers of one message type were judged untrue in one window of event time."""
+
+    window_start: Timestamp
+    window_end: Timestamp
+    message_type: str
+    language: Label | None
+    answers: Count
+    scored: Count
+    hallucinated: Count
+    auto_sent: Count
+    review: Count
+    blocked: Count
+    rate: FiniteFloat
+    rate_low: FiniteFloat
+    rate_high: FiniteFloat
+    late: Count
+    final: bool
+
+
+Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow

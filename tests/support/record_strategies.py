@@ -1,0 +1,130 @@
+"""Records of every kind, as hypothesis makes them: valid, and as odd as the contract allows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from schemas import (
+    ChatbotAnswer,
+    ContextPassage,
+    HumanRating,
+    KnowledgeDocument,
+    RateWindow,
+    Verdict,
+    VerdictEvidence,
+    VerdictFeature,
+)
+
+# A busy machine is slow at times: that is no fault of the code under test.
+settings.register_profile("patient", settings(), deadline=None)
+settings.load_profile("patient")
+
+T = TypeVar("T")
+
+texts = st.text(st.characters(codec="utf-8"), max_size=40)
+ids = st.text(st.characters(codec="utf-8"), min_size=1, max_size=256)
+times = st.integers(0, 253_402_128_000_000).map(
+    lambda millis: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)
+)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.integers(0, 2**63 - 1)
+offsets = st.integers(0, 2**31 - 1)
+
+
+def _maybe(values: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
+    return st.none() | values
+
+
+def _some(values: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T, ...]]:
+    return st.lists(values, max_size=4).map(tuple)
+
+
+passages = st.builds(ContextPassage, document_id=ids, text=texts, title=_maybe(texts), score=_maybe(numbers))
+answers = st.builds(
+    ChatbotAnswer,
+    answer_id=ids,
+    conversation_id=ids,
+    question=texts,
+    answer=texts,
+    produced_at=times,
+    context=_some(passages),
+    document_ids=_some(ids),
+    language=_maybe(texts),
+    model=_maybe(texts),
+    metadata=st.dictionaries(texts, texts, max_size=4),
+)
+documents = st.builds(
+    KnowledgeDocument,
+    document_id=ids,
+    language=ids,
+    title=texts,
+    text=texts,
+    updated_at=times,
+    url=_maybe(texts),
+)
+ratings = st.builds(
+    HumanRating, answer_id=ids, rating=st.integers(1, 5), rater=ids, rated_at=times, comment=_maybe(texts)
+)
+evidence = st.builds(
+    VerdictEvidence, kind=texts, text=texts, start=offsets, end=offsets, document_id=_maybe(texts)
+)
+features = st.builds(VerdictFeature, name=texts, value=_maybe(numbers), evidence=_some(evidence))
+verdicts = st.builds(
+    Verdict,
+    verdict_id=ids,
+    answer_id=ids,
+    conversation_id=ids,
+    decision=texts,
+    reasons=_some(texts),
+    score=_maybe(numbers),
+    profile=texts,
+    message_type=texts,
+    language=_maybe(texts),
+    translated=st.booleans(),
+    question=texts,
+    answer=texts,
+    context_ids=_some(texts),
+    features=_some(features),
+    policy_version=texts,
+    scorer_version=texts,
+    degraded=_some(texts),
+    produced_at=times,
+    scored_at=times,
+)
+windows = st.builds(
+    RateWindow,
+    window_start=times,
+    window_end=times,
+    message_type=texts,
+    language=_maybe(texts),
+    answers=counts,
+    scored=counts,
+    hallucinated=counts,
+    auto_sent=counts,
+    review=counts,
+    blocked=counts,
+    rate=numbers,
+    rate_low=numbers,
+    rate_high=numbers,
+    late=counts,
+    final=st.booleans(),
+)
+records = answers | documents | ratings | verdicts | windows
+
+ANSWER = ChatbotAnswer(
+    answer_id="a-1",
+    conversation_id="c-1",
+    question="Kan ik een factuur crediteren?",
+    answer="Ja, via **Acties > Crediteren**.",
+    produced_at=datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
+    context=(
+        ContextPassage(document_id="d-1", text="Crediteren kan via Acties.", title="Creditnota", score=0.5),
+    ),
+    document_ids=("d-1", "d-2"),
+    language="nl",
+    metadata={"channel": "chat"},
+)

@@ -1,0 +1,198 @@
+"""Records survive the way to bytes and back, and the three encodings are told apart."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+
+from schemas import (
+    ChatbotAnswer,
+    Codec,
+    DecodeError,
+    EncodeError,
+    KnowledgeDocument,
+    Record,
+    Verdict,
+    to_json,
+)
+from schemas.binary import read_values, write_record
+from schemas.catalogue import current, read_schema
+from schemas.validation import from_plain
+from tests.support.record_strategies import ANSWER, records
+
+CODEC = Codec()
+JSON_CODEC = Codec(json_input=True)
+
+
+def refusal(value: bytes | None, codec: Codec = CODEC) -> DecodeError:
+    with pytest.raises(DecodeError) as caught:
+        codec.decode(value, ChatbotAnswer)
+    return caught.value
+
+
+@given(records)
+def test_a_record_comes_back_as_it_was(record: Record) -> None:
+    assert CODEC.decode(CODEC.encode(record), type(record)) == record
+
+
+@given(records)
+def test_a_record_comes_back_from_json_as_it_was(record: Record) -> None:
+    assert JSON_CODEC.decode(json.dumps(to_json(record)).encode(), type(record)) == record
+
+
+def test_a_value_starts_with_the_marker_and_the_fingerprint() -> None:
+    assert CODEC.encode(ANSWER).startswith(b"\xc3\x01" + current(ChatbotAnswer).fingerprint)
+
+
+def test_times_are_kept_to_the_millisecond() -> None:
+    precise = replace(ANSWER, produced_at=datetime(2026, 3, 2, 9, 15, 0, 123_456, tzinfo=UTC))
+    decoded = CODEC.decode(CODEC.encode(precise), ChatbotAnswer)
+    assert decoded.produced_at == datetime(2026, 3, 2, 9, 15, 0, 123_000, tzinfo=UTC)
+
+
+def test_times_are_written_to_json_in_utc() -> None:
+    elsewhere = datetime(2026, 3, 2, 10, 15, tzinfo=timezone(timedelta(hours=1)))
+    assert to_json(replace(ANSWER, produced_at=elsewhere))["produced_at"] == "2026-03-02T09:15:00Z"
+
+
+def test_a_record_is_written_to_json_with_all_names_of_the_contract() -> None:
+    written = to_json(ANSWER)
+    assert written["context"] == [
+        {"document_id": "d-1", "text": "Crediteren kan via Acties.", "title": "Creditnota", "score": 0.5}
+    ]
+    assert (written["document_ids"], written["model"]) == (["d-1", "d-2"], None)
+
+
+def test_an_empty_answer_is_an_answer() -> None:
+    empty = replace(ANSWER, question="", answer="")
+    assert CODEC.decode(CODEC.encode(empty), ChatbotAnswer) == empty
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (None, "null_value"),
+        (b"", "empty_value"),
+        (b"   ", "unknown_format"),
+        (b"hello", "unknown_format"),
+        (b"\xc3", "unknown_format"),
+        (b"\xc3\x01", "truncated"),
+        (b"\xc3\x01\x00\x00", "truncated"),
+        (b"\xc3\x01" + b"\0" * 8, "unknown_fingerprint"),
+        (b"\0\0\0\0\1abc", "schema_registry_not_configured"),
+        (b"\0", "schema_registry_not_configured"),
+        (b"Obj\x01avro container file", "unknown_format"),
+        (b'{"answer_id": "a-1"}', "json_not_accepted"),
+    ],
+)
+def test_a_foreign_value_is_refused_with_its_code(value: bytes | None, code: str) -> None:
+    error = refusal(value)
+    assert (error.code, error.stage) == (code, "decode")
+
+
+def test_a_record_of_another_kind_is_refused() -> None:
+    document = KnowledgeDocument("d-1", "nl", "Titel", "Tekst", datetime(2026, 3, 2, tzinfo=UTC))
+    assert refusal(CODEC.encode(document)).code == "wrong_record"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"answer_id": ""}, "answer_id"),
+        ({"answer_id": "x" * 257}, "answer_id"),
+        ({"conversation_id": ""}, "conversation_id"),
+        ({"document_ids": ("d-1", "")}, "document_ids[1]"),
+        ({"document_ids": ("d",) * 1_001}, "document_ids"),
+        ({"context": (replace(ANSWER.context[0], score=float("nan")),)}, "context[0].score"),
+        ({"context": (replace(ANSWER.context[0], score=float("-inf")),)}, "context[0].score"),
+        ({"context": ANSWER.context * 1_001}, "context"),
+        ({"metadata": {str(number): "" for number in range(1_001)}}, "metadata"),
+        ({"produced_at": datetime(1969, 12, 31, tzinfo=UTC)}, "produced_at"),
+        ({"produced_at": datetime(9999, 12, 31, tzinfo=UTC)}, "produced_at"),
+    ],
+)
+def test_a_value_that_breaks_a_rule_is_refused_with_the_field(change: dict[str, object], field: str) -> None:
+    error = refusal(CODEC.encode(replace(ANSWER, **change)))  # type: ignore[arg-type]
+    assert (error.code, error.stage) == ("invalid_record", "validate")
+    assert error.detail.startswith(f"{field}: ")
+
+
+def test_an_older_writer_s_record_is_read_with_the_defaults_of_today() -> None:
+    schema = json.loads(current(ChatbotAnswer).text)
+    schema["fields"] = [field for field in schema["fields"] if field["name"] not in ("metadata", "model")]
+    older = read_schema(json.dumps(schema), ChatbotAnswer)
+    value = bytes.fromhex("0661 2d31 0663 2d31 0271 0278 00 00 00 00".replace(" ", ""))
+    assert from_plain(read_values(value, 0, older), ChatbotAnswer) == ChatbotAnswer(
+        answer_id="a-1",
+        conversation_id="c-1",
+        question="q",
+        answer="x",
+        produced_at=datetime(1970, 1, 1, tzinfo=UTC),
+    )
+
+
+def test_a_newer_writer_s_field_is_passed_over() -> None:
+    schema = json.loads(current(ChatbotAnswer).text)
+    schema["fields"].append({"name": "tone", "type": "string", "default": ""})
+    newer = read_schema(json.dumps(schema), ChatbotAnswer)
+    value = write_record(ANSWER, b"") + b"\x0aquiet"
+    assert from_plain(read_values(value, 0, newer), ChatbotAnswer) == ANSWER
+
+
+def test_a_record_that_does_not_fit_its_schema_is_an_error_without_its_texts() -> None:
+    with pytest.raises(EncodeError) as caught:
+        CODEC.encode(replace(ANSWER, language=7))  # type: ignore[arg-type]
+    assert str(caught.value) == "truthgate.ChatbotAnswer cannot be encoded (ValueError)"
+
+
+def test_a_lone_surrogate_cannot_be_encoded() -> None:
+    with pytest.raises(EncodeError):
+        CODEC.encode(replace(ANSWER, answer="secret \ud800"))
+
+
+def test_the_error_keeps_code_and_stage_across_processes() -> None:
+    error = DecodeError("invalid_record", "answer_id: is missing", "validate")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.code, copy.detail, copy.stage, str(copy)) == (
+        error.code,
+        error.detail,
+        error.stage,
+        str(error),
+    )
+
+
+def test_a_verdict_with_a_decision_of_tomorrow_is_read() -> None:
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    verdict = Verdict(
+        verdict_id="v-1",
+        answer_id="a-1",
+        conversation_id="c-1",
+        decision="ask_the_user",
+        reasons=("unsure",),
+        score=None,
+        profile="paper",
+        message_type="binary",
+        language=None,
+        translated=False,
+        question="q",
+        answer="a",
+        context_ids=(),
+        features=(),
+        policy_version="1",
+        scorer_version="1",
+        degraded=(),
+        produced_at=moment,
+        scored_at=moment,
+    )
+    assert CODEC.decode(CODEC.encode(verdict), Verdict).decision == "ask_the_user"
+
+
+@pytest.mark.parametrize("url", ["registry:8081", "ftp://registry", "http://", "kafka"])
+def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
+    with pytest.raises(ValueError, match="http://host:8081"):
+        Codec(url)
