@@ -1,0 +1,17 @@
+"""Judges whether a chatbot's answer is true to the help documents it was given."""
+
+from scoring.policy import Policy
+from scoring.scorer import Scorer
+from scoring.types import Decision, Evidence, Exchange, FeatureValue, Judgement, MessageType, Passage
+
+__all__ = [
+    "Decision",
+    "Evidence",
+    "Exchange",
+    "FeatureValue",
+    "Judgement",
+    "MessageType",
+    "Passage",
+    "Policy",
+    "Scorer",
+]

@@ -1,0 +1,103 @@
+"""Finds the UI components that a text names, in the house styles that help texts have.
+
+A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
+a name; a menu path (``A / B``, ``A > B``) is several components in order. Where a line marks
+nothing, capitalised names count that follow a click verb, stand beside a word such as "button",
+or stand in a path (see ``unmarked``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scoring.marks import Mark, marks
+from scoring.names import Component, Name
+from scoring.text import PreparedText, words_of
+from scoring.unmarked import unmarked_components
+
+# The number of spaces is bounded so that a run of blanks is not searched again and again.
+_SEPARATOR = re.compile(r"[ \t]{0,4}(?:[ \t][/|][ \t]|->|[>›»→])[ \t]{0,4}")
+_LONGEST_SEPARATOR = 11
+_MOST_WORDS = 8
+_SENTENCE_WORDS = 4
+_LONGEST_ITEM = 34
+_ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|(?P<number>\d{1,3}[.)]))?[ \t]{0,8}")
+
+
+def components(text: PreparedText) -> tuple[Component, ...]:
+    """Return the components and menu paths that a text names, in order."""
+    found = marks(text)
+    named = [*_joined(text, list(_marked(text, found))), *unmarked_components(text, found)]
+    return tuple(sorted(named, key=lambda component: component.span))
+
+
+def _marked(text: PreparedText, found: tuple[Mark, ...]) -> Iterator[tuple[Mark, tuple[Name, ...]]]:
+    for mark in found:
+        parts = _parts(text.original, mark)
+        if len(parts) > 1 and all(_looks_like_name(text, part) for part in parts):
+            yield mark, parts
+            continue
+        whole = _name(text.original, mark.start, mark.end)
+        if _looks_like_name(text, whole) and not _is_title(text, mark):
+            yield mark, (whole,)
+
+
+def _joined(text: PreparedText, named: list[tuple[Mark, tuple[Name, ...]]]) -> Iterator[Component]:
+    """Join marks with only a separator between them, as in ``**A** > **B**``, to one path."""
+    parts: tuple[Name, ...] = ()
+    previous_end = -1
+    for mark, names in named:
+        between = text.original[previous_end : mark.outer_start] if parts else ""
+        if parts and len(between) <= _LONGEST_SEPARATOR and _SEPARATOR.fullmatch(between):
+            parts += names
+        else:
+            if parts:
+                yield Component(parts)
+            parts = names
+        previous_end = mark.outer_end
+    if parts:
+        yield Component(parts)
+
+
+def _parts(original: str, mark: Mark) -> tuple[Name, ...]:
+    names, start = [], mark.start
+    for separator in _SEPARATOR.finditer(original, mark.start, mark.end):
+        names.append(_name(original, start, separator.start()))
+        start = separator.end()
+    return (*names, _name(original, start, mark.end))
+
+
+def _name(original: str, start: int, end: int) -> Name:
+    words = words_of(original, start, end)
+    if not words:
+        return Name((), start, start)
+    return Name(tuple(word.text for word in words), words[0].start, words[-1].end)
+
+
+def _looks_like_name(text: PreparedText, name: Name) -> bool:
+    """Say whether marked text is a name: it begins with a capital, is short, and no bare emphasis."""
+    if not 0 < len(name.words) <= _MOST_WORDS or not text.original[name.start].isupper():
+        return False
+    if name.words[-1] in text.lexicon.keys:
+        return False
+    ends_sentence = text.original[name.end : name.end + 1] in (".", "!", "?")
+    is_sentence = ends_sentence and len(name.words) >= _SENTENCE_WORDS
+    return not is_sentence and not text.lexicon.emphasis.occurs(name.words, (0,))
+
+
+def _is_title(text: PreparedText, mark: Mark) -> bool:
+    """Say whether a mark is a heading or the title of a step: "1. **Open the file**: ..."."""
+    original = text.original
+    earliest = max(text.start, mark.outer_start - _LONGEST_ITEM)
+    line_start = max(original.rfind("\n", earliest, mark.outer_start) + 1, earliest)
+    item = _ITEM.fullmatch(original, line_start, mark.outer_start)
+    if item is None or line_start == mark.outer_start - _LONGEST_ITEM:
+        return False
+    after = original[mark.outer_end : mark.outer_end + 2].lstrip(" ")
+    fills_line = after.strip(":. ")[:1] in ("", "\n")
+    if fills_line and (item["number"] or not item.group().strip()):
+        return True
+    has_colon = after.startswith(":") or original[mark.start : mark.end].rstrip().endswith(":")
+    first_word = _name(original, mark.start, mark.end).words[:1]
+    return has_colon and not text.lexicon.instruction_verbs.isdisjoint(first_word)

@@ -1,0 +1,61 @@
+"""What a feature is: something measured on the texts of one exchange, with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from scoring.text import PreparedText
+from scoring.types import Evidence, FeatureValue
+
+# A verdict must fit a Kafka record whatever the answer holds; nobody reads more than this.
+MAX_EVIDENCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ContextText:
+    """A document of the context, prepared; the preparation is shared by all answers that cite it."""
+
+    document_id: str
+    text: PreparedText
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The texts of one exchange, all in one language."""
+
+    question: PreparedText
+    answer: PreparedText
+    context: tuple[ContextText, ...]
+
+
+class Feature(Protocol):
+    """One heuristic of the paper's section V-B.
+
+    ``measure`` is a pure function of the material, defined on empty texts, in time linear in
+    their length, with a value in [0, 1] or None where the feature does not apply.
+    ``on_translation`` tells whether it measures the English translation where there is one.
+    """
+
+    @property
+    def name(self) -> str:
+        """The stable name that a verdict carries."""
+
+    @property
+    def on_translation(self) -> bool:
+        """Whether the feature reads the translated texts."""
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Measure the answer against question and context."""
+
+
+def span_evidence(
+    kind: str, answer: PreparedText, spans: Iterable[tuple[int, int]], document_id: str | None = None
+) -> tuple[Evidence, ...]:
+    """Return evidence for spans of the answer (character offsets), at most MAX_EVIDENCE."""
+    return tuple(
+        Evidence(kind, answer.original[start:end], start, end, document_id)
+        for start, end in islice(spans, MAX_EVIDENCE)
+    )

@@ -1,0 +1,145 @@
+"""UI components that nobody defined (paper, V-B, "Components Defined")."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scoring.components import components
+from scoring.features.base import MAX_EVIDENCE, Material
+from scoring.lexicon import Lexicon
+from scoring.names import Component, Name
+from scoring.text import PreparedText
+from scoring.types import Evidence, FeatureValue
+
+UNDEFINED_COMPONENT = "undefined_component"
+UNDEFINED_PATH = "undefined_path"
+MISPLACED_COMPONENT = "misplaced_component"
+
+
+class ComponentsDefined:
+    """Share of the named components that the context or the question defines.
+
+    A component is defined where its words stand together in a document or the question, in any
+    case, markup or number (plural or not). A menu path is defined where its parts follow each
+    other there too: in a path, or as components of one paragraph. Not applicable where the
+    answer names no component.
+
+    Evidence: ``undefined_component`` for a name that occurs nowhere, ``misplaced_component`` for
+    a part that exists but not at this place of its path, ``undefined_path`` where all parts
+    exist but no two of them in this order.
+    """
+
+    name = "components_defined"
+    on_translation = False
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return defined parts / named parts."""
+        named = material.answer.derived(components)
+        if not named:
+            return FeatureValue(self.name, None)
+        texts = [material.question, *(document.text for document in material.context)]
+        definitions = _Definitions([text.derived(defined) for text in texts], material.answer.lexicon)
+        faults = [fault for component in named for fault in definitions.faults(component)]
+        parts = sum(len(component.parts) for component in named)
+        return FeatureValue(
+            self.name, 1 - len(faults) / parts, tuple(_evidence(material.answer, faults[:MAX_EVIDENCE]))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """What one text defines: its words, and which component follows which."""
+
+    words: str
+    stems: str
+    followers: dict[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    kind: str
+    start: int
+    end: int
+
+
+def defined(text: PreparedText) -> Defined:
+    """Return what a text defines."""
+    stems = (text.lexicon.stem(word) for word in text.word_texts)
+    followers: defaultdict[str, set[str]] = defaultdict(set)
+    for left, right in _neighbours(text):
+        followers[left].add(right)
+    frozen = {left: frozenset(rights) for left, rights in followers.items()}
+    return Defined(_spaced(text.word_texts), _spaced(stems), frozen)
+
+
+def _neighbours(text: PreparedText) -> Iterator[tuple[str, str]]:
+    """Yield components that follow each other in one paragraph, parts of a path included."""
+    names = [name for component in text.derived(components) for name in component.parts]
+    for left, right in pairwise(names):
+        if "\n\n" not in text.original[left.end : right.start]:
+            yield _key(left.words, text.lexicon), _key(right.words, text.lexicon)
+
+
+class _Definitions:
+    def __init__(self, texts: Iterable[Defined], lexicon: Lexicon) -> None:
+        self._texts = tuple(texts)
+        self._lexicon = lexicon
+        self._known: dict[tuple[str, ...], bool] = {}
+        # Documents without any markup cannot tell the order of a path.
+        self._knows_order = any(text.followers for text in self._texts)
+
+    def faults(self, component: Component) -> list[_Fault]:
+        """Return what is wrong with a component or path; at most one fault a part."""
+        unknown = [part for part in component.parts if not self._is_known(part.words)]
+        if unknown:
+            return [_Fault(UNDEFINED_COMPONENT, part.start, part.end) for part in unknown]
+        if not self._knows_order:
+            return []
+        steps = list(pairwise(component.parts))
+        misplaced = [right for left, right in steps if not self._follows(left, right)]
+        if len(misplaced) == len(steps) and steps:
+            return [_Fault(UNDEFINED_PATH, *component.span)]
+        return [_Fault(MISPLACED_COMPONENT, part.start, part.end) for part in misplaced]
+
+    def _is_known(self, words: tuple[str, ...]) -> bool:
+        if words not in self._known:
+            bare = _without_nouns(words, self._lexicon)
+            self._known[words] = self._occurs(words) or (bare != words and self._occurs(bare))
+        return self._known[words]
+
+    def _occurs(self, words: tuple[str, ...]) -> bool:
+        exact, stems = _spaced(words), _spaced(map(self._lexicon.stem, words))
+        return any(exact in text.words or stems in text.stems for text in self._texts)
+
+    def _follows(self, left: Name, right: Name) -> bool:
+        before, after = _key(left.words, self._lexicon), _key(right.words, self._lexicon)
+        return any(
+            after == follower or (right.open_ended and follower.startswith(after + " "))
+            for text in self._texts
+            for follower in text.followers.get(before, ())
+        )
+
+
+def _without_nouns(words: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Strip "button" of "Save button" and "knop" of "knop Opslaan", but leave something."""
+    while len(words) > 1 and words[0] in lexicon.component_nouns:
+        words = words[1:]
+    while len(words) > 1 and words[-1] in lexicon.component_nouns:
+        words = words[:-1]
+    return words
+
+
+def _key(words: tuple[str, ...], lexicon: Lexicon) -> str:
+    return " ".join(map(lexicon.stem, _without_nouns(words, lexicon)))
+
+
+def _spaced(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _evidence(answer: PreparedText, faults: Iterable[_Fault]) -> Iterator[Evidence]:
+    for fault in faults:
+        yield Evidence(fault.kind, answer.original[fault.start : fault.end], fault.start, fault.end)

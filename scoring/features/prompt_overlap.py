@@ -1,0 +1,42 @@
+"""How much of the question comes back in the answer (paper, V-B, "Prompt Overlap")."""
+
+from __future__ import annotations
+
+from scoring.features.base import Material, span_evidence
+from scoring.text import PreparedText
+from scoring.types import FeatureValue
+
+
+class PromptOverlap:
+    """Share of the question's distinct content words that the answer repeats.
+
+    Words are compared without plural endings. Not applicable where the question has no content word
+    ("Can I?") or the answer no word. Evidence: the first place of each word in the answer.
+    """
+
+    name = "prompt_overlap"
+    on_translation = False
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return repeated content words / content words of the question."""
+        asked = material.question.derived(content_stems)
+        if not asked or not material.answer.words:
+            return FeatureValue(self.name, None)
+        places = material.answer.derived(first_places)
+        repeated = sorted(places[stem] for stem in asked if stem in places)
+        evidence = span_evidence("question_word", material.answer, repeated)
+        return FeatureValue(self.name, len(repeated) / len(asked), evidence)
+
+
+def content_stems(text: PreparedText) -> frozenset[str]:
+    """Return the stems of the words that carry content."""
+    lexicon = text.lexicon
+    return frozenset(lexicon.stem(word) for word in text.word_texts if word not in lexicon.function_words)
+
+
+def first_places(text: PreparedText) -> dict[str, tuple[int, int]]:
+    """Return the first place of every stem of a text, as character offsets."""
+    places: dict[str, tuple[int, int]] = {}
+    for word in text.words:
+        places.setdefault(text.lexicon.stem(word.text), (word.start, word.end))
+    return places

@@ -1,0 +1,73 @@
+"""Which language an exchange is in, and when that is not known well enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from scoring.lexicon import Lexicon
+from scoring.text import words_of
+
+# Beyond this more text does not change the outcome, it only costs time.
+_CHARACTERS = 2_000
+_REMEMBERED = 4_096
+_SURE = 0.5
+_POSSIBLE = 0.1
+# Running text has a function word in every two or three words; a third of that still counts.
+_FUNCTION_WORD_SHARE = 0.2
+_FUNCTION_WORDS = 2
+_CODE = re.compile(r"([a-z]{2})(?:[-_][a-z0-9]+)*", re.IGNORECASE)
+# Names of buttons and menus are often English in a text that is not.
+_MARKED = re.compile(r"\*\*[^*\n]{1,120}\*\*|[\"“][^\"“”\n]{1,80}[\"”]|`[^`\n]{1,120}`")
+
+
+def stated_language(code: str | None) -> str | None:
+    """Return the two-letter code of a language tag such as ``nl`` or ``en-GB``; None if it is not one."""
+    match = _CODE.fullmatch(code.strip()) if code else None
+    return match[1].lower() if match else None
+
+
+class LanguageDetector:
+    """Identifies the language of a text among all that the model knows, not only those with a lexicon.
+
+    A German or Afrikaans text is thus found to be German or Afrikaans instead of the nearest
+    language that can be judged. Where the model is unsure (few words, English names of buttons in
+    a Dutch sentence) the function words of the native languages decide, and where these do not
+    either the language is None: not known.
+    """
+
+    def __init__(self, lexicons: Iterable[Lexicon]) -> None:
+        """Load the model (0.8 s); ``lexicons`` are those of the native languages."""
+        self._lexicons = tuple(lexicons)
+        self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        # Documents come again and again; one is as long as _CHARACTERS at most.
+        self._identify = lru_cache(_REMEMBERED)(self._identify_anew)
+
+    def identify(self, text: str) -> str | None:
+        """Return the language code of ``text``, or None where it is not known well enough."""
+        return self._identify(text[:_CHARACTERS])
+
+    def _identify_anew(self, text: str) -> str | None:
+        running = _MARKED.sub(" ", text)
+        words = [word.text for word in words_of(running)]
+        if not words:
+            return None
+        ranking = self._model.rank(running)
+        if ranking[0][1] >= _SURE:
+            return str(ranking[0][0])
+        possible = {code for code, probability in ranking if probability >= _POSSIBLE}
+        return self._by_function_words(words, possible)
+
+    def _by_function_words(self, words: list[str], possible: set[str]) -> str | None:
+        hits = {
+            lexicon.language: sum(word in lexicon.function_words for word in words)
+            for lexicon in self._lexicons
+            if lexicon.language in possible
+        }
+        best = max(hits, key=lambda code: hits[code], default=None)
+        if best is None or hits[best] < max(_FUNCTION_WORDS, _FUNCTION_WORD_SHARE * len(words)):
+            return None
+        return best

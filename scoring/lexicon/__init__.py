@@ -1,0 +1,15 @@
+"""What the scorer knows of a language, read from one TOML file a language."""
+
+from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, TypePatterns
+from scoring.lexicon.phrases import PhraseList
+from scoring.lexicon.reader import LexiconError, load_lexicon, load_shipped
+
+__all__ = [
+    "COMPLEXITY_KINDS",
+    "Lexicon",
+    "LexiconError",
+    "PhraseList",
+    "TypePatterns",
+    "load_lexicon",
+    "load_shipped",
+]

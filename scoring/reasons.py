@@ -1,0 +1,62 @@
+"""The codes that say why an answer was sent, held or blocked, and what each means."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class Reason(StrEnum):
+    """A stable code of a verdict; ``description`` says in one sentence what it means."""
+
+    description: str
+
+    def __new__(cls, code: str, description: str) -> Self:
+        """Make a member whose value is the code and that carries its description."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.description = description
+        return member
+
+    UNDEFINED_COMPONENT = (
+        "undefined_component",
+        "The answer names a button, field or menu path that neither documents nor question define.",
+    )
+    LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
+    MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
+    HIGH_SCORE = "high_score", "The score reaches the threshold from which an answer is sent."
+    VERBATIM_GUIDE = (
+        "verbatim_guide",
+        "The numbered guide of the answer stands in a document almost word for word.",
+    )
+    MESSAGE_TYPE_NOT_SCORED = (
+        "message_type_not_scored",
+        "The profile does not score this type of question, so the answer was not judged.",
+    )
+    NO_APPLICABLE_FEATURE = (
+        "no_applicable_feature",
+        "Nothing in the answer could be measured, so there is no score.",
+    )
+    LANGUAGE_UNSUPPORTED = (
+        "language_unsupported",
+        "The language of the question and answer is not known well enough to judge the answer.",
+    )
+    CONTEXT_MISSING = (
+        "context_missing",
+        "Some or all of the documents that the answer rests on could not be found.",
+    )
+    CONTEXT_LANGUAGE_DIFFERS = (
+        "context_language_differs",
+        "Some of the documents are in another language than the answer.",
+    )
+    SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
+    SCORING_FAILED = "scoring_failed", "Judging the answer ended in an error."
+    SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
+
+
+_DESCRIPTIONS = {str(reason): reason.description for reason in Reason}
+
+
+def describe(code: str) -> str | None:
+    """Return the sentence for a reason code, or None for a code that is not known here."""
+    return _DESCRIPTIONS.get(code)

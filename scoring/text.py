@@ -1,0 +1,129 @@
+"""Texts as the features read them: words with their places, and what was derived from them once."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from scoring.lexicon import Lexicon
+
+T = TypeVar("T")
+
+# Possessive quantifiers: no text can make the search go back over what it has read.
+_WORD = re.compile(r"\d++(?:[.,:]\d++)++|[^\W_]++(?:['’][^\W_]++)*+")
+_CLAUSE_END = frozenset(".!?,;:\n—–(")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text, folded for comparing; ``start`` and ``end`` are its place in the original."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class PreparedText:
+    """A text with its words, ready for every feature.
+
+    ``start`` and ``end`` bound what is compared (an answer without its greeting); all offsets are
+    into ``original``. What is costly to derive is kept by ``derived``.
+    """
+
+    original: str
+    lexicon: Lexicon
+    start: int
+    end: int
+    _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, original: str, lexicon: Lexicon, start: int = 0, end: int | None = None) -> PreparedText:
+        """Prepare ``original``, of which ``[start, end)`` is compared; all of it by default."""
+        return cls(original, lexicon, start, len(original) if end is None else end)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """The words of the compared part, in order."""
+        return words_of(self.original, self.start, self.end)
+
+    @cached_property
+    def word_texts(self) -> tuple[str, ...]:
+        """The folded words without their places."""
+        return tuple(word.text for word in self.words)
+
+    @property
+    def compared(self) -> str:
+        """The part of the original that is compared."""
+        return self.original[self.start : self.end]
+
+    def lines(self) -> Iterator[tuple[int, int]]:
+        """Yield (start, end) of every line of the compared part, without its line end."""
+        start = self.start
+        for line in self.compared.split("\n"):
+            yield start, start + len(line)
+            start += len(line) + 1
+
+    def derived(self, derive: Callable[[PreparedText], T]) -> T:
+        """Return ``derive(self)``, computed once; ``derive`` must be a pure module-level function."""
+        if derive not in self._derived:
+            self._derived[derive] = derive(self)
+        result: T = self._derived[derive]
+        return result
+
+
+def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, ...]:
+    """Split ``text[start:end]`` into folded words; numbers such as 1.000 or 0,23 stay whole."""
+    stop = len(text) if end is None else end
+    return tuple(
+        Word(match.group().casefold().replace("’", "'"), *match.span())
+        for match in _WORD.finditer(text, start, stop)
+    )
+
+
+def clause_starts(text: PreparedText) -> frozenset[int]:
+    """Return the indices of the words that begin a clause: after a stop, a comma or a line end."""
+    starts, previous_end = set(), text.start
+    for index, word in enumerate(text.words):
+        between = text.original[previous_end : word.start]
+        if index == 0 or not _CLAUSE_END.isdisjoint(between):
+            starts.add(index)
+        previous_end = word.end
+    return frozenset(starts)
+
+
+class TextCache:
+    """Prepared texts by content, the least recently used dropped; bounded in characters.
+
+    One entry a distinct text and language: a document that many answers cite is prepared once.
+    """
+
+    def __init__(self, max_characters: int) -> None:
+        """Keep at most ``max_characters`` of original text."""
+        self._max_characters = max_characters
+        self._characters = 0
+        self._texts: OrderedDict[tuple[str, str], PreparedText] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return how many texts are kept."""
+        return len(self._texts)
+
+    def prepare(self, original: str, lexicon: Lexicon) -> PreparedText:
+        """Return the prepared text of ``original``, from the cache where it is there."""
+        key = (lexicon.language, original)
+        if (kept := self._texts.get(key)) is not None:
+            self._texts.move_to_end(key)
+            return kept
+        self._texts[key] = prepared = PreparedText.of(original, lexicon)
+        self._characters += len(original)
+        self._shrink()
+        return prepared
+
+    def _shrink(self) -> None:
+        while self._characters > self._max_characters and self._texts:
+            (_, dropped), _ = self._texts.popitem(last=False)
+            self._characters -= len(dropped)

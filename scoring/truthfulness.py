@@ -1,0 +1,42 @@
+"""From feature values to one score (paper, section V-C, Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.features.components_defined import ComponentsDefined
+from scoring.features.verbatim_guide import VERBATIM_GUIDE
+from scoring.reasons import Reason
+from scoring.types import FeatureValue
+
+LOWEST, HIGHEST = 1.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score in [1, 5] or None, and the reason where a rule and not the mean has set it."""
+
+    value: float | None
+    because: Reason | None = None
+
+
+def truthfulness(values: Sequence[FeatureValue]) -> Score:
+    """Return the score of the applicable features.
+
+    1. Their mean, equal weights, scaled to 1..5. 2. 1 where a named component is not defined.
+    3. Otherwise 5 where a guide is verbatim. The paper leaves open which of 2 and 3 wins: a wrong
+    block costs less than a wrong send.
+    """
+    applicable = [value.value for value in values if value.value is not None]
+    if not applicable:
+        return Score(None, Reason.NO_APPLICABLE_FEATURE)
+    if any(_names_undefined(value) for value in values):
+        return Score(LOWEST, Reason.UNDEFINED_COMPONENT)
+    if any(evidence.kind == VERBATIM_GUIDE for value in values for evidence in value.evidence):
+        return Score(HIGHEST, Reason.VERBATIM_GUIDE)
+    return Score(LOWEST + (HIGHEST - LOWEST) * sum(applicable) / len(applicable))
+
+
+def _names_undefined(value: FeatureValue) -> bool:
+    return value.name == ComponentsDefined.name and value.value is not None and value.value < 1

@@ -1,0 +1,94 @@
+"""The values that go into and come out of the scorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class MessageType(StrEnum):
+    """What kind of question the user asked (paper, section IV-D, "Message Types")."""
+
+    ERROR = "error"
+    GENERAL = "general"
+    REASONING = "reasoning"
+    INSTRUCTION = "instruction"
+    BINARY = "binary"
+    ACTION = "action"
+    UNSPECIFIED = "unspecified"
+
+
+class Decision(StrEnum):
+    """Where an answer goes: to the customer, to a person, or nowhere."""
+
+    AUTO_SEND = "auto_send"
+    REVIEW = "review"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a help document that the chatbot was given, or should have been."""
+
+    document_id: str
+    text: str
+    title: str | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question, the chatbot's answer, and the context to judge it against.
+
+    ``language`` is an ISO 639-1 code that the sender states, or None to have it identified.
+    """
+
+    question: str
+    answer: str
+    context: tuple[Passage, ...] = ()
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a feature has its value: a span of the answer, ``answer[start:end] == text``.
+
+    ``kind`` is a stable code such as ``undefined_component``; ``document_id`` names the
+    document that the span was found in, or None.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    document_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureValue:
+    """One feature's outcome: a value in [0, 1], or None where it does not apply."""
+
+    name: str
+    value: float | None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything the scorer and the routing policy say about one answer.
+
+    ``score`` is in [1, 5], or None when there is no score; ``reasons`` are stable codes, the
+    first is the one that decided; ``degraded`` are the codes of what could not be checked.
+    """
+
+    decision: Decision
+    reasons: tuple[str, ...]
+    score: float | None
+    profile: str
+    message_type: MessageType
+    language: str | None
+    translated: bool
+    features: tuple[FeatureValue, ...]
+    policy_version: str
+    scorer_version: str
+    degraded: tuple[str, ...] = ()

@@ -1,0 +1,136 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from scoring.policy import Assessment, Override, Policy
+from scoring.reasons import Reason, describe
+from scoring.types import Decision, MessageType
+
+
+def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
+    return policy.decide(Assessment(given_.pop("score", None), kind, language, **given_))
+
+
+@pytest.mark.parametrize(
+    ("score", "because", "decision", "reason"),
+    [
+        (1.0, Reason.UNDEFINED_COMPONENT, "blocked", "undefined_component"),
+        (1.2, None, "blocked", "low_score"),
+        (1.5, None, "review", "middle_score"),
+        (4.49, None, "review", "middle_score"),
+        (4.5, None, "auto_send", "high_score"),
+        (5.0, Reason.VERBATIM_GUIDE, "auto_send", "verbatim_guide"),
+        (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
+        (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),
+        (None, Reason.LANGUAGE_UNSUPPORTED, "review", "language_unsupported"),
+    ],
+)
+def test_the_score_decides_and_the_first_reason_says_why(score, because, decision, reason):
+    assert decide(score=score, because=because) == (decision, (reason,))
+
+
+@given(st.none() | st.floats(1, 5), st.sampled_from([None, *Reason]), st.sampled_from(list(Reason)))
+def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, because, gap):
+    decision, reasons = decide(score=score, because=because, degraded=(gap,))
+    assert decision is not Decision.AUTO_SEND
+    assert gap in reasons
+
+
+@given(st.none() | st.floats(1, 5), st.sampled_from([None, *Reason]))
+@pytest.mark.parametrize("gap", ["context_missing", "context_language_differs"])
+def test_where_documents_are_missing_or_unreadable_a_person_decides(gap, score, because):
+    decision, reasons = decide(score=score, because=because, degraded=("other", gap))
+    assert decision is Decision.REVIEW
+    assert reasons[0] == gap
+
+
+def test_a_gap_does_not_lift_a_block():
+    assert decide(score=1.0, because=Reason.UNDEFINED_COMPONENT, degraded=("x",)) == (
+        "blocked",
+        ("undefined_component", "x"),
+    )
+
+
+def test_the_later_override_that_covers_an_answer_wins():
+    policy = Policy(
+        overrides=(
+            Override(language="nl", auto_send_at=4.0),
+            Override(message_type=MessageType.BINARY, auto_send_at=4.8),
+            Override(message_type=MessageType.GENERAL, unscored=Decision.BLOCKED),
+        )
+    )
+    unscored = Reason.MESSAGE_TYPE_NOT_SCORED
+    assert decide(policy, MessageType.BINARY, "nl", score=4.5)[0] == "review"
+    assert decide(policy, MessageType.INSTRUCTION, "nl", score=4.0)[0] == "auto_send"
+    assert decide(policy, MessageType.INSTRUCTION, "en", score=4.0)[0] == "review"
+    assert decide(policy, MessageType.GENERAL, "en", because=unscored)[0] == "blocked"
+    assert decide(policy, MessageType.ERROR, "en", because=unscored)[0] == "review"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"auto_send_at": 1.2}, "policy for all answers: needs 1 <= block_below < auto_send_at <= 5"),
+        ({"auto_send_at": 5.1}, "auto_send_at is 5.1"),
+        ({"block_below": 0.5}, "block_below is 0.5"),
+        ({"auto_send_at": float("nan")}, "auto_send_at is nan"),
+        ({"overrides": (Override(language="nl", auto_send_at=1.0),)}, "policy for nl: needs"),
+        (
+            {
+                "overrides": (
+                    Override(language="nl", auto_send_at=2.0),
+                    Override(message_type=MessageType.BINARY, block_below=3.0),
+                )
+            },
+            "policy for binary nl: needs",
+        ),
+    ],
+)
+def test_thresholds_out_of_order_or_range_are_refused_in_one_line(values, message):
+    with pytest.raises(ValueError, match="policy for") as refused:
+        Policy(**values)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("values", [{}, {"language": "dutch"}, {"language": "NL"}])
+def test_an_override_that_can_never_apply_or_always_does_is_refused(values):
+    with pytest.raises(ValueError, match="override"):
+        Override(**values)
+
+
+def test_the_version_tells_other_thresholds():
+    assert Policy().identity == "paper-1"
+    changed = [
+        Policy(auto_send_at=4.6),
+        Policy(block_below=1.6),
+        Policy(overrides=(Override(language="nl"),)),
+    ]
+    identities = {policy.identity for policy in changed}
+    assert len(identities) == 3
+    assert all(identity.startswith("paper-1+") for identity in identities)
+    assert Policy(auto_send_at=4.6).identity == Policy(auto_send_at=4.6).identity
+    assert Policy(auto_send_at=5).identity == Policy(auto_send_at=5.0).identity
+
+
+def test_pydantic_reads_and_checks_a_policy():
+    class Settings(BaseModel):
+        policy: Policy = Policy()
+
+    raw = {
+        "auto_send_at": "4.0",
+        "overrides": [{"message_type": "binary", "language": "nl", "unscored": "blocked"}],
+    }
+    policy = Settings.model_validate({"policy": raw}).policy
+    assert policy.overrides == (Override(MessageType.BINARY, "nl", unscored=Decision.BLOCKED),)
+    with pytest.raises(ValidationError, match="needs 1 <= block_below"):
+        Settings.model_validate({"policy": {"auto_send_at": 1}})
+
+
+def test_every_reason_is_described_in_one_sentence():
+    for reason in Reason:
+        assert describe(reason).endswith(".")
+        assert "\n" not in describe(reason)
+        assert reason == reason.value
+    assert describe("something else") is None

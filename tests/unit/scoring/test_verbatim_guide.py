@@ -1,0 +1,106 @@
+import pytest
+from scoring_support import kinds, material
+
+from scoring.features import VerbatimGuide
+
+GUIDE = "1. Open **HR / Leave**.\n2. Enter at most 90 days.\n3. Do not tick **Paid**.\n4. Click **Save**."
+DOCUMENT = f"# Leave\n\n{GUIDE}\n\nThe change shows at once."
+OTHER = "1. Open **Sales**.\n2. Send the quote."
+
+
+def measure(answer, context=(DOCUMENT,), language="en"):
+    return VerbatimGuide().measure(material(answer, context, language=language))
+
+
+def is_verbatim(value):
+    return {evidence.kind for evidence in value.evidence} == {"verbatim_guide"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        GUIDE,
+        f"This is how:\n\n{GUIDE}",
+        f"{GUIDE}\n\nThe change shows at once.",
+        GUIDE.replace(". ", ") "),
+        GUIDE.replace("1. ", "Step 1: ")
+        .replace("2. ", "Step 2: ")
+        .replace("3. ", "Step 3: ")
+        .replace("4. ", "Step 4: "),
+        GUIDE.replace("\n", "\n\n"),
+        GUIDE.replace("**", ""),
+        GUIDE.replace("Click", "Then click"),
+    ],
+)
+def test_a_copied_guide_is_verbatim_in_every_numbering_style(answer):
+    value = measure(answer)
+    assert is_verbatim(value)
+    assert value.value > 0.9
+    assert value.evidence[0].document_id == "d-0"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("90", "60"),
+        ("Do not tick", "Tick"),
+        ("**Save**", "**Send**"),
+        ("at most", "at least"),
+        ("HR / Leave", "Leave / HR"),
+        ("\n4. Click **Save**.", ""),
+        (
+            "2. Enter at most 90 days.\n3. Do not tick **Paid**.",
+            "2. Do not tick **Paid**.\n3. Enter at most 90 days.",
+        ),
+    ],
+)
+def test_one_changed_number_negation_component_or_step_is_not_verbatim(change):
+    assert not is_verbatim(measure(GUIDE.replace(*change)))
+
+
+@pytest.mark.parametrize(
+    "addition",
+    [
+        "\n\nThis also works for contractors.",
+        "\n\nThe change does not show at once.",
+        "\n\nAfterwards click **Publish**.",
+    ],
+)
+def test_a_guide_with_a_claim_of_its_own_beside_it_is_not_verbatim(addition):
+    assert not is_verbatim(measure(GUIDE + addition))
+
+
+@pytest.mark.parametrize(
+    "lead_in", ["You do not need a role:", "Within 24 hours you do this:", "As an *Officer* you do this:"]
+)
+def test_a_lead_in_that_negates_counts_or_names_something_is_a_claim(lead_in):
+    assert not is_verbatim(measure(f"{lead_in}\n{GUIDE}"))
+
+
+def test_the_step_that_differs_is_the_evidence():
+    value = measure(GUIDE.replace("90", "60"))
+    assert kinds(value) == [("differing_step", "Enter at most 60 days.")]
+
+
+def test_dutch_steps_are_recognised():
+    guide = "Stap 1: Open **Verlof**.\nStap 2: Klik op **Opslaan**."
+    assert is_verbatim(measure(guide, ("1. Open **Verlof**.\n2. Klik op **Opslaan**.",), "nl"))
+
+
+def test_the_nearest_guide_of_the_context_counts():
+    assert measure(GUIDE, (OTHER, DOCUMENT)).evidence[0].document_id == "d-1"
+    assert measure(OTHER).value < measure(OTHER, (OTHER,)).value
+
+
+def test_fewer_steps_lower_the_value():
+    shorter = GUIDE.rsplit("\n", 1)[0]
+    assert measure(shorter).value == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("answer", ["", "Click **Save**.", "1. Click **Save**.", "In 2024. We\n3. had"])
+def test_an_answer_without_a_guide_is_not_measured(answer):
+    assert measure(answer).value is None
+
+
+def test_a_guide_without_any_in_the_context_has_the_value_nought():
+    assert measure(GUIDE, ("Nothing numbered.",)).value == 0
