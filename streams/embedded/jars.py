@@ -1,0 +1,150 @@
+"""The jars of Apache Kafka: which ones (``jars.lock``), fetched once into a cache, checked at every start."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+from rich.console import Console
+from rich.progress import track
+
+from streams.embedded.errors import DamagedJar, FetchFailed, MissingExtra
+
+KAFKA_VERSION = "4.3.1"
+HOME_VARIABLE = "TRUTHGATE_KAFKA_HOME"
+LOCK_FILE = Path(__file__).with_name("jars.lock")
+
+_ATTEMPTS = 3
+_READ_TIMEOUT_SECONDS = 30
+# Enough to hide the latency of a repository; more would be impolite to it.
+_PARALLEL_FETCHES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LockedJar:
+    """One artifact of a Maven repository and the SHA-256 that its file must have."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+
+    @property
+    def filename(self) -> str:
+        """The name of the file in a repository and in the cache."""
+        return f"{self.artifact}-{self.version}.jar"
+
+
+def read_lock(text: str) -> tuple[LockedJar, ...]:
+    """Read lines of ``SHA-256  group:artifact:version``; empty lines and ``#`` comments are skipped."""
+    lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(_locked_jar(sha256, *coordinate.split(":")) for sha256, coordinate in lines)
+
+
+def kafka_home() -> Path:
+    """The folder of the jars: ``TRUTHGATE_KAFKA_HOME`` or the user's cache, and in it the version."""
+    configured = os.environ.get(HOME_VARIABLE)
+    base = Path(configured).expanduser() if configured else user_cache_path("truthgate") / "kafka"
+    return base / KAFKA_VERSION
+
+
+def ensure_jars(home: Path | None = None, console: Console | None = None) -> list[Path]:
+    """Return the checked jars in the order of the lock file, fetching them when there are none.
+
+    Raises FetchFailed, DamagedJar, or MissingExtra when jgo is needed and not installed.
+    """
+    home = home or kafka_home()
+    jars = read_lock(LOCK_FILE.read_text(encoding="utf-8"))
+    if not home.exists():
+        _fetch_into(home, jars, console or Console(stderr=True))
+    verify(home, jars)
+    return [home / jar.filename for jar in jars]
+
+
+def verify(home: Path, jars: Iterable[LockedJar]) -> None:
+    """Raise DamagedJar for the first jar in ``home`` that is missing or has another SHA-256."""
+    for jar in jars:
+        path = home / jar.filename
+        if not path.is_file():
+            raise DamagedJar(f"{path} is missing; remove the folder {home} to have it fetched again")
+        if _sha256(path) != jar.sha256:
+            raise DamagedJar(
+                f"{path} has another SHA-256 than the lock file says; "
+                f"remove the folder {home} to have it fetched again"
+            )
+
+
+def _fetch_into(home: Path, jars: tuple[LockedJar, ...], console: Console) -> None:
+    # Fetched beside and renamed: a folder with this name is whole, whoever else fetches or is killed.
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home.parent) as temporary:
+        complete = Path(temporary) / "jars"
+        complete.mkdir()
+        _fetch_all(jars, complete, Path(temporary) / "repository", console)
+        verify(complete, jars)
+        try:
+            complete.rename(home)
+        except OSError:
+            if not home.exists():
+                raise
+
+
+def _fetch_all(jars: tuple[LockedJar, ...], target: Path, repository: Path, console: Console) -> None:
+    fetch = _fetcher(repository)
+
+    def fetch_one(jar: LockedJar) -> None:
+        shutil.move(_with_retries(fetch, jar), target / jar.filename)
+
+    label = f"Fetching Apache Kafka {KAFKA_VERSION}"
+    with ThreadPoolExecutor(_PARALLEL_FETCHES) as pool:
+        for _ in track(pool.map(fetch_one, jars), label, total=len(jars), console=console, transient=True):
+            pass
+
+
+def _with_retries(fetch: Callable[[LockedJar], Path], jar: LockedJar) -> Path:
+    for attempt in range(_ATTEMPTS):
+        try:
+            return fetch(jar)
+        except (OSError, RuntimeError) as error:
+            if attempt == _ATTEMPTS - 1:
+                reason = str(error).partition("\n")[0]
+                raise FetchFailed(f"cannot fetch {jar.filename} of Apache Kafka: {reason}") from error
+    raise AssertionError("unreachable")
+
+
+def _fetcher(repository: Path) -> Callable[[LockedJar], Path]:
+    """Fetch by exact coordinate through jgo, honouring the repositories of the user's jgo settings."""
+    try:
+        from jgo.config import GlobalSettings  # noqa: PLC0415 - part of an extra, as the next two
+        from jgo.constants import MAVEN_CENTRAL_URL  # noqa: PLC0415
+        from jgo.maven import MavenContext  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("jgo") from error
+    repositories = {**GlobalSettings.load().repositories, "central": MAVEN_CENTRAL_URL}
+    context = MavenContext(repo_cache=repository, remote_repos=repositories, timeout=_READ_TIMEOUT_SECONDS)
+
+    def fetch(jar: LockedJar) -> Path:
+        component = context.project(jar.group, jar.artifact).at_version(jar.version)
+        artifact = component.artifact()
+        partial = artifact.cached_path
+        if partial and partial.exists():
+            partial.unlink()
+        return Path(artifact.resolve())
+
+    return fetch
+
+
+def _locked_jar(sha256: str, group: str, artifact: str, version: str) -> LockedJar:
+    return LockedJar(group, artifact, version, sha256)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,271 @@
+"""The one typed configuration: environment (``TRUTHGATE_...``), or a TOML file, or defaults."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, Literal
+
+from platformdirs import user_cache_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from scoring.policy import Policy
+
+PREFIX = "TRUTHGATE_"
+DELIMITER = "__"
+CONFIG_FILE_VARIABLE = "TRUTHGATE_CONFIG"
+
+# Read by the embedded Kafka and by the tests, not by the settings.
+_OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
+
+# Kubernetes describes every Service to every pod; a Service called truthgate gives these.
+_SERVICE_LINKS = re.compile(r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
+_SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
+
+_chosen_file: ContextVar[Path | None] = ContextVar("chosen_file", default=None)
+
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class WrongSettings(Exception):
+    """A setting cannot be used; the message is one line that names it."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KafkaSettings(_Section):
+    """How to reach the cluster, and under which names."""
+
+    bootstrap_servers: str = Field("localhost:9092", min_length=1, description="host:port, comma separated")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
+    sasl_username: str | None = None
+    sasl_password: SecretStr | None = None
+    ssl_cafile: Path | None = None
+    ssl_certfile: Path | None = None
+    ssl_keyfile: Path | None = None
+    consumer_group: str = Field("truthgate", min_length=1)
+    group_instance_id: str | None = Field(None, description="static membership, such as the pod's name")
+    topic_prefix: str = Field("", pattern=r"^[a-zA-Z0-9._-]*$")
+    connect_timeout: Seconds = Field(
+        10, description="how long a command waits for the first answer of a broker"
+    )
+    delivery_timeout: Seconds = Field(
+        60, description="how long one send may take before the worker gives up and ends"
+    )
+
+    @model_validator(mode="after")
+    def _credentials_are_whole(self) -> KafkaSettings:
+        if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
+            raise ValueError(
+                f"security_protocol {self.security_protocol} needs sasl_username and sasl_password"
+            )
+        if bool(self.ssl_certfile) != bool(self.ssl_keyfile):
+            raise ValueError("ssl_certfile and ssl_keyfile go together")
+        return self
+
+
+class TopicSettings(_Section):
+    """What ``truthgate topics create`` asks the cluster for."""
+
+    partitions: int = Field(6, ge=1)
+    replication_factor: int = Field(-1, ge=-1, description="-1: the cluster's default")
+    retention_hours: int = Field(24 * 7, ge=1)
+
+
+class EncodingSettings(_Section):
+    """How records are written and read on the wire."""
+
+    schema_registry_url: str | None = Field(
+        None, description="set: Confluent wire format; unset: Avro single-object"
+    )
+    json_input: bool = Field(False, description="accept JSON values on the input topics beside Avro")
+    max_value_bytes: int = Field(1_048_576, ge=1024, description="a larger answer goes to the dead letters")
+
+
+class DocumentSettings(_Section):
+    """The local copy of the help documents, and how long an answer waits for one."""
+
+    store: Path = Field(default_factory=lambda: user_cache_path("truthgate") / "documents")
+    wait: Seconds = Field(5, description="how long an answer waits for a document that is not there yet")
+    catch_up_timeout: Seconds = Field(
+        600, description="how long the start waits for the documents that exist"
+    )
+    rebuild_after_hours: float = Field(
+        20,
+        gt=0,
+        description="a store older than this is rebuilt: tombstones may be gone (delete.retention.ms)",
+    )
+
+
+class ScoringSettings(_Section):
+    """Who judges, in how many processes, and for how long at most."""
+
+    enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
+    profile: Literal["paper"] = "paper"
+    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    timeout: Seconds = Field(10, description="how long one answer may occupy a scoring process")
+
+
+class FlowSettings(_Section):
+    """How much is in work at once, and how long one answer may take in all."""
+
+    max_in_flight: int = Field(256, ge=1, le=10_000)
+    answer_timeout: Seconds = Field(60, description="after this an answer goes to review as it is")
+    commit_interval: Seconds = 1
+    session_timeout: Seconds = 45
+    max_poll_records: int = Field(200, ge=1)
+
+
+class WebSettings(_Section):
+    """Where health, readiness and metrics are served."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from outside the pod
+    port: int = Field(6066, ge=0, le=65535)
+
+
+class HealthSettings(_Section):
+    """When a worker counts as hung, and what ends it then."""
+
+    stall_timeout: Seconds = Field(180, description="lag without a commit for this long is a hung worker")
+    check_interval: Seconds = 5
+
+
+class LogSettings(_Section):
+    """Where log lines go in which form; texts of customers never do."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["json", "console"] = "json"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. ``TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS`` sets ``kafka.bootstrap_servers``."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter=DELIMITER, extra="forbid", frozen=True
+    )
+
+    kafka: KafkaSettings = KafkaSettings()
+    topics: TopicSettings = TopicSettings()
+    encoding: EncodingSettings = EncodingSettings()
+    documents: DocumentSettings = DocumentSettings()
+    scoring: ScoringSettings = ScoringSettings()
+    policy: Policy = Policy()
+    flow: FlowSettings = FlowSettings()
+    web: WebSettings = WebSettings()
+    health: HealthSettings = HealthSettings()
+    log: LogSettings = LogSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments first, then the environment, then the configuration file."""
+        sources = (init_settings, env_settings)
+        if path := _config_file():
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """Read the settings from the environment and ``config``, or the file that TRUTHGATE_CONFIG names.
+
+    Raises WrongSettings, one line that names the variable or the setting, and never its value:
+    it may be a secret.
+    """
+    token = _chosen_file.set(config)
+    try:
+        _refuse_unknown_variables(os.environ)
+        _refuse_unreadable_file(_config_file())
+        return Settings()
+    except ValidationError as error:
+        raise WrongSettings("; ".join(_explain(error))) from None
+    except SettingsError as error:
+        raise WrongSettings(_one_line(str(error))) from None
+    finally:
+        _chosen_file.reset(token)
+
+
+def variable_name(*path: str | int) -> str:
+    """Name the environment variable of a setting: ``("web", "port")`` is ``TRUTHGATE_WEB__PORT``."""
+    return PREFIX + DELIMITER.join(str(part) for part in path).upper()
+
+
+def _config_file() -> Path | None:
+    named = os.environ.get(CONFIG_FILE_VARIABLE)
+    return _chosen_file.get() or (Path(named) if named else None)
+
+
+def _refuse_unreadable_file(path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongSettings(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise WrongSettings(f"the configuration file {path} is not TOML: {_one_line(str(error))}") from None
+
+
+def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
+    # pydantic-settings looks only for the names it knows, so a misspelt one would change nothing, unseen.
+    for variable, value in sorted(environ.items()):
+        if variable.upper().startswith(PREFIX) and not _is_known(
+            variable.upper().removeprefix(PREFIX), value
+        ):
+            raise WrongSettings(f"{variable} is not a setting of truthgate{_nearest(variable)}")
+
+
+def _is_known(name: str, value: str) -> bool:
+    section, delimiter, _ = name.partition(DELIMITER)
+    if section.lower() in Settings.model_fields and (delimiter or value.lstrip().startswith("{")):
+        return True
+    return bool(
+        _OTHER_VARIABLES.fullmatch(name)
+        or _SERVICE_LINKS.fullmatch(name)
+        or (name.endswith("PORT") and _SERVICE_URL.match(value))
+    )
+
+
+def _nearest(variable: str) -> str:
+    near = difflib.get_close_matches(variable.upper(), list(_variables()), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _variables() -> Iterator[str]:
+    for section, value in Settings.model_construct():
+        for name in getattr(type(value), "model_fields", None) or getattr(value, "__dataclass_fields__", {}):
+            yield variable_name(section, name)
+
+
+def _explain(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_input=False):
+        variable = variable_name(*problem["loc"])
+        name = variable if variable in map(str.upper, os.environ) else ".".join(map(str, problem["loc"]))
+        if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+            yield f"{name} is not a setting of truthgate{_nearest(variable)}"
+        else:
+            yield f"{name}: {_one_line(problem['msg']).removeprefix('Value error, ')}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,38 @@
+"""Fixtures of all tests: one real cluster a session, and topics of its own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams.settings import Settings
+from streams.topics import Topics, create_topics
+from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[str]:
+    """Give the bootstrap servers of a real Kafka cluster, shared by all tests of the session."""
+    with cluster_for_tests() as servers:
+        yield servers
+
+
+@pytest.fixture
+def topic_prefix() -> str:
+    """Give a prefix for topics that no other test has."""
+    return unique_prefix()
+
+
+@pytest.fixture
+def settings(broker: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    """Give settings with names and folders of their own; no topic exists yet."""
+    return isolated_settings(broker, tmp_path, topic_prefix)
+
+
+@pytest.fixture
+async def topics(settings: Settings) -> Topics:
+    """Create all topics of ``settings`` and give their names."""
+    await create_topics(settings)
+    return Topics(settings.kafka.topic_prefix)

@@ -1,0 +1,74 @@
+"""Topics are made as specified on a real cluster, and what differs is told and left alone."""
+
+import pytest
+from aiokafka.admin import NewTopic
+
+from streams.kafka import open_admin, open_producer
+from streams.settings import Settings, TopicSettings, WrongSettings
+from streams.topics import TopicOutcome, Topics, TopicStatus, check_topics, create_topics, message_limits
+from tests.support.records import Outgoing, consume_all, produce
+
+
+def _statuses(outcomes: list[TopicOutcome]) -> dict[str, TopicStatus]:
+    return {outcome.name: outcome.status for outcome in outcomes}
+
+
+async def test_missing_topics_are_named_with_the_command_that_makes_them(settings: Settings) -> None:
+    names = Topics(settings.kafka.topic_prefix).all
+    assert await check_topics(settings) == [
+        f"topic {name} is missing: run `truthgate topics create`" for name in names
+    ]
+
+
+async def test_creating_twice_creates_once(settings: Settings) -> None:
+    names = Topics(settings.kafka.topic_prefix).all
+    assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.CREATED)
+    assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.EXISTS)
+    assert await check_topics(settings) == []
+
+
+async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) -> None:
+    topics = Topics(settings.kafka.topic_prefix)
+    async with open_admin(settings.kafka) as admin:
+        await admin.create_topics([NewTopic(topics.documents, 1, 1)])
+    for _ in range(2):
+        differing = {o.name: o.problems for o in await create_topics(settings) if o.problems}
+        assert list(differing) == [topics.documents]
+        assert differing[topics.documents] == (
+            "has 1 partitions, 3 wanted",
+            "has cleanup.policy delete, compact wanted",
+            f"has max.message.bytes 1048588, {message_limits(settings).input} wanted",
+        )
+    assert len(await check_topics(settings)) == 3
+
+
+async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: Topics) -> None:
+    fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
+    assert await check_topics(fewer) == []
+    assert len(topics.all) == 8
+
+
+async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings: Settings) -> None:
+    greedy = settings.model_copy(update={"topics": TopicSettings(partitions=1, replication_factor=99)})
+    with pytest.raises(WrongSettings, match=r"cannot be created: .*replication"):
+        await create_topics(greedy)
+
+
+async def test_the_largest_answer_fits_every_topic_that_must_take_it(
+    settings: Settings, topics: Topics
+) -> None:
+    largest = bytes(settings.encoding.max_value_bytes)
+    await produce(settings.kafka, topics.answers, [Outgoing(largest, key=b"k" * 100)])
+    headers = (("dlq.error.message", b"m" * 60_000),)
+    await produce(settings.kafka, topics.dead_letters, [Outgoing(largest, headers=headers)])
+    await produce(settings.kafka, topics.review, [Outgoing(largest * 4)])
+    taken = await consume_all(settings.kafka, [topics.answers, topics.dead_letters, topics.review])
+    assert sorted(len(record.value) for record in taken) == [len(largest), len(largest), 4 * len(largest)]
+
+
+async def test_retention_counts_from_arrival(settings: Settings, topics: Topics) -> None:
+    """A record with a timestamp of long ago is stored under the time of its arrival."""
+    async with open_producer(settings.kafka) as producer:
+        await producer.send_and_wait(topics.answers, b"old", timestamp_ms=1_000)
+    (record,) = await consume_all(settings.kafka, topics.answers)
+    assert record.timestamp > 1_000
