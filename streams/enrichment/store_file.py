@@ -1,0 +1,165 @@
+"""The SQLite file behind the documents store: who may open it, and whether it can be trusted."""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from pathlib import Path
+from typing import IO
+
+import structlog
+
+from streams.settings import WrongSettings
+
+APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
+LAYOUT_VERSION = 1  # raise it with every change of SCHEMA: older files are then built anew
+
+DATABASE_NAME = "documents.sqlite3"
+LOCK_NAME = "documents.lock"
+SETTING = "documents.store"
+
+SCHEMA = f"""
+CREATE TABLE documents (
+    document_id TEXT NOT NULL PRIMARY KEY,
+    language TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    url TEXT,
+    updated_at INTEGER NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    timestamp INTEGER NOT NULL
+) STRICT;
+CREATE TABLE unreadable (
+    document_id TEXT NOT NULL PRIMARY KEY
+) STRICT;
+CREATE TABLE next_offsets (
+    partition INTEGER NOT NULL PRIMARY KEY,
+    next_offset INTEGER NOT NULL
+) STRICT;
+CREATE TABLE origin (
+    only_row INTEGER NOT NULL PRIMARY KEY CHECK (only_row = 0),
+    cluster_id TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    complete_at REAL NOT NULL
+) STRICT;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {LAYOUT_VERSION};
+"""
+
+log = structlog.get_logger(__name__)
+
+
+class StoreNotUsable(WrongSettings):
+    """The directory that ``documents.store`` names cannot be used; the message is one line."""
+
+
+def lock_directory(directory: Path) -> IO[bytes]:
+    """Create ``directory`` and take its lock, which the returned file holds until it is closed.
+
+    The kernel drops the lock with the process, however that ends, so none can be left behind.
+
+    Raises:
+        StoreNotUsable: another worker holds the lock, or the directory cannot be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / LOCK_NAME).open("ab")
+    except OSError as error:
+        raise StoreNotUsable(f"{SETTING}: cannot write to {directory}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise StoreNotUsable(
+            f"{SETTING}: {directory} is in use by another worker; give each worker a directory of its own"
+        ) from None
+    except OSError as error:
+        lock.close()
+        raise StoreNotUsable(f"{SETTING}: cannot lock a file in {directory}: {error.strerror}") from error
+    return lock
+
+
+def prepare_database(directory: Path) -> Path:
+    """Leave a sound database of this layout in ``directory`` and return its path.
+
+    A file that is damaged, foreign or of another layout is set aside, and an empty one made: the
+    topic has everything that was in it. The caller holds the directory's lock.
+
+    Raises:
+        StoreNotUsable: the database cannot be created.
+    """
+    path = directory / DATABASE_NAME
+    try:
+        if path.exists() and (fault := _fault_of(path)):
+            _set_aside(path)
+            log.warning("documents_store_set_aside", path=str(path), reason=fault)
+        if not path.exists():
+            _create(path)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreNotUsable(f"{SETTING}: cannot make {path}: {error}") from error
+    return path
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the database for use in more than one thread; SQLite itself serialises the calls.
+
+    WAL lets readers go on while a batch is written. ``synchronous=NORMAL`` can lose the last
+    batches when the machine (not the process) dies, and then the offsets that go with them: they
+    are read again.
+    """
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def error_name(error: sqlite3.Error) -> str:
+    """SQLite's name for an error, such as ``SQLITE_FULL``; it holds nothing of the data."""
+    return getattr(error, "sqlite_errorname", type(error).__name__)
+
+
+def _fault_of(path: Path) -> str | None:
+    """Say what is wrong with an existing file, or None."""
+    if path.stat().st_size == 0:
+        return "empty"
+    try:
+        # Not by connect(): that would turn a foreign database to WAL.
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            return _fault_of_database(connection)
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError as error:
+        return error_name(error)
+
+
+def _fault_of_database(connection: sqlite3.Connection) -> str | None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        return "foreign"
+    if connection.execute("PRAGMA user_version").fetchone()[0] != LAYOUT_VERSION:
+        return "another_layout"
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        return "damaged"
+    return None
+
+
+def _set_aside(path: Path) -> None:
+    # Renamed, not deleted: a wrong setting may have pointed at somebody's own database.
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        file = path.with_name(name)
+        if file.exists():
+            file.replace(path.with_name(f"{name}.set-aside"))
+
+
+def _create(path: Path) -> None:
+    # Made under another name: a process killed here leaves no half-made database behind.
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    connection = sqlite3.connect(unfinished, isolation_level=None)
+    try:
+        connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
+    finally:
+        connection.close()
+    unfinished.replace(path)

@@ -1,0 +1,51 @@
+"""The two ways in which work on an answer fails: the data is at fault, or the worker's world is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """Where on its way an answer was when it failed; the value of ``dlq.stage``."""
+
+    DECODE = "decode"
+    VALIDATE = "validate"
+    ENRICH = "enrich"
+    SCORE = "score"
+    PUBLISH = "publish"
+
+
+class BadAnswer(Exception):
+    """This one answer cannot be judged, now or later; it goes to the dead letters.
+
+    Args:
+        stage: where it failed.
+        error_class: a stable code or the name of an exception class.
+        message: what was wrong, in a sentence. It goes into the dead letter only, beside the
+            original bytes, and never into a log: it may quote the customer.
+        attempts: how often the failing step was tried.
+    """
+
+    def __init__(self, stage: Stage, error_class: str, message: str, attempts: int = 1) -> None:
+        super().__init__(f"{stage}: {error_class}")
+        self.stage = stage
+        self.error_class = error_class
+        self.message = message
+        self.attempts = attempts
+
+
+class InfrastructureFailure(Exception):
+    """Something that every answer needs is gone; the worker ends before it acknowledges anything.
+
+    ``exit_code`` is 3 when a service cannot be reached and 70 when the worker itself is broken.
+    """
+
+    def __init__(self, message: str, exit_code: int = 3) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+#: The exit code of a worker that is itself broken (``EX_SOFTWARE`` of sysexits).
+EXIT_SOFTWARE = 70
+#: The exit code when a service that the worker needs cannot be reached.
+EXIT_UNREACHABLE = 3

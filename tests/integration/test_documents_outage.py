@@ -1,0 +1,92 @@
+"""The documents while brokers go away: what is there stays usable, and what comes after it is read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from schemas import Codec, KnowledgeDocument
+from streams.embedded import EmbeddedKafka
+from streams.enrichment.follower import DocumentFollower, DocumentsLost
+from streams.enrichment.store import DocumentStore
+from streams.kafka import ServiceUnreachable
+from streams.settings import Settings
+from streams.topics import Topics, create_topics
+from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.records import Outgoing, eventually, produce
+
+CODEC = Codec()
+
+
+@pytest.fixture
+def kafka() -> Iterator[EmbeddedKafka]:
+    """Start a cluster of the test's own, which it may stop."""
+    with EmbeddedKafka() as kafka:
+        yield kafka
+
+
+@pytest.fixture
+async def settings(kafka: EmbeddedKafka, tmp_path: Path) -> Settings:
+    """Create the topics on that cluster."""
+    settings = isolated_settings(kafka.bootstrap_servers, tmp_path, unique_prefix())
+    kafka_settings = settings.kafka.model_copy(update={"connect_timeout": 5.0})
+    settings = settings.model_copy(update={"kafka": kafka_settings})
+    await create_topics(settings)
+    return settings
+
+
+async def publish(settings: Settings, document_id: str) -> None:
+    document = KnowledgeDocument(document_id, "nl", "title", "text", datetime(2026, 3, 2, tzinfo=UTC))
+    topic = Topics(settings.kafka.topic_prefix).documents
+    await produce(settings.kafka, topic, [Outgoing(CODEC.encode(document), document_id.encode())])
+
+
+@pytest.mark.timeout(180)
+async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
+    kafka: EmbeddedKafka, settings: Settings
+) -> None:
+    away = 0.0
+    clock = asyncio.get_running_loop().time
+    store = DocumentStore(settings.documents.store, clock=lambda: clock() + away)
+    follower = DocumentFollower(store, CODEC, settings, clock=lambda: clock() + away, look_interval=0.5)
+    await publish(settings, "before")
+    await follower.start()
+    failed = asyncio.create_task(follower.wait_failed())
+    try:
+        await asyncio.wait_for(follower.caught_up.wait(), 30)
+        await asyncio.to_thread(kafka.stop_broker, 0)
+        assert list(await follower.wait_for(["before"], 0.1)) == ["before"]
+        await follower.wait_for(["nothing"], 8)
+        assert not failed.done()
+        await asyncio.to_thread(kafka.start_broker, 0)
+        await publish(settings, "after")
+        assert list(await follower.wait_for(["after"], 60)) == ["after"]
+        assert follower.records_read == 2
+
+        await eventually(lambda: store.age < 30, "the follower is complete again")
+        await asyncio.to_thread(kafka.stop_broker, 0)
+        away = settings.documents.rebuild_after_hours * 3600
+        failure = await asyncio.wait_for(failed, 60)
+        assert isinstance(failure, DocumentsLost)
+        assert "out of reach" in str(failure)
+    finally:
+        failed.cancel()
+        await asyncio.wait_for(follower.stop(), 15)
+        store.close()
+
+
+@pytest.mark.timeout(120)
+async def test_a_start_without_a_broker_is_one_clear_error_in_time(
+    kafka: EmbeddedKafka, settings: Settings
+) -> None:
+    await asyncio.to_thread(kafka.stop_broker, 0)
+    store = DocumentStore(settings.documents.store)
+    try:
+        with pytest.raises(ServiceUnreachable, match=r"^[^\n]*kafka\.bootstrap_servers[^\n]*$"):
+            await asyncio.wait_for(DocumentFollower(store, CODEC, settings).start(), 15)
+    finally:
+        store.close()
