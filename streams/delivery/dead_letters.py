@@ -1,0 +1,58 @@
+"""The headers that tell why a record is a dead letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from streams.delivery.received import Headers, Received
+from streams.errors import BadAnswer
+
+PREFIX = "dlq."
+ERROR_CLASS = "dlq.error.class"
+ERROR_MESSAGE = "dlq.error.message"
+STAGE = "dlq.stage"
+TOPIC = "dlq.topic"
+PARTITION = "dlq.partition"
+OFFSET = "dlq.offset"
+ATTEMPTS = "dlq.attempts"
+FIRST_FAILED_AT = "dlq.first_failed_at"
+
+#: Headers are not covered by compression limits and count against the record's size.
+_MAX_MESSAGE_CHARACTERS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What is written to ``answers.dead-letters``: the original key and bytes, and the reason."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
+    """Make the dead letter of a record that failed.
+
+    A record that was replayed from the dead letters keeps the time of its first failure, and
+    its attempts are added up. All other original headers are kept, repeated keys too.
+    """
+    earlier = dict(received.headers)
+    attempts = _number(earlier.get(ATTEMPTS)) + error.attempts
+    reason = {
+        ERROR_CLASS: error.error_class,
+        ERROR_MESSAGE: error.message[:_MAX_MESSAGE_CHARACTERS],
+        STAGE: error.stage.value,
+        TOPIC: received.topic,
+        PARTITION: str(received.partition),
+        OFFSET: str(received.offset),
+        ATTEMPTS: str(attempts),
+    }
+    original = tuple((key, value) for key, value in received.headers if not key.startswith(PREFIX))
+    first_failed_at = earlier.get(FIRST_FAILED_AT) or now.isoformat().encode()
+    headers = tuple((key, value.encode()) for key, value in reason.items())
+    return DeadLetter(received.key, received.value, (*original, *headers, (FIRST_FAILED_AT, first_failed_at)))
+
+
+def _number(value: bytes | None) -> int:
+    return int(value) if value and value.isdigit() else 0

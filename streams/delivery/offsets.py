@@ -1,0 +1,79 @@
+"""Which offset of a partition may be committed while events finish in any order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from faust.types import TP
+
+
+class _Partition:
+    """The events of one partition that were delivered and lie at or behind the commit position."""
+
+    __slots__ = ("_delivered", "_finished", "_position")
+
+    def __init__(self) -> None:
+        self._delivered: deque[int] = deque()
+        self._finished: set[int] = set()
+        self._position: int | None = None
+
+    def deliver(self, offset: int) -> None:
+        self._delivered.append(offset)
+
+    def finish(self, offset: int) -> None:
+        self._finished.add(offset)
+        while self._delivered and self._delivered[0] in self._finished:
+            done = self._delivered.popleft()
+            self._finished.discard(done)
+            self._position = done + 1
+
+    @property
+    def position(self) -> int | None:
+        return self._position
+
+    @property
+    def unfinished(self) -> int:
+        return len(self._delivered) - len(self._finished)
+
+
+class OffsetTracker:
+    """Follows delivered and finished events and says how far each partition may be committed.
+
+    The committable offset of a partition is the offset of its oldest unfinished event, or the
+    one after its last event when all are finished. So an event in work is never committed
+    past, however many later ones are done: after a crash it is delivered again.
+
+    Offsets of one partition must be delivered in increasing order, as Kafka does; gaps (from
+    compaction or transaction markers) are fine. Not safe for use from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._partitions: dict[TP, _Partition] = {}
+
+    def deliver(self, tp: TP, offset: int) -> None:
+        """Note that work on the event at ``offset`` begins."""
+        self._partitions.setdefault(tp, _Partition()).deliver(offset)
+
+    def finish(self, tp: TP, offset: int) -> None:
+        """Note that the event has its verdict or dead letter; ignored for a forgotten partition."""
+        if partition := self._partitions.get(tp):
+            partition.finish(offset)
+
+    def committable(self, tp: TP) -> int | None:
+        """Return the offset to commit (the next one to be read), or None when there is none yet."""
+        partition = self._partitions.get(tp)
+        return partition.position if partition else None
+
+    def unfinished(self, tp: TP) -> int:
+        """Return how many delivered events of the partition are still in work."""
+        partition = self._partitions.get(tp)
+        return partition.unfinished if partition else 0
+
+    def forget(self, tps: Iterable[TP]) -> None:
+        """Drop what is known of partitions that now belong to another worker."""
+        for tp in tps:
+            self._partitions.pop(tp, None)
+
+    def __iter__(self) -> Iterator[TP]:
+        return iter(self._partitions)

@@ -1,0 +1,73 @@
+"""Every record that leaves the worker: awaited, and acknowledged by all in-sync replicas."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
+
+from streams.delivery.dead_letters import DeadLetter
+from streams.delivery.received import Headers
+from streams.errors import BadAnswer, InfrastructureFailure, Stage
+
+#: What the broker, or the client on its behalf, answers when this one record is at fault.
+_RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
+
+#: The producer gives up by itself after the delivery timeout; this is for when it does not.
+_GRACE_SECONDS = 5.0
+
+
+class Publisher:
+    """Writes verdicts and dead letters, each awaited until the brokers have it.
+
+    Args:
+        producer: a started producer with ``acks=all``.
+        delivery_timeout: seconds after which one send has failed.
+    """
+
+    def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float) -> None:
+        self._producer = producer
+        self._limit = delivery_timeout + _GRACE_SECONDS
+
+    async def publish(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+        """Write one record and wait until it is safe.
+
+        Raises:
+            BadAnswer: the broker refuses this record, for example for its size.
+            InfrastructureFailure: it could not be delivered in time, or not at all.
+        """
+        try:
+            await self._send(topic, key, value, headers)
+        except _RECORD_REFUSED as error:
+            reason = f"{topic} refuses the record of {len(value or b'')} bytes: {error}"
+            raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
+
+    async def bury(self, topic: str, letter: DeadLetter) -> None:
+        """Write one dead letter and wait until it is safe.
+
+        Raises:
+            InfrastructureFailure: it could not be delivered. A dead letter has nowhere else to
+                go, so a refused one counts too.
+        """
+        try:
+            await self._send(topic, letter.key, letter.value, letter.headers)
+        except _RECORD_REFUSED as error:
+            size = len(letter.value or b"")
+            raise InfrastructureFailure(
+                f"{topic} refuses a dead letter of {size} bytes ({type(error).__name__}): "
+                "raise its max.message.bytes"
+            ) from error
+
+    async def _send(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+        try:
+            async with asyncio.timeout(self._limit):
+                await (await self._producer.send(topic, value, key, headers=list(headers)))
+        except _RECORD_REFUSED:
+            raise
+        except TimeoutError as error:
+            raise InfrastructureFailure(f"{topic} did not take a record within {self._limit:g} s") from error
+        except KafkaError as error:
+            raise InfrastructureFailure(
+                f"{topic} does not take records: {type(error).__name__}: {error}"
+            ) from error

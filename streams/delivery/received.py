@@ -1,0 +1,19 @@
+"""A record as it came from the broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Headers = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One record of the ``answers`` topic: where it stands, its bytes and all of its headers."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()

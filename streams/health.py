@@ -1,0 +1,74 @@
+"""Whether the worker gets on: pure rules over what was observed, with an injected clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from faust.types import TP
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What was seen of one partition: the committed offset and whether answers wait behind it."""
+
+    committed: int
+    lag: int
+
+
+class Health:
+    """Collects observations and says what is wrong, if anything.
+
+    A worker is unhealthy when a partition of its own has answers waiting and its committed
+    offset has not moved for ``stall_timeout`` seconds, or when nobody could observe anything
+    for that long (the brokers are out of reach, or the event loop stands still). It is ready
+    once it is in its consumer group and its documents are complete.
+
+    The methods may be called from any thread: each writes or reads one reference.
+    """
+
+    def __init__(self, stall_timeout: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit = stall_timeout
+        self._clock = clock
+        self._observed_at = clock()
+        self._stuck_since: Mapping[TP, float] = {}
+        self._last: Mapping[TP, Progress] = {}
+        self._not_ready: str | None = "starting"
+
+    def observe(self, progress: Mapping[TP, Progress]) -> None:
+        """Take in the state of the partitions that this worker owns now."""
+        now = self._clock()
+        self._stuck_since = {
+            tp: self._stuck_since.get(tp, now) if self._stands_still(tp, seen) else now
+            for tp, seen in progress.items()
+        }
+        self._last = dict(progress)
+        self._observed_at = now
+
+    def set_ready(self, waiting_for: str | None) -> None:
+        """Say what the worker still waits for, or None when it is ready."""
+        self._not_ready = waiting_for
+
+    @property
+    def not_ready(self) -> str | None:
+        """What the worker waits for before it can judge answers, or None."""
+        return self._not_ready
+
+    def stuck_for(self, tp: TP) -> float:
+        """Return for how many seconds the partition has had answers waiting without a commit."""
+        return max(0.0, self._clock() - self._stuck_since.get(tp, self._clock()))
+
+    def problem(self) -> str | None:
+        """Return what is wrong in a sentence, or None when the worker gets on."""
+        unseen = self._clock() - self._observed_at
+        if unseen > self._limit:
+            return f"the brokers or the event loop have not answered for {unseen:.0f} s"
+        for tp in self._stuck_since:
+            if self._last[tp].lag and (stuck := self.stuck_for(tp)) > self._limit:
+                return f"partition {tp.partition} has answers waiting and no commit for {stuck:.0f} s"
+        return None
+
+    def _stands_still(self, tp: TP, seen: Progress) -> bool:
+        before = self._last.get(tp)
+        return before is not None and seen.lag > 0 and before.lag > 0 and before.committed == seen.committed

@@ -1,0 +1,141 @@
+"""The way of one answer: from bytes to a verdict or a dead letter, always one of the two."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from schemas import Codec, DecodeError, RegistryUnreachable
+from schemas.records import ChatbotAnswer, Verdict
+from scoring.reasons import Reason
+from scoring.types import Judgement
+from streams.delivery.dead_letters import DeadLetter, bury
+from streams.delivery.received import Headers, Received
+from streams.enrichment.context import ResolvedContext, resolve_context
+from streams.enrichment.follower import DocumentFollower
+from streams.errors import BadAnswer, InfrastructureFailure, Stage
+from streams.judging import Judge, unjudged
+from streams.settings import Settings
+from streams.verdicts import exchange_of, make_verdict
+
+#: Failures that say nothing about the answer at hand: every other answer would meet them too.
+_INFRASTRUCTURE = (InfrastructureFailure, RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
+
+#: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
+_PASSED_ON = frozenset({"traceparent", "tracestate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The moment of the event loop's clock by which an answer must be judged."""
+
+    at: float
+
+    def remaining(self) -> float:
+        """Return the seconds that are left, never less than 0."""
+        return max(0.0, self.at - asyncio.get_running_loop().time())
+
+
+class AnswerProcessor:
+    """Takes a received record along its way; each step is a function of the former's result.
+
+    Args:
+        settings: limits and the policy.
+        codec: reads answers and writes verdicts.
+        documents: resolves document ids.
+        judge: scores and decides.
+        now: the clock, aware, for ``scored_at`` and dead letters.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        codec: Codec,
+        documents: DocumentFollower,
+        judge: Judge,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._settings = settings
+        self._codec = codec
+        self._documents = documents
+        self._judge = judge
+        self._now = now
+
+    async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
+        """Judge one record.
+
+        Raises:
+            BadAnswer: it cannot be judged and belongs in the dead letters.
+            InfrastructureFailure: the worker cannot judge anything any more.
+        """
+        with _failing_as(Stage.DECODE):
+            answer = await self._decode(received)
+        with _failing_as(Stage.ENRICH):
+            wait = min(self._settings.documents.wait, deadline.remaining())
+            context = await resolve_context(answer, self._documents, wait)
+        with _failing_as(Stage.SCORE):
+            judgement = await self._judge_in_time(answer, context, deadline)
+            context_ids = (passage.document_id for passage in context.passages)
+            return make_verdict(answer, judgement, context_ids, self._now())
+
+    def encode(self, verdict: Verdict) -> bytes:
+        """Return the bytes of a verdict as its topic carries them."""
+        with _failing_as(Stage.PUBLISH):
+            return self._codec.encode(verdict)
+
+    def dead_letter(self, received: Received, error: BadAnswer) -> DeadLetter:
+        """Return the dead letter of a record that cannot be judged."""
+        return bury(received, error, self._now())
+
+    async def _decode(self, received: Received) -> ChatbotAnswer:
+        size, limit = len(received.value or b""), self._settings.encoding.max_value_bytes
+        if size > limit:
+            raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {limit} are allowed")
+        try:
+            if received.value is not None and self._codec.needs_lookup(received.value):
+                await self._codec.lookup(received.value)
+            return self._codec.decode(received.value, ChatbotAnswer)
+        except DecodeError as error:
+            raise BadAnswer(Stage(error.stage), error.code, str(error)) from error
+
+    async def _judge_in_time(
+        self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
+    ) -> Judgement:
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                return await self._judge.judge(exchange_of(answer, context.passages), context.degraded)
+        except TimeoutError:
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
+            return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)
+
+
+def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
+    """Return the headers of a verdict: CloudEvents 1.0 in Kafka's binary mode, and the trace context."""
+    passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
+    return (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", verdict.verdict_id.encode()),
+        ("ce_type", b"truthgate.Verdict"),
+        ("ce_source", b"/truthgate/worker"),
+        ("content-type", b"application/avro"),
+        *passed_on,
+    )
+
+
+@contextmanager
+def _failing_as(stage: Stage) -> Iterator[None]:
+    """Turn what goes wrong with one answer into BadAnswer, and what goes wrong for all into its like."""
+    try:
+        yield
+    except BadAnswer:
+        raise
+    except InfrastructureFailure:
+        raise
+    except _INFRASTRUCTURE as error:
+        raise InfrastructureFailure(f"{stage} is not possible: {type(error).__name__}: {error}") from error
+    except Exception as error:  # whatever else one answer provokes is that answer's dead letter
+        raise BadAnswer(stage, type(error).__name__, str(error)) from error

@@ -1,0 +1,239 @@
+"""The worker process: what is started in which order, and how it ends.
+
+It ends in one of three ways: asked to (SIGTERM, SIGINT), after finishing and committing what is
+in work; unable to start, with one clear error; or at once, when something fails that every
+answer needs. The last one acknowledges nothing, so nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import structlog
+
+from schemas import Codec, RegistryUnreachable
+from streams.app import TruthgateApp, create_app
+from streams.delivery.intake import Intake
+from streams.delivery.publisher import Publisher
+from streams.enrichment.follower import DocumentFollower
+from streams.enrichment.store import DocumentStore
+from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
+from streams.health import Health
+from streams.judging import Judge, ScoringOff
+from streams.kafka import ServiceUnreachable, open_consumer, open_producer
+from streams.pages import create_pages, serve
+from streams.pool import ScoringPool
+from streams.processing import AnswerProcessor
+from streams.progress import ProgressProbe
+from streams.settings import Settings, WrongSettings
+from streams.telemetry.logs import configure
+from streams.telemetry.metrics import Metrics
+from streams.topics import Topics, check_topics, message_limits
+from streams.watchdog import Watchdog
+
+log = structlog.get_logger(__name__)
+
+#: Beyond what the answers in work may take, stopping may take this long.
+_STOP_MARGIN_SECONDS = 30.0
+#: Verdicts that are ready within so many milliseconds go to the broker in one request.
+_LINGER_MS = 2
+#: How often readiness is looked at.
+_READINESS_SECONDS = 0.5
+
+
+def run_worker(settings: Settings) -> int:
+    """Run a worker until it is asked to stop; returns the exit code, 0 for a clean stop.
+
+    Raises:
+        WrongSettings: something is set up wrong, such as a missing topic.
+        ServiceUnreachable: Kafka or the schema registry does not answer at the start.
+    """
+    configure(settings.log)
+    try:
+        asyncio.run(_run(settings))
+    except InfrastructureFailure as failure:
+        log.critical("worker_failed", reason=str(failure), exit_code=failure.exit_code)
+        return failure.exit_code
+    except RegistryUnreachable as failure:
+        raise ServiceUnreachable(str(failure)) from failure
+    return 0
+
+
+def end_at_once(failure: BaseException) -> None:
+    """End the process without acknowledging anything; what was in work is delivered again."""
+    code = failure.exit_code if isinstance(failure, InfrastructureFailure) else EXIT_SOFTWARE
+    log.critical("worker_ends", reason=_describe(failure), exit_code=code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _describe(failure: BaseException) -> str:
+    # The text of an exception that is not ours may quote what it was given: its class is enough.
+    return str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
+
+
+async def _run(settings: Settings) -> None:
+    topics = Topics(settings.kafka.topic_prefix)
+    if problems := await check_topics(settings):
+        raise WrongSettings("; ".join(problems))
+    stopping = _stop_signals()
+    metrics, health = Metrics(), Health(settings.health.stall_timeout)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(Watchdog(health, settings.health.check_interval, _end_hung))
+        port = await stack.enter_async_context(serve(create_pages(health, metrics.registry), settings.web))
+        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        await codec.prepare()
+        publisher = await stack.enter_async_context(_publisher(settings))
+        judge = await stack.enter_async_context(_judge(settings))
+        documents = await stack.enter_async_context(_documents(settings, codec, metrics))
+        processor = AnswerProcessor(settings, codec, documents, judge)
+        intake = Intake(processor, publisher, topics, metrics, settings.flow, end_at_once)
+        app = create_app(settings, topics, intake)
+        await stack.enter_async_context(_probe(settings, app, health, metrics))
+        log.info(
+            "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
+        )
+        if await _caught_up(settings, documents, health, stopping):
+            await _consume(app, intake, health, stopping, _stop_limit(settings))
+    log.info("worker_stopped")
+
+
+async def _consume(
+    app: TruthgateApp, intake: Intake, health: Health, stopping: asyncio.Event, limit: float
+) -> None:
+    """Consume until asked to stop; then finish what is in work, commit it, and leave the group."""
+    app.on_crash = end_at_once
+    await app.start()
+    readiness = asyncio.create_task(_follow_readiness(app, health))
+    await stopping.wait()
+    readiness.cancel()
+    health.set_ready("stopping")
+    too_late = InfrastructureFailure(f"stopping took longer than {limit:g} s", EXIT_SOFTWARE)
+    timer = threading.Timer(limit, end_at_once, (too_late,))
+    timer.daemon = True
+    timer.start()
+    app.consumer.stop_flow()
+    app.flow_control.suspend()
+    app.flow_control.clear()
+    await intake.drain()
+    await app.consumer.commit()
+    await app.stop()
+    timer.cancel()
+
+
+async def _follow_readiness(app: TruthgateApp, health: Health) -> None:
+    while True:
+        settled = app.consumer_generation_id and not app.rebalancing and not app.in_recovery
+        health.set_ready(None if settled else "the consumer group to settle")
+        await asyncio.sleep(_READINESS_SECONDS)
+
+
+async def _caught_up(
+    settings: Settings, documents: DocumentFollower, health: Health, stopping: asyncio.Event
+) -> bool:
+    """Wait for the documents that exist already; False when asked to stop before that."""
+    health.set_ready("the documents that exist already")
+    limit = settings.documents.catch_up_timeout
+    waits = [asyncio.create_task(event.wait()) for event in (documents.caught_up, stopping)]
+    try:
+        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    if not documents.caught_up.is_set() and not stopping.is_set():
+        raise InfrastructureFailure(
+            f"the documents topic was not read to its end within documents.catch_up_timeout ({limit:g} s)"
+        )
+    return not stopping.is_set()
+
+
+@asynccontextmanager
+async def _publisher(settings: Settings) -> AsyncIterator[Publisher]:
+    limits = message_limits(settings)
+    largest = max(limits.verdict, limits.dead_letter)
+    async with open_producer(settings.kafka, max_request_size=largest, linger_ms=_LINGER_MS) as producer:
+        yield Publisher(producer, settings.kafka.delivery_timeout)
+
+
+@asynccontextmanager
+async def _judge(settings: Settings) -> AsyncIterator[Judge]:
+    scoring = settings.scoring
+    if not scoring.enabled:
+        yield ScoringOff(settings.policy, scoring.profile)
+        return
+    async with ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def _documents(settings: Settings, codec: Codec, metrics: Metrics) -> AsyncIterator[DocumentFollower]:
+    store = DocumentStore(settings.documents.store)
+    try:
+        follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
+        await follower.start()
+        metrics.documents.set_function(lambda: follower.documents)
+        ending = asyncio.create_task(_end_with(follower.wait_failed()))
+        try:
+            yield follower
+        finally:
+            ending.cancel()
+            await follower.stop()
+    finally:
+        store.close()
+
+
+@asynccontextmanager
+async def _probe(
+    settings: Settings, app: TruthgateApp, health: Health, metrics: Metrics
+) -> AsyncIterator[None]:
+    async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
+        probe = ProgressProbe(
+            consumer,
+            lambda: app.consumer.assignment() if app.started else (),
+            health,
+            metrics,
+            settings.health.check_interval,
+        )
+        task = asyncio.create_task(probe.run())
+        task.add_done_callback(_end_if_failed)
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+async def _end_with(failure: Awaitable[BaseException]) -> None:
+    end_at_once(await failure)
+
+
+def _end_if_failed(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        end_at_once(error)
+
+
+def _end_hung(problem: str) -> None:
+    end_at_once(InfrastructureFailure(problem, EXIT_SOFTWARE))
+
+
+def _stop_limit(settings: Settings) -> float:
+    return settings.flow.answer_timeout + settings.kafka.delivery_timeout + _STOP_MARGIN_SECONDS
+
+
+def _stop_signals() -> asyncio.Event:
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, _stop, stopping, number)
+    return stopping
+
+
+def _stop(stopping: asyncio.Event, number: signal.Signals) -> None:
+    log.info("worker_stops", signal=number.name)
+    stopping.set()

@@ -1,0 +1,89 @@
+"""Jobs of one conversation keep their order; jobs of different ones do not wait for each other."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from streams.delivery.lanes import Lanes
+
+
+def _fail(error: BaseException) -> None:
+    raise AssertionError("no job was to fail") from error
+
+
+async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
+    lanes, seen, running = Lanes(50, _fail), [], []
+
+    async def job(number: int) -> None:
+        assert not running
+        running.append(number)
+        await asyncio.sleep(0)
+        running.remove(number)
+        seen.append(number)
+
+    for number in range(20):
+        await lanes.submit("conversation", lambda number=number: job(number))
+    await lanes.drain()
+    assert seen == list(range(20))
+
+
+async def test_a_slow_conversation_does_not_hold_up_another() -> None:
+    lanes, release, done = Lanes(10, _fail), asyncio.Event(), asyncio.Event()
+
+    async def quick() -> None:
+        done.set()
+
+    await lanes.submit("slow", release.wait)
+    await lanes.submit("quick", quick)
+    await asyncio.wait_for(done.wait(), 5)
+    assert lanes.in_flight == 1
+    release.set()
+    await lanes.drain()
+    assert lanes.in_flight == 0
+
+
+async def test_no_more_than_the_limit_is_accepted() -> None:
+    lanes, release = Lanes(2, _fail), asyncio.Event()
+    await lanes.submit("a", release.wait)
+    await lanes.submit("a", release.wait)
+    third = asyncio.create_task(lanes.submit("b", release.wait))
+    await asyncio.sleep(0)
+    assert not third.done()
+    assert lanes.in_flight == 2
+    release.set()
+    await asyncio.wait_for(third, 5)
+    await lanes.drain()
+
+
+async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() -> None:
+    failures: list[BaseException] = []
+    lanes, done = Lanes(10, failures.append), asyncio.Event()
+
+    async def broken() -> None:
+        raise ValueError("broken")
+
+    async def whole() -> None:
+        done.set()
+
+    await lanes.submit("a", broken)
+    await lanes.submit("a", whole)
+    await lanes.drain()
+    assert done.is_set()
+    assert [type(failure) for failure in failures] == [ValueError]
+
+
+@pytest.mark.parametrize("keys", [["a"] * 30, list("abc") * 10, [object() for _ in range(30)]])
+async def test_everything_accepted_is_finished_after_a_drain(keys: list[object]) -> None:
+    lanes, finished = Lanes(4, _fail), 0
+
+    async def job() -> None:
+        nonlocal finished
+        await asyncio.sleep(0)
+        finished += 1
+
+    for key in keys:
+        await lanes.submit(key, job)
+    await lanes.drain()
+    assert finished == len(keys)
