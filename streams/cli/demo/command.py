@@ -1,0 +1,148 @@
+"""The command: starts Kafka and the worker, runs the sample through, and clears everything away."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.demo.board import Board
+from streams.cli.demo.run import DemoFailed, Plan, run
+from streams.cli.demo.sample import Language
+from streams.cli.demo.view import LiveView, PlainView, View, live
+from streams.cli.demo.worker_process import WorkerProcess
+from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.output import say
+from streams.cli.render import ResultConsole
+from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
+from streams.embedded.ports import LOOPBACK, free_ports, is_free
+from streams.settings import (
+    DocumentSettings,
+    EncodingSettings,
+    KafkaSettings,
+    Settings,
+    TopicSettings,
+    load_settings,
+    variable_name,
+)
+
+# Two show that work is shared out by conversation, and start as fast as one.
+_PARTITIONS = 2
+
+
+def demo(
+    language: Annotated[
+        Language, typer.Option(help="The sample: Dutch as written, or its English translation.")
+    ] = "nl",
+    rate: Annotated[
+        float, typer.Option(min=0, metavar="N", help="Answers a second; 0 is as fast as it goes.")
+    ] = 2,
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="Where the worker serves its health; taken: a free one is used."),
+    ] = 6066,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep Kafka and the worker running at the end.")
+    ] = False,
+) -> None:
+    """Show the whole of truthgate on this machine: Kafka, a worker, and a sample chat log judged live.
+
+    Needs nothing but `pip install 'truthgate[demo]'`. The first run fetches Apache Kafka (44 MB).
+    It ends by itself when every sample answer has its verdict, and leaves nothing behind.
+
+    Example: `truthgate demo --rate 5`
+    """
+    load_settings()
+    folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
+    try:
+        with _stopped_in_order(), _reporting(folder):
+            board = _demo(folder, language, rate, _port(port), plain=plain, keep=keep)
+        say(board.summary())
+    except (KeyboardInterrupt, WrongUsage):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _demo(folder: Path, language: Language, rate: float, port: int, *, plain: bool, keep: bool) -> Board:
+    say("starting Apache Kafka (the first time it is fetched, 44 MB)")
+    with EmbeddedKafka() as kafka:
+        say(f"Kafka runs at {kafka.bootstrap_servers}; the worker's log is {folder / 'worker.log'}")
+        settings = _settings(kafka.bootstrap_servers, folder)
+        worker = WorkerProcess(_variables(settings, port), folder / "worker.log")
+        with _view(plain=plain) as view:
+            return asyncio.run(run(Plan(settings, language, rate, port, keep), worker, view))
+
+
+def _settings(bootstrap_servers: str, folder: Path) -> Settings:
+    return Settings(
+        kafka=KafkaSettings(bootstrap_servers=bootstrap_servers),
+        topics=TopicSettings(partitions=_PARTITIONS),
+        encoding=EncodingSettings(),
+        documents=DocumentSettings(store=folder / "documents"),
+    )
+
+
+def _variables(settings: Settings, port: int) -> dict[str, str]:
+    return {
+        variable_name("kafka", "bootstrap_servers"): settings.kafka.bootstrap_servers,
+        variable_name("topics", "partitions"): str(settings.topics.partitions),
+        variable_name("documents", "store"): str(settings.documents.store),
+        variable_name("web", "host"): LOOPBACK,
+        variable_name("web", "port"): str(port),
+    }
+
+
+def _port(wanted: int) -> int:
+    if wanted and is_free(wanted):
+        return wanted
+    (free,) = free_ports(1)
+    if wanted:
+        say(f"port {wanted} is taken, so the worker serves its health on port {free}")
+    return free
+
+
+@contextmanager
+def _view(*, plain: bool) -> Iterator[View]:
+    console = ResultConsole()
+    if plain or not console.is_terminal:
+        yield PlainView(console)
+        return
+    with live(console) as display:
+        yield LiveView(console, display)
+
+
+@contextmanager
+def _stopped_in_order() -> Iterator[None]:
+    """Let a request to end, or the terminal's going away, clear up as Ctrl-C does."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(each, lambda *_: signal.raise_signal(signal.SIGINT)) for each in signals]
+    try:
+        yield
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _reporting(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except MissingExtra as error:
+        raise WrongUsage(str(error)) from error
+    except FetchFailed as error:
+        raise CommandFailed(str(error), ExitCode.UNREACHABLE) from error
+    except EmbeddedKafkaError as error:
+        raise CommandFailed(str(error)) from error
+    except DemoFailed as error:
+        sys.stderr.write(error.log_tail + "\n")
+        raise CommandFailed(f"{error}; the whole log is {folder / 'worker.log'}") from error

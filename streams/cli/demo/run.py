@@ -1,0 +1,172 @@
+"""The demo's course: topics, documents, the worker, the chat log, and verdicts until all are there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from schemas import ChatbotAnswer, Codec, DecodeError, KnowledgeDocument, Verdict
+from streams.cli.demo.board import Board
+from streams.cli.demo.sample import Language, sample_answers, sample_documents
+from streams.cli.demo.view import View
+from streams.cli.demo.worker_process import WorkerProcess
+from streams.cli.lines import Complaints
+from streams.cli.output import say
+from streams.cli.reading import follow
+from streams.cli.sending import Outgoing, event_headers, open_sender, send_all
+from streams.settings import Settings, variable_name
+from streams.topics import Topics, create_topics
+
+_SOURCE = "/truthgate/demo"
+_STALL_SECONDS = 60.0
+_LOOK_SECONDS = 0.25
+
+# After so many answers comes one whose bytes end too soon, so that there is a dead letter to see.
+_BROKEN_AFTER = 5
+
+
+class DemoFailed(Exception):
+    """The demo cannot go on; ``log_tail`` is the end of the worker's log."""
+
+    def __init__(self, message: str, log_tail: str) -> None:
+        super().__init__(message)
+        self.log_tail = log_tail
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: the settings, the sample, answers a second (0: no limit), and whether to stay."""
+
+    settings: Settings
+    language: Language
+    rate: float
+    port: int
+    keep: bool
+
+
+async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
+    """Run the demo to its end and return what it saw. Raises DemoFailed, ServiceUnreachable."""
+    answers = sample_answers(plan.language)
+    board = Board([answer.answer_id for answer in answers], dead_letters=1)
+    await create_topics(plan.settings)
+    say(f"{await _publish_documents(plan)} help documents published")
+    with worker:
+        say(f"the worker starts; its health: http://127.0.0.1:{plan.port}/readyz")
+        watching = _watch(worker, board)
+        await _until(_collect(plan.settings, board, view), _replay(plan, answers, board), watching)
+        if plan.keep:
+            await _stay(plan, worker)
+    return board
+
+
+async def _publish_documents(plan: Plan) -> int:
+    topic, codec = Topics(plan.settings.kafka.topic_prefix).documents, Codec()
+
+    def outgoing(document: KnowledgeDocument) -> Outgoing:
+        headers = event_headers(document.document_id, "truthgate.KnowledgeDocument", _SOURCE)
+        return Outgoing(topic, document.document_id.encode(), codec.encode(document), headers)
+
+    async def placed() -> AsyncIterator[tuple[str, KnowledgeDocument]]:
+        for document in sample_documents(plan.language):
+            yield document.document_id, document
+
+    async with open_sender(plan.settings) as sender:
+        return await send_all(placed(), outgoing, sender, Complaints("sample"))
+
+
+async def _replay(plan: Plan, answers: list[ChatbotAnswer], board: Board) -> None:
+    topic, codec = Topics(plan.settings.kafka.topic_prefix).answers, Codec()
+
+    async def paced() -> AsyncIterator[tuple[str, Outgoing]]:
+        begin = asyncio.get_running_loop().time()
+        for index, record in enumerate(_records(answers, topic, codec)):
+            due = begin + index / plan.rate if plan.rate else begin
+            await asyncio.sleep(due - asyncio.get_running_loop().time())
+            yield str(index), record
+            board.sent += 1
+
+    async with open_sender(plan.settings) as sender:
+        await send_all(paced(), lambda record: record, sender, Complaints("sample"))
+
+
+def _records(answers: list[ChatbotAnswer], topic: str, codec: Codec) -> list[Outgoing]:
+    records = []
+    for answer in answers:
+        headers = event_headers(answer.answer_id, "truthgate.ChatbotAnswer", _SOURCE)
+        records.append(Outgoing(topic, answer.conversation_id.encode(), codec.encode(answer), headers))
+    whole = records[0]
+    broken = Outgoing(
+        topic,
+        b"broken",
+        (whole.value or b"")[:40],
+        event_headers("broken", "truthgate.ChatbotAnswer", _SOURCE),
+    )
+    return [*records[:_BROKEN_AFTER], broken, *records[_BROKEN_AFTER:]]
+
+
+async def _collect(settings: Settings, board: Board, view: View) -> None:
+    """Take in verdicts and dead letters until the board is complete."""
+    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
+    view.show(board)
+    followed = follow(settings.kafka, *topics.outputs, topics.dead_letters, from_beginning=True)
+    async with aclosing(followed) as records:
+        async for record in records:
+            if record.topic == topics.dead_letters:
+                board.add_letter()
+                view.show(board)
+            else:
+                _take_in(record.value, codec, board, view)
+            if board.complete:
+                return
+
+
+def _take_in(value: bytes | None, codec: Codec, board: Board, view: View) -> None:
+    try:
+        verdict = codec.decode(value, Verdict)
+    except DecodeError as error:
+        say(f"a verdict cannot be decoded: {error}")
+        return
+    if board.add(verdict):
+        view.show(board, verdict)
+
+
+async def _watch(worker: WorkerProcess, board: Board) -> None:
+    """Raise DemoFailed when the worker ends, or nothing comes for a minute."""
+    loop = asyncio.get_running_loop()
+    settled, since = board.settled, loop.time()
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if worker.exit_code is not None:
+            raise DemoFailed(f"the worker ended with exit code {worker.exit_code}", worker.log_tail())
+        if board.settled != settled or board.complete:
+            settled, since = board.settled, loop.time()
+        elif loop.time() - since > _STALL_SECONDS:
+            raise DemoFailed(
+                f"no verdict for {_STALL_SECONDS:g} s, {settled} of {board.total} so far", worker.log_tail()
+            )
+
+
+async def _stay(plan: Plan, worker: WorkerProcess) -> None:
+    say("all is judged; Kafka and the worker stay until Ctrl-C. In another terminal:")
+    say(f"export {variable_name('kafka', 'bootstrap_servers')}={plan.settings.kafka.bootstrap_servers}")
+    say("truthgate tail --from-beginning    or    truthgate dead-letters list")
+    await _watch(worker, Board(()))
+
+
+async def _until(main: Coroutine[Any, Any, None], *beside: Coroutine[Any, Any, None]) -> None:
+    """Run all until ``main`` ends; the first failure of any is raised, and no task is left behind."""
+    first = asyncio.create_task(main)
+    running = {first, *map(asyncio.create_task, beside)}
+    try:
+        while not first.done():
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            running -= done
+            for task in done:
+                task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,108 @@
+"""The demo on the screen: a live table of verdicts and rates, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from schemas import Verdict
+from streams.cli.demo.board import Board
+from streams.cli.render import STYLES, excerpt, in_words, offending, score, verdict_line
+from streams.rates import Tally
+
+_REFRESHES_A_SECOND = 8
+# What is on the screen beside the rows of verdicts: headings, blank lines and the line at the end.
+_OTHER_LINES = 7
+_ROWS_AT_LEAST = 3
+_FIXED_COLUMNS = 58
+_EXCERPT_AT_LEAST = 20
+
+
+class View(Protocol):
+    """Where the demo shows what it has seen."""
+
+    def show(self, board: Board, verdict: Verdict | None = None, /) -> None:
+        """Show the board; ``verdict`` is the one that is new."""
+        ...
+
+
+class PlainView:
+    """One line a verdict, for pipes and files."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def show(self, _board: Board, verdict: Verdict | None = None) -> None:
+        """Print the new verdict."""
+        if verdict is not None:
+            self._console.print(verdict_line(verdict), soft_wrap=True)
+
+
+class LiveView:
+    """Tables that are drawn anew as verdicts arrive."""
+
+    def __init__(self, console: Console, live: Live) -> None:
+        self._console = console
+        self._live = live
+
+    def show(self, board: Board, _verdict: Verdict | None = None) -> None:
+        """Draw the board."""
+        self._live.update(tables(board, self._console.width, self._console.height))
+
+
+def live(console: Console) -> Live:
+    """Make the live display on a console."""
+    return Live(console=console, refresh_per_second=_REFRESHES_A_SECOND, vertical_overflow="crop")
+
+
+def tables(board: Board, width: int, height: int) -> RenderableType:
+    """Lay the board out for a terminal of this size."""
+    rows = max(_ROWS_AT_LEAST, height - _OTHER_LINES - len(board.tallies))
+    return Group(_verdicts(board, rows, width), Text(), rates(board), Text(), _state(board))
+
+
+def rates(board: Board) -> Table:
+    """Lay out how often answers are untrue, per message type, with bounds."""
+    table = Table("message type", box=None, pad_edge=False, header_style="bold")
+    for heading in ("answers", "scored", "blocked", "untrue", "95% bounds"):
+        table.add_column(heading, justify="right")
+    for name, tally in sorted(board.tallies.items(), key=lambda item: -item[1].answers):
+        table.add_row(
+            in_words(name), str(tally.answers), str(tally.scored), str(tally.hallucinated), *_rate(tally)
+        )
+    return table
+
+
+def _rate(tally: Tally) -> tuple[str, str]:
+    if tally.rate is None:
+        return "-", "not scored"
+    low, high = tally.bounds
+    return f"{tally.rate:.0%}", f"{low:.0%} to {high:.0%}"
+
+
+def _verdicts(board: Board, rows: int, width: int) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    for heading, columns in (("decision", 9), ("score", 5), ("type", 11), ("reason", 24)):
+        table.add_column(heading, width=columns, no_wrap=True)
+    table.add_column("answer", no_wrap=True, ratio=1)
+    room = max(_EXCERPT_AT_LEAST, width - _FIXED_COLUMNS)
+    for verdict in board.recent[-rows:]:
+        table.add_row(
+            Text(in_words(verdict.decision), STYLES.get(verdict.decision, "")),
+            f"{score(verdict.score):>5}",
+            in_words(verdict.message_type),
+            in_words(verdict.reasons[0]) if verdict.reasons else "",
+            excerpt(verdict.answer, offending(verdict), room),
+        )
+    return table
+
+
+def _state(board: Board) -> Text:
+    text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
+    for decision in STYLES:
+        text.append(f"{board.decisions[decision]} {in_words(decision)}  ", STYLES[decision])
+    return text.append(f"{board.letters} dead letters", "dim")

@@ -1,0 +1,129 @@
+"""The entry point: parses the command line, runs the command, and turns its failure into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+from aiokafka.errors import KafkaError
+
+from schemas import RegistryUnreachable
+from streams.cli import dead_letters, demo, publish, replay, score, tail, topics, worker
+from streams.cli.exits import CommandFailed, ExitCode
+from streams.cli.output import say, write_line
+from streams.errors import InfrastructureFailure
+from streams.kafka import ServiceUnreachable
+from streams.settings import WrongSettings
+
+NAME = "truthgate"
+
+app = typer.Typer(
+    name=NAME,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("worker")(worker.worker)
+app.command("score")(score.score)
+app.command("replay")(replay.replay)
+app.command("publish-documents")(publish.publish_documents)
+app.command("tail")(tail.tail)
+app.add_typer(topics.app, name="topics")
+app.add_typer(dead_letters.app, name="dead-letters")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        write_line(f"{NAME} {version(NAME)}")
+        raise typer.Exit
+
+
+@app.callback()
+def truthgate(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end."),
+    ] = False,
+) -> None:
+    """Judge every answer of a support chatbot: send it, hold it for a person, or block it.
+
+    Start with `truthgate demo`: it needs nothing but this package.
+
+    Exit codes: 0 done, 1 some input was bad, 2 wrong usage or settings, 3 a service cannot be
+    reached, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line of this process and end it."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8, whatever the locale
+    if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell asks for completions, in typer's own way
+        app(prog_name=NAME)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; whatever goes wrong is one line on standard error."""
+    try:
+        return _invoke(list(arguments) or ["--help"])
+    except BrokenPipeError:
+        _leave_output()
+        return ExitCode.BROKEN_PIPE
+    except _EXPECTED as error:
+        message, code = _explained(error)
+        say(message)
+        return code
+
+
+#: What commands raise for the person who runs them. Everything else is a defect: its traceback is wanted.
+_EXPECTED = (
+    KeyboardInterrupt,
+    typer.TyperException,
+    CommandFailed,
+    WrongSettings,
+    ServiceUnreachable,
+    RegistryUnreachable,
+    InfrastructureFailure,
+    KafkaError,
+)
+
+
+def _explained(error: BaseException) -> tuple[str, ExitCode]:
+    match error:
+        case KeyboardInterrupt():
+            return "interrupted", ExitCode.INTERRUPTED
+        case typer.TyperException():
+            sentence = " ".join(error.format_message().split()).rstrip(".")
+            return f"{sentence} (see --help)", ExitCode.WRONG_USAGE
+        case CommandFailed():
+            return str(error), error.code
+        case WrongSettings():
+            return str(error), ExitCode.WRONG_USAGE
+        case KafkaError():
+            return f"Kafka does not do its part: {type(error).__name__}", ExitCode.UNREACHABLE
+        case _:
+            return str(error), ExitCode.UNREACHABLE
+
+
+def _invoke(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context(NAME, arguments) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        sys.stdout.flush()
+        return done.exit_code
+    sys.stdout.flush()
+    return ExitCode.DONE
+
+
+def _leave_output() -> None:
+    # Nothing more can be written; without this Python complains when it flushes at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

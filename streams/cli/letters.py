@@ -1,0 +1,71 @@
+"""Dead letters as they stand in their topic, and how one is sent again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from streams.cli.reading import Received
+from streams.cli.sending import Outgoing
+from streams.delivery import dead_letters as header
+from streams.delivery.received import Headers
+from streams.topics import Topics
+
+# A next failure adds to the attempts and keeps the first time; all other reasons are of the last one.
+_KEPT = frozenset({header.ATTEMPTS, header.FIRST_FAILED_AT})
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One dead letter: where it is, the bytes as they came, and the reason from its headers."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+    @classmethod
+    def of(cls, record: Received) -> Letter:
+        """Take the record as a letter; whatever its headers hold, this does not fail."""
+        return cls(record.partition, record.offset, record.key, record.value, tuple(record.headers))
+
+    @property
+    def place(self) -> str:
+        """Where it is in the topic: ``partition:offset``."""
+        return f"{self.partition}:{self.offset}"
+
+    def reason(self, name: str) -> str:
+        """Give one of the ``dlq.*`` headers as text, empty where it is missing."""
+        value = dict(self.headers).get(name)
+        return (value or b"").decode("utf-8", "replace")
+
+    def described(self) -> dict[str, Any]:
+        """Give everything but the value, for a program to read."""
+        return {
+            "partition": self.partition,
+            "offset": self.offset,
+            "key": None if self.key is None else self.key.decode("utf-8", "replace"),
+            "bytes": None if self.value is None else len(self.value),
+            "stage": self.reason(header.STAGE),
+            "class": self.reason(header.ERROR_CLASS),
+            "message": self.reason(header.ERROR_MESSAGE),
+            "topic": self.reason(header.TOPIC),
+            "original": f"{self.reason(header.PARTITION)}:{self.reason(header.OFFSET)}",
+            "attempts": self.reason(header.ATTEMPTS),
+            "first_failed_at": self.reason(header.FIRST_FAILED_AT),
+        }
+
+    def again(self, topics: Topics) -> Outgoing:
+        """Give the record to send: the original key, bytes and headers, to the topic it came from.
+
+        That is ``answers`` unless the letter names another input topic.
+        """
+        named = self.reason(header.TOPIC)
+        topic = named if named in {topics.documents, topics.ratings} else topics.answers
+        headers = tuple(
+            (name, value)
+            for name, value in self.headers
+            if not name.startswith(header.PREFIX) or name in _KEPT
+        )
+        return Outgoing(topic, self.key, self.value, headers)

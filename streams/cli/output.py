@@ -1,0 +1,51 @@
+"""Where commands write: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+def say(message: str) -> None:
+    """Tell the person one line on standard error."""
+    sys.stderr.write(f"truthgate: {printable(message)}\n")
+    sys.stderr.flush()
+
+
+def write_line(line: str) -> None:
+    """Write one line of results to standard output."""
+    sys.stdout.write(line + "\n")
+
+
+def json_line(value: Mapping[str, Any]) -> str:
+    """Give ``value`` as one line of JSON, in Unicode, with its keys in their given order."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def printable(text: str) -> str:
+    """Make text safe for a terminal: control and direction characters, line ends too, become spaces.
+
+    What a topic holds was written by others; an escape sequence in it could rewrite the screen.
+    """
+    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in text)
+
+
+def progress(what: str, total: int | None, *, shown: bool = True) -> Progress:
+    """Give a progress bar with one task, on standard error, and only when that is a terminal."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not (shown and console.is_terminal),
+    )
+    bar.add_task(what, total=total)
+    return bar

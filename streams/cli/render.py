@@ -1,0 +1,79 @@
+"""Verdicts as a person reads them: one line, and the words of the answer that are at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from schemas.records import Verdict, VerdictEvidence
+from streams.cli.output import printable
+
+STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
+
+# Evidence of these kinds shows what is wrong; all other kinds show what was recognised.
+_AT_FAULT: Final = frozenset({"undefined_component", "undefined_path", "misplaced_component"})
+
+
+class ResultConsole(Console):
+    """Standard output with colours where a terminal shows them; a closed pipe stays an exception."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the entry point end the command, as for every other way of writing."""
+        raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
+
+
+def in_words(code: str) -> str:
+    """Turn a stable code such as ``auto_send`` into words."""
+    return printable(code).replace("_", " ")
+
+
+def offending(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
+    """Give the spans of the answer that speak against it, in their order, without repetitions."""
+    spans = {
+        (evidence.start, evidence.end): evidence
+        for feature in verdict.features
+        for evidence in feature.evidence
+        if evidence.kind in _AT_FAULT
+    }
+    return tuple(spans[place] for place in sorted(spans))
+
+
+def verdict_line(verdict: Verdict) -> Text:
+    """Give a verdict as one line: time, decision, score, message type, answer id, reasons, words at fault."""
+    line = Text()
+    line.append(f"{clock(verdict.scored_at)}  ")
+    line.append(f"{in_words(verdict.decision):<9}", STYLES.get(verdict.decision, ""))
+    line.append(f"  {score(verdict.score):>3}  {in_words(verdict.message_type):<11}  ")
+    line.append(f"{printable(verdict.answer_id)}  {', '.join(map(in_words, verdict.reasons))}")
+    if words := quoted(evidence.text for evidence in offending(verdict)):
+        line.append(f"  {words}", "red")
+    return line
+
+
+def excerpt(answer: str, spans: Sequence[VerdictEvidence], width: int) -> Text:
+    """Cut about ``width`` characters out of the answer, around the first span, with all spans marked."""
+    start = max(0, min(spans[0].start - width // 3, len(answer) - width)) if spans else 0
+    end = min(len(answer), start + width)
+    text = Text(printable(answer[start:end]))  # printable() keeps every offset
+    for span in spans:
+        text.stylize("bold white on red", max(span.start - start, 0), max(span.end - start, 0))
+    return Text("…" if start else "") + text + Text("…" if end < len(answer) else "")
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Give words in quotation marks, separated by commas, on one line."""
+    return ", ".join(f"“{printable(word)}”" for word in dict.fromkeys(words))
+
+
+def score(value: float | None) -> str:
+    """Give a score with one decimal, or a dash where there is none."""
+    return "-" if value is None else f"{value:.1f}"
+
+
+def clock(moment: datetime) -> str:
+    """Give the time of day where the reader is."""
+    return f"{moment.astimezone():%H:%M:%S}"

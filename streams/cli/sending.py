@@ -1,0 +1,136 @@
+"""Sending records from a command: each awaited, in order within a key, bounded in number."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from schemas import Codec, EncodeError, Record
+from streams.cli.lines import Complaints, Place
+from streams.delivery.lanes import Lanes
+from streams.delivery.publisher import Publisher
+from streams.delivery.received import Headers
+from streams.errors import BadAnswer
+from streams.kafka import open_producer
+from streams.settings import EncodingSettings, Settings
+from streams.topics import message_limits
+
+T = TypeVar("T")
+
+# Enough to fill batches to every broker; each holds one record in memory.
+_IN_FLIGHT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One record to be sent; a ``value`` of None is a tombstone."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+
+
+#: Called when a record is safe (None), or when the broker refuses this very record.
+Outcome = Callable[[BadAnswer | None], None]
+
+
+class Sender:
+    """Sends records, those of one key in order.
+
+    The first failure that is not a record's own is raised by the next :meth:`send` or :meth:`finish`.
+    """
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self._failures: list[BaseException] = []
+        self._failed = asyncio.Event()
+        self._lanes = Lanes(_IN_FLIGHT, self._note)
+
+    async def send(self, record: Outgoing, outcome: Outcome) -> None:
+        """Accept a record, waiting for a free place. Raises InfrastructureFailure."""
+        self._raise_failure()
+        await self._lanes.submit(record.key, partial(self._send, record, outcome))
+
+    async def finish(self) -> None:
+        """Wait until everything that was accepted is settled. Raises InfrastructureFailure."""
+        drained = asyncio.create_task(self._lanes.drain())
+        failed = asyncio.create_task(self._failed.wait())
+        try:
+            await asyncio.wait([drained, failed], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            drained.cancel()
+            failed.cancel()
+        self._raise_failure()
+
+    async def _send(self, record: Outgoing, outcome: Outcome) -> None:
+        try:
+            await self._publisher.publish(record.topic, record.key, record.value, record.headers)
+        except BadAnswer as refusal:
+            outcome(refusal)
+        else:
+            outcome(None)
+
+    def _note(self, failure: BaseException) -> None:
+        self._failures.append(failure)
+        self._failed.set()
+
+    def _raise_failure(self) -> None:
+        if self._failures:
+            raise self._failures[0]
+
+
+async def send_all(
+    placed: AsyncIterator[tuple[Place, T]],
+    outgoing: Callable[[T], Outgoing],
+    sender: Sender,
+    complaints: Complaints,
+) -> int:
+    """Send everything and return how many records are safe; refused ones are complained about."""
+    sent = 0
+
+    def settle(place: Place, refusal: BadAnswer | None) -> None:
+        nonlocal sent
+        sent += refusal is None
+        if refusal:
+            complaints.about(place, f"the broker refuses it: {refusal.error_class}")
+
+    async for place, item in placed:
+        try:
+            record = outgoing(item)
+        except EncodeError as error:
+            complaints.about(place, str(error))
+            continue
+        await sender.send(record, partial(settle, place))
+    await sender.finish()
+    return sent
+
+
+@asynccontextmanager
+async def open_sender(settings: Settings) -> AsyncIterator[Sender]:
+    """Open a sender whose records are acknowledged by all replicas. Raises ServiceUnreachable."""
+    largest = message_limits(settings).input
+    async with open_producer(settings.kafka, max_request_size=largest) as producer:
+        yield Sender(Publisher(producer, settings.kafka.delivery_timeout))
+
+
+async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:
+    """Make the codec that the settings ask for, ready to encode. Raises RegistryUnreachable."""
+    codec = Codec(settings.schema_registry_url, settings.json_input)
+    await codec.prepare(*record_types)
+    return codec
+
+
+def event_headers(event_id: str, event_type: str, source: str) -> Headers:
+    """Give the headers of an event: CloudEvents 1.0, Kafka protocol binding, binary mode."""
+    return (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", event_id.encode()),
+        ("ce_type", event_type.encode()),
+        ("ce_source", source.encode()),
+        ("content-type", b"application/avro"),
+    )

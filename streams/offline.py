@@ -1,0 +1,52 @@
+"""Answers judged without a broker: the worker's steps, from records to verdicts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from schemas.records import ChatbotAnswer, Verdict
+from scoring.reasons import Reason
+from scoring.types import Judgement
+from streams.enrichment.context import GivenDocuments, ResolvedContext, resolve_context
+from streams.judging import Judge, unjudged
+from streams.settings import Settings
+from streams.verdicts import exchange_of, make_verdict
+
+
+class OfflineJudge:
+    """Judges answers against documents that are all given.
+
+    Args:
+        settings: the policy and the profile.
+        judge: scores and decides, within a time limit of its own.
+        documents: what document ids are resolved from; one that is not there degrades the verdict
+            (``context_missing``), as it does in the worker.
+        scored_at: the time that every verdict of this run carries, so that runs can be compared.
+    """
+
+    def __init__(
+        self, settings: Settings, judge: Judge, documents: GivenDocuments, scored_at: datetime
+    ) -> None:
+        self._settings = settings
+        self._judge = judge
+        self._documents = documents
+        self._scored_at = scored_at
+
+    async def verdict(self, answer: ChatbotAnswer) -> Verdict:
+        """Judge one answer.
+
+        Raises:
+            BadAnswer: the scorer fails on this answer.
+            InfrastructureFailure: there is no scorer any more.
+        """
+        context = await resolve_context(answer, self._documents, wait=0)
+        judgement = await self._judgement(answer, context)
+        context_ids = (passage.document_id for passage in context.passages)
+        return make_verdict(answer, judgement, context_ids, self._scored_at)
+
+    async def _judgement(self, answer: ChatbotAnswer, context: ResolvedContext) -> Judgement:
+        try:
+            return await self._judge.judge(exchange_of(answer, context.passages), context.degraded)
+        except TimeoutError:
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
+            return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)

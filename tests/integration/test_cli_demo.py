@@ -1,0 +1,100 @@
+"""The demo judges the whole sample and leaves nothing behind, however it ends."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.commands import clean_environment, command
+
+DEADLINE_SECONDS = 150.0
+
+
+def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a demo whose temporary files, and whose processes' working folder, are the test's own."""
+    with (tmp_path / "stderr").open("w") as told:
+        return subprocess.Popen(
+            command("demo", "--port", "0", *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=told,
+            env=clean_environment({"TMPDIR": str(tmp_path)}),
+            text=True,
+        )
+
+
+def processes_of(tmp_path: Path) -> list[psutil.Process]:
+    """Find every process that was started with the test's folder for temporary files."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("TMPDIR") == str(tmp_path) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def assert_nothing_is_left(tmp_path: Path) -> None:
+    end = time.monotonic() + 30
+    while (left := processes_of(tmp_path)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert [process.cmdline() for process in left] == []
+
+
+def read_verdicts(demo: subprocess.Popen[str], count: int) -> list[str]:
+    assert demo.stdout
+    return [demo.stdout.readline() for _ in range(count)]
+
+
+@pytest.mark.timeout(DEADLINE_SECONDS)
+def test_every_answer_of_the_sample_is_judged_and_nothing_stays(tmp_path: Path) -> None:
+    demo = start(tmp_path, "--rate", "0")
+    shown, _ = demo.communicate(timeout=DEADLINE_SECONDS)
+    told = (tmp_path / "stderr").read_text()
+    assert demo.returncode == 0, told
+    assert len(shown.splitlines()) == 80
+    assert "80 answers judged: " in told
+    assert "1 dead letter, 0 lost" in told
+    assert_nothing_is_left(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
+
+
+@pytest.mark.timeout(DEADLINE_SECONDS)
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_asked_to_end_clears_everything_away(tmp_path: Path, asked: signal.Signals) -> None:
+    demo = start(tmp_path)
+    assert all(read_verdicts(demo, 2))
+    demo.send_signal(asked)
+    demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert (tmp_path / "stderr").read_text().endswith("truthgate: interrupted\n")
+    assert_nothing_is_left(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
+
+
+@pytest.mark.timeout(DEADLINE_SECONDS)
+def test_a_demo_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    demo = start(tmp_path)
+    assert all(read_verdicts(demo, 2))
+    assert len(processes_of(tmp_path)) > 2
+    demo.kill()
+    demo.communicate(timeout=60)
+    assert_nothing_is_left(tmp_path)
+
+
+@pytest.mark.timeout(DEADLINE_SECONDS)
+def test_a_worker_that_dies_ends_the_demo_with_the_reason(tmp_path: Path) -> None:
+    demo = start(tmp_path, "--rate", "1")
+    assert all(read_verdicts(demo, 1))
+    for process in processes_of(tmp_path):
+        if process.cmdline()[-1] == "worker":
+            os.kill(process.pid, signal.SIGKILL)
+    demo.communicate(timeout=60)
+    assert demo.returncode == 1
+    assert "the worker ended with exit code -9" in (tmp_path / "stderr").read_text()
+    assert_nothing_is_left(tmp_path)

@@ -1,0 +1,202 @@
+"""The commands against a real broker: what they publish, show, list and send again."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict
+from streams.settings import Settings
+from streams.topics import Topics
+from tests.support.commands import truthgate, variables
+from tests.support.records import Outgoing, consume_all, consume_count, produce
+
+WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+VERDICT = Verdict(
+    "v-1", "a-1", "c-1", "blocked", ("undefined_component",), 1.0, "paper", "binary", "en", False,
+    "How?", "Click **Go**.", (), (), "p", "s", (), WHEN, WHEN,
+)  # fmt: skip
+
+
+def answer_line(index: int, **more: object) -> str:
+    line = {
+        "answer_id": f"a-{index}",
+        "conversation_id": f"c-{index % 5}",
+        "question": "Can I?",
+        "answer": "Yes.",
+    }
+    return json.dumps(line | more)
+
+
+def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settings) -> None:
+    environment = variables(settings)
+    missing = truthgate("topics", "check", environment=environment)
+    assert (missing.returncode, missing.stderr.count("is missing")) == (2, 8)
+    created = truthgate("topics", "create", "--json", environment=environment)
+    assert (created.returncode, created.stderr) == (0, "")
+    assert {json.loads(line)["status"] for line in created.stdout.splitlines()} == {"created"}
+    checked = truthgate("topics", "check", "--json", environment=environment)
+    assert (checked.returncode, json.loads(checked.stdout)) == (0, {"ok": True, "problems": []})
+
+
+def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, topics: Topics) -> None:
+    more = variables(settings) | {"TRUTHGATE_TOPICS__PARTITIONS": str(settings.topics.partitions + 1)}
+    done = truthgate("topics", "create", environment=more)
+    assert done.returncode == 2
+    assert "differs" in done.stdout
+
+
+async def test_replay_sends_good_lines_in_order_within_a_conversation_and_names_bad_ones(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    file = tmp_path / "chats.jsonl"
+    lines = [answer_line(index) for index in range(200)]
+    file.write_text("\n".join([*lines[:50], "broken", *lines[50:]]))
+    done = truthgate("replay", file, environment=variables(settings))
+    assert done.returncode == 1
+    assert f"{file}, line 51: " in done.stderr
+    assert f"200 answers sent to {topics.answers}" in done.stderr
+    records = await consume_count(settings.kafka, topics.answers, 200)
+    answers = [Codec().decode(record.value, ChatbotAnswer) for record in records]
+    assert [record.key for record in records] == [answer.conversation_id.encode() for answer in answers]
+    for conversation in range(5):
+        numbers = [int(a.answer_id[2:]) for a in answers if a.conversation_id == f"c-{conversation}"]
+        assert numbers == sorted(numbers)
+    headers = dict(records[0].headers)
+    assert headers["ce_id"].decode() == answers[0].answer_id
+    assert (headers["ce_type"], headers["ce_specversion"]) == (b"truthgate.ChatbotAnswer", b"1.0")
+    assert {"ce_source", "content-type"} <= headers.keys()
+
+
+async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    file = tmp_path / "chats.jsonl"
+    large = answer_line(1, metadata={"x": "y" * 3_000_000})
+    file.write_text("\n".join([answer_line(0), large, answer_line(2)]))
+    done = truthgate("replay", file, environment=variables(settings))
+    assert (done.returncode, f"{file}, line 2: the broker refuses it" in done.stderr) == (1, True)
+    assert len(await consume_all(settings.kafka, topics.answers)) == 2
+
+
+async def test_replay_at_recorded_pace_needs_times(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    file = tmp_path / "chats.jsonl"
+    timed = [answer_line(i, produced_at=f"2026-03-02T09:00:{i:02}Z") for i in range(3)]
+    file.write_text("\n".join([*timed, answer_line(9)]))
+    done = truthgate("replay", file, "--speed", "100", environment=variables(settings))
+    assert (done.returncode, f"{file}, line 4: has no produced_at" in done.stderr) == (1, True)
+    assert len(await consume_all(settings.kafka, topics.answers)) == 3
+
+
+async def test_documents_come_from_lines_and_folders_and_are_deleted_by_tombstones(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    lines = tmp_path / "documents.jsonl"
+    lines.write_text(
+        json.dumps({"document_id": "d-1", "language": "en", "title": "One", "text": "Text."}) + "\n{}"
+    )
+    folder = tmp_path / "help"
+    (folder / "hr").mkdir(parents=True)
+    (folder / "hr" / "add.md").write_text("# Toevoegen\n\nKlik op **Nieuw**.")
+    (folder / "empty.md").write_text("")
+    environment = variables(settings)
+    from_lines = truthgate("publish-documents", lines, environment=environment)
+    assert (from_lines.returncode, "line 2: " in from_lines.stderr) == (1, True)
+    from_folder = truthgate("publish-documents", folder, "--language", "nl", environment=environment)
+    assert (from_folder.returncode, "empty.md: has no text" in from_folder.stderr) == (1, True)
+    assert truthgate("publish-documents", "--delete", "d-1", environment=environment).returncode == 0
+    records = await consume_count(settings.kafka, topics.documents, 3)
+    assert sorted((record.key, record.value is None) for record in records) == [
+        (b"d-1", False),
+        (b"d-1", True),
+        (b"hr/add", False),
+    ]
+    (added,) = (Codec().decode(r.value, KnowledgeDocument) for r in records if r.key == b"hr/add")
+    assert (added.language, added.title) == ("nl", "Toevoegen")
+
+
+async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
+    settings: Settings, topics: Topics
+) -> None:
+    await produce(settings.kafka, topics.blocked, [b"\x00nonsense", Codec().encode(VERDICT)])
+    await produce(settings.kafka, topics.review, [b"", Codec().encode(replace(VERDICT, decision="review"))])
+    environment = variables(settings)
+    lines = truthgate("tail", "--from-beginning", "--limit", "2", environment=environment)
+    assert lines.returncode == 0
+    assert sorted(line.split()[1] for line in lines.stdout.splitlines()) == ["blocked", "review"]
+    chosen = truthgate(
+        "tail", "--from-beginning", "-n", "1", "--decision", "blocked", "--json", environment=environment
+    )
+    assert json.loads(chosen.stdout)["decision"] == "blocked"
+    assert f"{topics.blocked} " in chosen.stderr
+    assert "cannot be decoded" in chosen.stderr
+
+
+def test_a_topic_that_is_not_there_is_told_with_what_to_do(settings: Settings) -> None:
+    for command in (["tail"], ["dead-letters", "list"]):
+        done = truthgate(*command, environment=variables(settings))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "`truthgate topics create`" in done.stderr
+
+
+def dead(stage: str, value: bytes | None, key: bytes | None = b"c-1") -> Outgoing:
+    headers = (
+        ("ce_id", b"1"),
+        ("dlq.stage", stage.encode()),
+        ("dlq.error.class", b"truncated"),
+        ("dlq.error.message", b"the value ends within the header"),
+        ("dlq.attempts", b"1"),
+        ("dlq.first_failed_at", b"2026-03-02T09:15:00Z"),
+    )
+    return Outgoing(value, key, headers, partition=0)
+
+
+@pytest.fixture
+async def letters(settings: Settings, topics: Topics) -> None:
+    await produce(
+        settings.kafka,
+        topics.dead_letters,
+        [dead("decode", b"one"), dead("score", b"two"), dead("decode", None), Outgoing(b"four", partition=0)],
+    )
+
+
+@pytest.mark.usefixtures("letters")
+def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
+    environment = variables(settings)
+    listed = truthgate("dead-letters", "list", "--json", environment=environment)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    found = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert [each["stage"] for each in found] == ["decode", "score", "decode", ""]
+    assert [each["bytes"] for each in found] == [3, 3, None, 4]
+    assert found[0]["class"] == "truncated"
+    some = truthgate("dead-letters", "list", "--stage", "decode", "--limit", "1", environment=environment)
+    assert some.stdout.count("decode") == 1
+
+
+@pytest.mark.usefixtures("letters")
+async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
+    settings: Settings, topics: Topics
+) -> None:
+    environment = variables(settings)
+    dry = truthgate("dead-letters", "replay", "--dry-run", environment=environment)
+    assert f"4 dead letters would be sent to {topics.answers}" in dry.stderr
+    assert await consume_all(settings.kafka, topics.answers) == []
+    some = truthgate("dead-letters", "replay", "--stage", "score", environment=environment)
+    assert "1 dead letters sent" in some.stderr
+    rest = truthgate("dead-letters", "replay", environment=environment)
+    assert "3 dead letters sent" in rest.stderr
+    again = truthgate("dead-letters", "replay", environment=environment)
+    assert (again.returncode, "none sent" in again.stderr) == (0, True)
+    records = await consume_all(settings.kafka, topics.answers)
+    assert sorted(str(record.value) for record in records) == ["None", "b'four'", "b'one'", "b'two'"]
+    (one,) = (record for record in records if record.value == b"one")
+    assert one.key == b"c-1"
+    assert [name for name, _ in one.headers] == ["ce_id", "dlq.attempts", "dlq.first_failed_at"]
+    listed = truthgate("dead-letters", "list", "--json", environment=environment)
+    assert [json.loads(line)["replayed"] for line in listed.stdout.splitlines()] == [True] * 4
+    every = truthgate("dead-letters", "replay", "--all", "--at", "0:1", environment=environment)
+    assert "1 dead letters sent" in every.stderr

@@ -1,0 +1,50 @@
+"""Run the real ``truthgate`` command in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from streams.settings import Settings
+
+DEADLINE_SECONDS = 60.0
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """Give the command line that runs ``truthgate`` with this interpreter."""
+    return [sys.executable, "-m", "streams.cli", *map(str, arguments)]
+
+
+def truthgate(
+    *arguments: str | Path, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end and give what it wrote; nothing of this process's settings reaches it."""
+    done = subprocess.run(
+        command(*arguments),
+        input=stdin,
+        capture_output=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
+        env=clean_environment(environment),
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give this process's environment without settings of truthgate, and with these instead."""
+    kept = ("TRUTHGATE_KAFKA_HOME",)
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRUTHGATE_") or k in kept}
+    return {**inherited, **(environment or {})}
+
+
+def variables(settings: Settings) -> dict[str, str]:
+    """Give the environment that leads a command to the cluster and topics of a test."""
+    return {
+        "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": settings.kafka.bootstrap_servers,
+        "TRUTHGATE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "TRUTHGATE_KAFKA__CONSUMER_GROUP": settings.kafka.consumer_group,
+        "TRUTHGATE_TOPICS__PARTITIONS": str(settings.topics.partitions),
+    }

@@ -1,0 +1,183 @@
+"""Whatever goes wrong is one line on standard error and the exit code of the contract."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from streams.cli.entry import app, run
+from tests.support.commands import clean_environment, command, truthgate
+
+COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
+LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"question": "Can I?", "answer": "Yes."}\n')
+    return path
+
+
+def test_help_names_every_command_of_the_contract() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert [name for name in COMMANDS if name not in shown] == []
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_the_help_of_each_command_has_an_example(name: str) -> None:
+    shown = CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "300"})
+    assert shown.exit_code == 0
+    assert f"truthgate {name}" in shown.output.split("Example:")[1]
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    assert "Usage:" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("truthgate 0.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["bogus"], "No such command 'bogus'"),
+        (["score"], "Missing argument 'FILE'"),
+        (["score", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["score", "--bogus", "x"], "No such option: --bogus"),
+        (["score", "ANSWERS", "--translate", "auto"], "no translator is configured"),
+        (["score", "ANSWERS", "--translate", "always"], "no translator is configured"),
+        (["score", "ANSWERS", "--profile", "gpt"], "gpt"),
+        (["score", "ANSWERS", "--processes", "0"], "--processes"),
+        (["score", "ANSWERS", "--config", "nowhere.toml"], "nowhere.toml cannot be read"),
+        (
+            ["score", "ANSWERS", "--output", "/nowhere/verdicts.jsonl"],
+            "/nowhere/verdicts.jsonl cannot be written",
+        ),
+        (["replay", "ANSWERS", "--rate", "1", "--speed", "1"], "exclude each other"),
+        (["replay", "ANSWERS", "--rate", "0"], "--rate"),
+        (["publish-documents"], "nothing to do"),
+        (["publish-documents", "."], "needs --language"),
+        (["publish-documents", "ANSWERS", "--language", "nl"], "--language is for a folder"),
+        (["tail", "--decision", "maybe"], "maybe"),
+        (["tail", "--limit", "0"], "--limit"),
+        (["dead-letters", "replay", "--at", "zero"], "PARTITION:OFFSET"),
+        (["dead-letters", "list", "--stage", "nap"], "nap"),
+        (["topics"], "Missing command"),
+        (["demo", "--language", "fr"], "fr"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], answers: Path, arguments: list[str], part: str
+) -> None:
+    assert run([str(answers) if each == "ANSWERS" else each for each in arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("truthgate: ")
+    assert shown.err.count("\n") == 1
+    assert part in shown.err
+
+
+UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": "127.0.0.1:1", "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["topics", "create"],
+        ["topics", "check"],
+        ["tail"],
+        ["dead-letters", "list"],
+        ["dead-letters", "replay"],
+        ["replay", "ANSWERS"],
+        ["publish-documents", "--delete", "d-1"],
+    ],
+)
+def test_a_broker_that_is_not_there_is_one_line_and_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answers: Path, arguments: list[str]
+) -> None:
+    for name, value in UNREACHABLE.items():
+        monkeypatch.setenv(name, value)
+    assert run([str(answers) if each == "ANSWERS" else each for each in arguments]) == 3
+    assert_one_line_names_the_broker(capsys.readouterr().err)
+
+
+def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
+    done = truthgate("worker", environment=UNREACHABLE)
+    assert done.returncode == 3
+    assert_one_line_names_the_broker(done.stderr)
+
+
+def assert_one_line_names_the_broker(complaint: str) -> None:
+    assert "127.0.0.1:1" in complaint
+    assert complaint.count("\n") == 1
+
+
+def test_a_wrong_variable_is_one_line_and_exit_code_2() -> None:
+    done = truthgate("worker", environment={"TRUTHGATE_WEB__PORT": "abc"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("truthgate: TRUTHGATE_WEB__PORT: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_is_one_line_and_code_130() -> None:
+    """Standard input stays open and silent, as when a person has typed nothing yet."""
+    process = subprocess.Popen(
+        command("score", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write('{"question": "Can I?", "answer": "Yes."}\n')
+    process.stdin.flush()
+    assert process.stdout.readline().startswith("{")
+    process.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    _, complaint = process.communicate(timeout=30)
+    assert time.monotonic() - begin < 15
+    assert (process.returncode, complaint) == (130, "truthgate: interrupted\n")
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
+    many = tmp_path / "many.jsonl"
+    many.write_text('{"question": "Can I?", "answer": "Yes, click **Go**."}\n' * 3000)
+    process = subprocess.Popen(
+        command("score", many),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+        text=True,
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.readline()
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(30), complaint) == (141, "")
+
+
+def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = typer.Typer()
+
+    @broken.callback()
+    def group() -> None: ...
+
+    @broken.command()
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("streams.cli.entry.app", broken)
+    with pytest.raises(ZeroDivisionError):
+        run(["fail"])

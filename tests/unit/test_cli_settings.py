@@ -1,0 +1,136 @@
+"""A wrong setting is one line that names the variable and the reason; misspelt ones are refused."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from streams.settings import Settings, WrongSettings, load_settings
+
+SECRET = "hunter2-hunter2"
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
+        monkeypatch.delenv(name)
+
+
+def complaint(config: Path | None = None) -> str:
+    with pytest.raises(WrongSettings) as raised:
+        load_settings(config)
+    message = str(raised.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "parts"),
+    [
+        ("TRUTHGATE_WEB__PORT", "abc", ["TRUTHGATE_WEB__PORT: ", "valid integer"]),
+        ("TRUTHGATE_WEB__PORT", "70000", ["TRUTHGATE_WEB__PORT: ", "65535"]),
+        ("TRUTHGATE_KAFKA__BOOTSTRAP", "k:9092", ["did you mean TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS?"]),
+        (
+            "TRUTHGATE_KAKFA__TOPIC_PREFIX",
+            "x",
+            ["TRUTHGATE_KAKFA__TOPIC_PREFIX is not", "TRUTHGATE_KAFKA__TOPIC_PREFIX?"],
+        ),
+        ("TRUTHGATE_WEB_PORT", "8080", ["TRUTHGATE_WEB_PORT is not", "did you mean TRUTHGATE_WEB__PORT?"]),
+        ("TRUTHGATE_WEB", "8080", ["TRUTHGATE_WEB is not"]),
+        ("TRUTHGATE_KAFKA", "{broken", ["kafka"]),
+        ("TRUTHGATE_LOG__LEVEL", "loud", ["TRUTHGATE_LOG__LEVEL: ", "'debug', 'info'"]),
+        ("TRUTHGATE_SCORING__PROFILE", "gpt", ["TRUTHGATE_SCORING__PROFILE: "]),
+        ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
+        ("truthgate_web__port", "abc", ["WEB__PORT: "]),
+        ("TRUTHGATE_POLICY__NO_SUCH_THRESHOLD", "1", ["TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"]),
+    ],
+)
+def test_a_wrong_variable_is_named_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, parts: list[str]
+) -> None:
+    monkeypatch.setenv(variable, value)
+    message = complaint()
+    assert [part for part in parts if part not in message] == []
+
+
+def test_every_wrong_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUTHGATE_WEB__PORT", "abc")
+    monkeypatch.setenv("TRUTHGATE_LOG__LEVEL", "loud")
+    message = complaint()
+    assert "TRUTHGATE_WEB__PORT" in message
+    assert "TRUTHGATE_LOG__LEVEL" in message
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["TRUTHGATE_KAFKA__SASL_PASWORD", "TRUTHGATE_KAFKA", "TRUTHGATE_PASSWORD", "TRUTHGATE_WEB__PORT"],
+)
+def test_no_value_is_ever_shown_since_it_may_be_a_secret(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, SECRET)
+    assert SECRET not in complaint()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("TRUTHGATE_TEST_BROKER", "localhost:9092"),
+        ("TRUTHGATE_KAFKA_HOME", "/opt/kafka"),
+        ("TRUTHGATE_SERVICE_HOST", "10.0.0.7"),
+        ("TRUTHGATE_SERVICE_PORT_HTTP", "6066"),
+        ("TRUTHGATE_PORT", "tcp://10.0.0.7:6066"),
+        ("TRUTHGATE_WEB_PORT_6066_TCP_ADDR", "10.0.0.7"),
+    ],
+)
+def test_variables_that_are_not_settings_but_belong_there_are_let_be(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """The last four are what Kubernetes puts into every pod beside a Service called truthgate."""
+    monkeypatch.setenv(variable, value)
+    assert load_settings() == Settings()
+
+
+def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text('[web]\nport = 7000\nhost = "::1"\n[log]\nlevel = "debug"\n')
+    monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")
+    settings = load_settings(config)
+    assert (settings.web.port, settings.web.host, settings.log.level) == (7001, "::1", "debug")
+
+
+def test_a_file_chosen_for_one_load_does_not_stay_for_the_next(tmp_path: Path) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text("[web]\nport = 7000\n")
+    assert load_settings(config).web.port == 7000
+    assert load_settings().web.port == Settings().web.port
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("[web\n", ["is not TOML", "line 1"]),
+        ("[web]\nport = 'abc'\n", ["web.port: ", "valid integer"]),
+        ("[web]\nprot = 7000\n", ["web.prot is not", "TRUTHGATE_WEB__PORT?"]),
+        ("[wbe]\nport = 7000\n", ["wbe is not"]),
+        ("web = 3\n", ["web: "]),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_setting_or_the_line(
+    tmp_path: Path, content: str, parts: list[str]
+) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text(content)
+    message = complaint(config)
+    assert [part for part in parts if part not in message] == []
+
+
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRUTHGATE_CONFIG", str(tmp_path / "none.toml"))
+    assert "none.toml cannot be read: No such file" in complaint()
+
+
+def test_a_file_of_bytes_is_refused_as_not_toml(tmp_path: Path) -> None:
+    config = tmp_path / "bytes.toml"
+    config.write_bytes(b"\xff\xfe\x00")
+    assert "is not TOML" in complaint(config)
