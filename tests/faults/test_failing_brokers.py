@@ -1,0 +1,161 @@
+"""Brokers that stop, freeze, die or refuse: answers wait, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+from streams.delivery import dead_letters
+from streams.embedded import EmbeddedKafka
+from streams.errors import EXIT_UNREACHABLE
+from streams.kafka import open_admin
+from streams.settings import Settings
+from streams.topics import Topics, create_topics
+from tests.faults.conftest import Scale
+from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.chatbot import Chatbot
+from tests.support.ledger import read_until_settled, sample_answers
+from tests.support.records import eventually
+from tests.support.workers import Supervised, Worker, changed
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+@pytest.fixture
+def kafka() -> Iterator[EmbeddedKafka]:
+    """Give a broker of the test's own, to be stopped and started."""
+    with EmbeddedKafka() as kafka:
+        yield kafka
+
+
+@pytest.fixture
+def trio() -> Iterator[EmbeddedKafka]:
+    """Give three brokers with replication 3 and min.insync.replicas 2."""
+    with EmbeddedKafka(brokers=3) as kafka:
+        yield kafka
+
+
+def _settings(kafka: EmbeddedKafka, folder: Path) -> Settings:
+    settings = isolated_settings(kafka.bootstrap_servers, folder, unique_prefix())
+    return changed(
+        settings,
+        kafka={"group_instance_id": "only", "delivery_timeout": 10},
+        flow={"session_timeout": 6, "commit_interval": 0.5, "answer_timeout": 20},
+        scoring={"processes": 1},
+    )
+
+
+async def test_a_broker_that_is_stopped_for_a_while_and_comes_back_loses_nothing(
+    kafka: EmbeddedKafka, tmp_path: Path, scale: Scale, report
+) -> None:
+    settings = _settings(kafka, tmp_path)
+    await create_topics(settings)
+    answers = sample_answers(scale.events, "outage")
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with Chatbot(settings, answers, scale.events_per_second) as chatbot:
+            await chatbot.sent_at_least(scale.events // 3)
+            await asyncio.to_thread(kafka.stop_broker, 0)
+            await asyncio.sleep(scale.outage_seconds)  # the outage itself, not a wait for something
+            await asyncio.to_thread(kafka.start_broker, 0)
+            await chatbot.finished()
+            ledger = await read_until_settled(settings, answers)
+    ledger.assert_settled(answers)
+    assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
+    report(ledger, 1, len(answers))
+
+
+async def test_a_frozen_broker_neither_loses_answers_nor_hangs_the_worker(
+    kafka: EmbeddedKafka, tmp_path: Path, scale: Scale, report
+) -> None:
+    settings = _settings(kafka, tmp_path)
+    await create_topics(settings)
+    answers = sample_answers(scale.events, "frozen")
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with Chatbot(settings, answers, scale.events_per_second) as chatbot:
+            await chatbot.sent_at_least(scale.events // 3)
+            kafka.pause_broker(0)
+            await asyncio.sleep(scale.outage_seconds)
+            kafka.resume_broker(0)
+            await chatbot.finished()
+            ledger = await read_until_settled(settings, answers)
+    ledger.assert_settled(answers)
+    report(ledger, 1, len(answers))
+
+
+async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
+    trio: EmbeddedKafka, tmp_path: Path, scale: Scale, report
+) -> None:
+    settings = _settings(trio, tmp_path)
+    await create_topics(settings)
+    answers = sample_answers(scale.events, "trio")
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with Chatbot(settings, answers, scale.events_per_second) as chatbot:
+            for index in range(3):
+                await chatbot.sent_at_least((index + 1) * scale.events // 4)
+                trio.kill_broker(index)
+                await chatbot.sent_at_least(chatbot.sent + 1)
+                await asyncio.to_thread(trio.start_broker, index)
+                await asyncio.to_thread(trio.wait_in_sync)
+            await chatbot.finished()
+            ledger = await read_until_settled(settings, answers)
+    ledger.assert_settled(answers)
+    assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
+    report(ledger, 3, len(answers))
+
+
+async def _configure(settings: Settings, topic: str, **values: str) -> None:
+    configs = {name.replace("_", "."): value for name, value in values.items()}
+    async with open_admin(settings.kafka) as admin:
+        await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=configs)])
+
+
+async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_others_go_on(
+    kafka: EmbeddedKafka, tmp_path: Path, report
+) -> None:
+    settings = _settings(kafka, tmp_path)
+    topics = Topics(settings.kafka.topic_prefix)
+    await create_topics(settings)
+    await _configure(settings, topics.review, max_message_bytes="200")
+    answers = sample_answers(80, "refused")
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        async with Chatbot(settings, answers, 500) as chatbot:
+            await chatbot.finished()
+
+        async def all_out() -> bool:
+            ledger = await read_until_settled(settings, [], deadline=5)
+            return len(ledger.times_answered) + len(ledger.times_buried) == len(answers)
+
+        await eventually(all_out, "every answer has a verdict or a dead letter", 120)
+        ledger = await read_until_settled(settings, [])
+    assert {verdict.decision for verdict in ledger.verdicts} >= {"blocked"}
+    assert "review" not in {verdict.decision for verdict in ledger.verdicts}
+    assert {headers[dead_letters.STAGE] for headers in ledger.buried} == {b"publish"}
+    assert len(ledger.times_buried) > 0
+    assert supervised.exit_codes == []
+    report(ledger, 1, len(answers))
+
+
+async def test_an_output_topic_without_enough_replicas_stops_the_worker_and_loses_nothing(
+    kafka: EmbeddedKafka, tmp_path: Path, report
+) -> None:
+    settings = _settings(kafka, tmp_path)
+    topics = Topics(settings.kafka.topic_prefix)
+    await create_topics(settings)
+    await _configure(settings, topics.blocked, min_insync_replicas="2")
+    answers = sample_answers(120, "replicas")
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        async with Chatbot(settings, answers, 500) as chatbot:
+            await chatbot.finished()
+        await eventually(lambda: len(supervised.exit_codes) > 0, "the worker gives up", 120)
+        await _configure(settings, topics.blocked, min_insync_replicas="1")
+        ledger = await read_until_settled(settings, answers)
+    ledger.assert_settled(answers)
+    assert set(supervised.exit_codes) == {EXIT_UNREACHABLE}
+    report(ledger, 1, len(answers))

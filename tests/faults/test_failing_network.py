@@ -1,0 +1,105 @@
+"""A network that is slow, breaks, or swallows what it is given: answers wait, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams.embedded import EmbeddedKafka
+from streams.errors import EXIT_UNREACHABLE
+from streams.settings import Settings
+from streams.topics import create_topics
+from tests.faults.conftest import Scale
+from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.chatbot import Chatbot
+from tests.support.ledger import read_until_settled, sample_answers
+from tests.support.tcp_proxy import TcpProxy
+from tests.support.workers import Supervised, Worker, changed
+
+pytestmark = pytest.mark.timeout(1200)
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[tuple[TcpProxy, EmbeddedKafka]]:
+    """Give a broker and the proxy through which the worker, and only the worker, sees it."""
+    with TcpProxy() as proxy, EmbeddedKafka(proxies=[proxy.address]) as kafka:
+        proxy.target = kafka.proxied[0]
+        yield proxy, kafka
+
+
+@pytest.fixture
+def proxy(network: tuple[TcpProxy, EmbeddedKafka]) -> Iterator[TcpProxy]:
+    """Give the proxy, which is whole again after the test."""
+    yield network[0]
+    network[0].restore()
+
+
+@pytest.fixture
+async def direct(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Settings:
+    """Give settings that reach the broker without the proxy; the topics exist."""
+    settings = isolated_settings(network[1].bootstrap_servers, tmp_path, unique_prefix())
+    await create_topics(settings)
+    return settings
+
+
+def _behind(proxy: TcpProxy, direct: Settings) -> Settings:
+    return changed(
+        direct,
+        kafka={"bootstrap_servers": proxy.address, "group_instance_id": "only", "delivery_timeout": 10},
+        flow={"session_timeout": 6, "commit_interval": 0.5, "answer_timeout": 20},
+        scoring={"processes": 1},
+    )
+
+
+async def test_a_slow_connection_delays_verdicts_and_loses_none(
+    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "slow")
+    with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        proxy.slow(latency=0.2)
+        async with Chatbot(direct, answers, scale.events_per_second) as chatbot:
+            await chatbot.finished()
+            ledger = await read_until_settled(direct, answers)
+    ledger.assert_settled(answers)
+    assert supervised.exit_codes == []
+    report(ledger, 1, len(answers))
+
+
+async def test_a_connection_cut_in_mid_request_again_and_again_loses_nothing(
+    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "cut")
+    cuts = 4 * scale.kills
+    with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with Chatbot(direct, answers, scale.events_per_second) as chatbot:
+            for cut in range(1, cuts + 1):
+                await chatbot.sent_at_least(cut * scale.events // (cuts + 1))
+                proxy.cut()
+            await chatbot.finished()
+            ledger = await read_until_settled(direct, answers)
+    ledger.assert_settled(answers)
+    assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
+    report(ledger, cuts, len(answers))
+
+
+async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer(
+    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "half")
+    with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with Chatbot(direct, answers, scale.events_per_second) as chatbot:
+            await chatbot.sent_at_least(scale.events // 3)
+            proxy.half_open()
+            await asyncio.sleep(scale.outage_seconds)  # the outage itself, not a wait for something
+            proxy.restore()
+            await chatbot.finished()
+            ledger = await read_until_settled(direct, answers)
+    ledger.assert_settled(answers)
+    assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
+    report(ledger, 1, len(answers))

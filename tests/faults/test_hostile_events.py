@@ -1,0 +1,148 @@
+"""Slow, poisonous and malformed events: none is lost, and none holds up or takes down the others."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from schemas import Codec
+from streams.delivery import dead_letters
+from streams.settings import Settings
+from streams.topics import Topics
+from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
+from tests.support.records import Outgoing, committed, eventually, produce
+from tests.support.workers import Worker, changed
+
+pytestmark = pytest.mark.timeout(600)
+
+#: How long the slow answer waits for a document that never comes.
+_SLOW_SECONDS = 8.0
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Settings:
+    """Give settings for one worker whose successor takes over at once, and a long wait for documents."""
+    return changed(
+        settings,
+        kafka={"group_instance_id": "only"},
+        flow={"session_timeout": 6, "commit_interval": 0.5},
+        scoring={"processes": 1},
+        documents={"wait": _SLOW_SECONDS},
+        encoding={"max_value_bytes": 100_000},
+    )
+
+
+def _slow_and_quick(count: int, run: str):
+    """Give an answer that waits for its document, and others that do not; all for one partition."""
+    slow, *others = sample_answers(count, run, conversation_length=1)
+    return replace(slow, context=(), document_ids=("never-published",)), others
+
+
+async def _verdicts(settings: Settings, answers) -> Ledger:
+    return await read_until_settled(settings, answers, deadline=60)
+
+
+async def test_a_slow_event_at_the_head_is_not_committed_past_and_survives_a_kill(
+    quick: Settings, topics: Topics, tmp_path: Path, report
+) -> None:
+    slow, others = _slow_and_quick(60, "slow")
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, [outgoing(a, Codec(), 0) for a in (slow, *others)])
+        await _verdicts(quick, others)
+        assert (await committed(quick.kafka, topics.answers))[0] == 0
+        worker.kill()
+        worker.start()
+        ledger = await _verdicts(quick, [slow, *others])
+
+        async def all_committed() -> bool:
+            return (await committed(quick.kafka, topics.answers))[0] == 1 + len(others)
+
+        await eventually(all_committed, "the offset behind the last event is committed")
+    ledger.assert_settled([slow, *others])
+    (late,) = {v.verdict_id: v for v in ledger.verdicts if v.answer_id == slow.answer_id}.values()
+    assert (late.decision, late.degraded, late.score) == ("review", ("context_missing",), None)
+    report(ledger, 1, 1 + len(others))
+
+
+async def test_a_poison_message_behind_a_slow_one_costs_neither(
+    quick: Settings, topics: Topics, tmp_path: Path, report
+) -> None:
+    slow, others = _slow_and_quick(4, "poison")
+    records = [
+        outgoing(slow, Codec(), 0),
+        Outgoing(b"\xc3\x01poison", slow.conversation_id.encode(), partition=0),
+    ]
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, [*records, *(outgoing(a, Codec(), 0) for a in others)])
+        await _verdicts(quick, others)
+        worker.kill()
+        worker.start()
+        ledger = await read_until_settled(quick, [slow, *others], buried=1, deadline=60)
+    ledger.assert_settled([slow, *others], buried=1)
+    assert ledger.buried[0][dead_letters.STAGE] == b"decode"
+    report(ledger, 1, 2 + len(others))
+
+
+async def test_malformed_values_become_dead_letters_with_their_bytes_and_reasons(
+    quick: Settings, topics: Topics, tmp_path: Path, report
+) -> None:
+    good = sample_answers(20, "good")
+    whole = Codec().encode(good[0])
+    bad = {
+        b"null": None,
+        b"empty": b"",
+        b"truncated": whole[: len(whole) // 2],
+        b"trailing": whole + b"\x00",
+        b"unknown-fingerprint": b"\xc3\x01" + bytes(8) + whole[10:],
+        b"foreign": b"\x00\x00\x00\x00\x07" + whole[10:],
+        b"json-not-asked-for": b'{"question": "?", "answer": "!"}',
+        b"oversized": whole + bytes(200_000),
+        b"not-an-answer": b"\xff" * 100,
+        b"nameless": Codec().encode(replace(good[0], answer_id="")),
+    }
+    marked = [Outgoing(value, key, (("trace", b"kept"), ("trace", b"twice"))) for key, value in bad.items()]
+    records = [
+        record for pair in zip(map(_with_codec, good), [*marked, *marked], strict=True) for record in pair
+    ]
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, records)
+        ledger = await read_until_settled(quick, good, buried=2 * len(bad), deadline=60)
+        assert worker.running
+    ledger.assert_settled(good, buried=2 * len(bad))
+    assert ledger.repeated_share == 0
+    for record, headers in zip(ledger.buried_records, ledger.buried, strict=True):
+        assert record.value == bad[record.key]
+        assert [v for k, v in record.headers if k == "trace"] == [b"kept", b"twice"]
+        assert headers[dead_letters.TOPIC].decode() == topics.answers
+        assert headers[dead_letters.ERROR_CLASS]
+        assert headers[dead_letters.STAGE] == (b"validate" if record.key == b"nameless" else b"decode")
+    report(ledger, 2 * len(bad), len(records))
+
+
+def _with_codec(answer) -> Outgoing:
+    return outgoing(answer, Codec())
+
+
+async def test_an_answer_with_a_document_that_comes_late_is_judged_on_it(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    from tests.support.documents import sample_documents  # noqa: PLC0415
+
+    answer = replace(
+        sample_answers(1, "late")[0], context=(), document_ids=("fac-creditnota", "fac-verkoopfactuur")
+    )
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, [_with_codec(answer)])
+        await asyncio.sleep(0)
+        await produce(quick.kafka, topics.documents, sample_documents(*answer.document_ids))
+        ledger = await _verdicts(quick, [answer])
+    (verdict,) = ledger.verdicts
+    assert verdict.context_ids == answer.document_ids
+    assert verdict.degraded == ()

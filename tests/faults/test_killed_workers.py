@@ -1,0 +1,117 @@
+"""Workers that are killed, stopped and joined while answers come in: each answer gets its verdict."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from streams.settings import Settings
+from streams.topics import Topics
+from tests.faults.conftest import Scale
+from tests.support.chatbot import Chatbot
+from tests.support.ledger import read_until_settled, sample_answers
+from tests.support.records import committed, eventually
+from tests.support.workers import Worker, changed
+
+pytestmark = [pytest.mark.usefixtures("topics"), pytest.mark.timeout(900)]
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Settings:
+    """Give settings with which a killed worker is missed after seconds, and one process scores."""
+    return changed(settings, flow={"session_timeout": 6, "commit_interval": 0.5}, scoring={"processes": 1})
+
+
+def _static(settings: Settings, name: str) -> Settings:
+    """Give a worker a name in its group, so that its successor takes over at once."""
+    return changed(settings, kafka={"group_instance_id": name})
+
+
+async def test_sigkill_in_mid_batch_again_and_again_loses_nothing(
+    quick: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "kill")
+    moments = sorted(random.Random(7).sample(range(20, scale.events - 20), scale.kills))
+    with Worker(_static(quick, "only"), tmp_path) as worker:
+        worker.wait_ready()
+        async with Chatbot(quick, answers, scale.events_per_second) as chatbot:
+            for moment in moments:
+                await chatbot.sent_at_least(moment)
+                worker.kill()
+                worker.start()
+                worker.wait_ready()
+            await chatbot.finished()
+            ledger = await read_until_settled(quick, answers)
+    ledger.assert_settled(answers)
+    report(ledger, scale.kills, len(answers))
+
+
+async def test_sigterm_finishes_what_is_in_work_and_repeats_nothing(
+    quick: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "term")
+    stops = max(2, scale.kills // 2)
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        async with Chatbot(quick, answers, scale.events_per_second) as chatbot:
+            for stop in range(1, stops + 1):
+                await chatbot.sent_at_least(stop * scale.events // (stops + 1))
+                assert worker.terminate() == 0
+                worker.start()
+                worker.wait_ready()
+            await chatbot.finished()
+            ledger = await read_until_settled(quick, answers)
+    ledger.assert_settled(answers)
+    assert ledger.repeated_share == 0
+    report(ledger, stops, len(answers))
+
+
+async def test_two_workers_with_one_killed_and_one_joining_lose_nothing(
+    quick: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "pair")
+    rounds = max(1, scale.kills // 3)
+    first, second = (Worker(quick, tmp_path, name) for name in ("first", "second"))
+    with first, second:
+        first.wait_ready()
+        second.wait_ready()
+        async with Chatbot(quick, answers, scale.events_per_second) as chatbot:
+            for number in range(1, rounds + 1):
+                await chatbot.sent_at_least(number * scale.events // (rounds + 1))
+                victim = (first, second)[number % 2]
+                victim.kill()
+                victim.start()
+                victim.wait_ready()
+            await chatbot.finished()
+            ledger = await read_until_settled(quick, answers)
+    ledger.assert_settled(answers)
+    report(ledger, rounds, len(answers))
+
+
+async def test_a_worker_that_joins_takes_part_and_one_that_leaves_hands_over(
+    quick: Settings, topics: Topics, tmp_path: Path, scale: Scale, report
+) -> None:
+    answers = sample_answers(scale.events, "join")
+    first, second = (Worker(quick, tmp_path, name) for name in ("first", "second"))
+    with first:
+        first.wait_ready()
+        async with Chatbot(quick, answers, scale.events_per_second) as chatbot:
+            await chatbot.sent_at_least(scale.events // 4)
+            with second:
+                second.wait_ready()
+                await eventually(
+                    lambda: "truthgate_verdicts_total{" in second.get("/metrics")[1], "the second judges"
+                )
+                await chatbot.sent_at_least(scale.events // 2)
+                assert first.terminate() == 0
+                await chatbot.finished()
+                ledger = await read_until_settled(quick, answers)
+
+                async def all_committed() -> bool:
+                    return sum((await committed(quick.kafka, topics.answers)).values()) == len(answers)
+
+                await eventually(all_committed, "everything is committed")
+    ledger.assert_settled(answers)
+    report(ledger, 2, len(answers))

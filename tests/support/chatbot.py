@@ -1,0 +1,73 @@
+"""A chatbot that goes on answering while a test does harm: it publishes at a steady rate."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from schemas import Codec
+from schemas.records import ChatbotAnswer
+from streams.kafka import open_producer
+from streams.settings import Settings
+from streams.topics import Topics
+from tests.support.ledger import outgoing
+from tests.support.records import Outgoing, eventually
+
+_SENDING_SECONDS = 600.0
+
+
+class Chatbot:
+    """Publishes answers in the background: ``async with Chatbot(...) as bot: await bot.finished()``."""
+
+    def __init__(self, settings: Settings, answers: Iterable[ChatbotAnswer], per_second: float) -> None:
+        self._settings = settings
+        self._answers = list(answers)
+        self._pause = 1 / per_second
+        self._task: asyncio.Task[None] | None = None
+        self.sent = 0
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._publish())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def finished(self) -> None:
+        """Wait until everything is published, and acknowledged by the broker."""
+        assert self._task is not None
+        await asyncio.wait_for(self._task, _SENDING_SECONDS)
+
+    async def sent_at_least(self, count: int) -> None:
+        """Wait until so many answers are published."""
+        await eventually(lambda: self.sent >= count, f"{count} answers published", _SENDING_SECONDS)
+
+    async def _publish(self) -> None:
+        codec, topic = Codec(), Topics(self._settings.kafka.topic_prefix).answers
+        async with open_producer(self._settings.kafka) as producer:
+            for answer in self._answers:
+                await self._send(producer, topic, outgoing(answer, codec))
+                self.sent += 1
+                await asyncio.sleep(self._pause)
+
+    async def _send(self, producer: AIOKafkaProducer, topic: str, record: Outgoing) -> None:
+        """Send until the broker has it, as a chatbot does that loses no answer; that may repeat one."""
+        end = time.monotonic() + _SENDING_SECONDS
+        while True:
+            try:
+                await producer.send_and_wait(topic, record.value, key=record.key)
+            except KafkaError:
+                if time.monotonic() > end:
+                    raise
+            else:
+                return

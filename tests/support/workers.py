@@ -1,0 +1,183 @@
+"""Real worker processes, as a deployment runs them: started, killed, and restarted by a supervisor."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from pydantic import BaseModel
+
+from streams.settings import Settings
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 90.0
+_POLL_SECONDS = 0.05
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Give the environment of a worker process with these settings, and nothing of this process's own."""
+    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return keep | dict(_variables("TRUTHGATE", settings.model_dump(mode="json", exclude_defaults=True)))
+
+
+def _variables(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in values.items():
+        variable = f"{prefix}{'_' if prefix == 'TRUTHGATE' else '__'}{name.upper()}"
+        if isinstance(value, dict):
+            found += _variables(variable, value)
+        elif value is not None:
+            found.append((variable, value if isinstance(value, str) else json.dumps(value)))
+    return found
+
+
+def changed(settings: Settings, **sections: Mapping[str, Any]) -> Settings:
+    """Give settings with some values changed: ``changed(settings, flow={"max_in_flight": 4})``."""
+    updates: dict[str, BaseModel] = {}
+    for name, values in sections.items():
+        section = getattr(settings, name)
+        updates[name] = type(section).model_validate({**section.model_dump(), **values})
+    return settings.model_copy(update=updates)
+
+
+class Worker:
+    """One worker process, with its log in a file.
+
+    Args:
+        settings: what it is configured with; its pages get a free port.
+        folder: where its log goes and, in a folder of its own, its documents store.
+        name: names both; a worker of the same name continues the store.
+    """
+
+    def __init__(self, settings: Settings, folder: Path, name: str = "worker") -> None:
+        own = changed(settings, web={"port": 0, "host": "127.0.0.1"}, documents={"store": folder / name})
+        self._environment = environment(own)
+        self._log = folder / f"{name}.log"
+        self._log_start = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self.running:
+            self.kill()
+
+    @property
+    def running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """The id of the process started last."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        """Everything that was logged, by all processes of this name."""
+        return self._log.read_text("utf-8", "replace") if self._log.exists() else ""
+
+    def start(self) -> None:
+        """Start the process; it is not ready yet."""
+        self._log_start = self._log.stat().st_size if self._log.exists() else 0
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "streams.cli", "worker"],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """End the process as a crash of the machine would, and wait until it is gone."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(10)
+
+    def terminate(self) -> int:
+        """Ask the process to stop, as Kubernetes does, and return its exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(_STOP_SECONDS)
+
+    def wait(self, seconds: float = _STOP_SECONDS) -> int:
+        """Wait until the process ends by itself and return its exit code."""
+        assert self._process is not None
+        return self._process.wait(seconds)
+
+    def wait_ready(self) -> None:
+        """Wait until the worker says that it can judge answers."""
+        end = time.monotonic() + _START_SECONDS
+        while self.get("/readyz")[0] != 200:
+            if not self.running or time.monotonic() > end:
+                raise AssertionError(f"the worker is not ready; its log ends:\n{self.log[-3000:]}")
+            time.sleep(_POLL_SECONDS)
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Return status and text of one of the worker's pages; status 0 when there is no answer."""
+        if not (port := self._port()):
+            return 0, ""
+        try:
+            with urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as response:
+                return response.status, response.read().decode()
+        except URLError as error:
+            return (error.code, error.read().decode()) if hasattr(error, "code") else (0, str(error))
+        except OSError as error:
+            return 0, str(error)
+
+    def _port(self) -> int | None:
+        if not self._log.exists():
+            return None
+        with self._log.open("rb") as log:
+            log.seek(self._log_start)
+            for line in log:
+                if b'"worker_starts"' in line:
+                    return int(json.loads(line)["port"])
+        return None
+
+
+class Supervised:
+    """A worker that is started again whenever its process ends, as Kubernetes does it."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.exit_codes: list[int] = []
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.worker.start()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._thread.join(10)
+        if self.worker.running:
+            self.worker.kill()
+
+    def _supervise(self) -> None:
+        while not self._stopping.wait(0.2):
+            if not self.worker.running:
+                self.exit_codes.append(self.worker.wait())
+                self.worker.start()
