@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import product
 
 from scoring.reasons import Reason
@@ -142,6 +143,14 @@ class Policy:
         if assessment.score >= thresholds.auto_send_at:
             return Decision.AUTO_SEND, assessment.because or Reason.HIGH_SCORE
         return Decision.REVIEW, Reason.MIDDLE_SCORE
+
+
+@lru_cache(maxsize=8)
+def _identity(policy: Policy) -> str:
+    if policy == Policy():
+        return policy.version
+    content = json.dumps(asdict(policy), sort_keys=True)
+    return f"{policy.version}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
 def _overridden(base: Thresholds, override: Override) -> Thresholds:

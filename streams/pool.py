@@ -15,9 +15,10 @@ from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 
-#: An answer that takes a process down with it gets a second chance: the kernel may have been
-#: short of memory. A second death is the answer's own doing.
+#: An answer that takes its process down, or all memory there is, gets a second chance: others may
+#: have been at fault. The second time it is the answer's own doing.
 _ATTEMPTS = 2
+_ANOTHER_CHANCE = (ProcessExpired, MemoryError)
 
 #: Loading the lexicons and models of a process takes seconds; this is for when it hangs.
 _WARM_UP_SECONDS = 120.0
@@ -49,29 +50,38 @@ class ScoringPool:
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can judge."""
         try:
-            async with asyncio.timeout(_WARM_UP_SECONDS):
-                await asyncio.gather(*(self._run(Exchange("", ""), ()) for _ in range(self._processes)))
-        except (TimeoutError, BrokenProcessPool, ProcessExpired, RuntimeError) as error:
-            raise InfrastructureFailure(
-                f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE
-            ) from error
+            await self._warm_up()
+        except BaseException:
+            await self._stop()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """End the processes, whatever they are doing."""
-        self._pool.stop()  # type: ignore[no-untyped-call]
-        await asyncio.to_thread(self._pool.join, timeout=10)
+        await self._stop()
 
     async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
         """Judge one exchange in one of the processes; see :class:`streams.judging.Judge`."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return await self._run(exchange, degraded)
-            except ProcessExpired as error:
+            except _ANOTHER_CHANCE as error:
                 if attempt == _ATTEMPTS:
-                    reason = f"the scoring process died {attempt} times, exit code {error.exitcode}"
-                    raise BadAnswer(Stage.SCORE, "ProcessExpired", reason, attempt) from error
+                    raise _own_doing(error, attempt) from error
         raise AssertionError("unreachable")
+
+    async def _warm_up(self) -> None:
+        try:
+            async with asyncio.timeout(_WARM_UP_SECONDS):
+                await asyncio.gather(*(self._run(Exchange("", ""), ()) for _ in range(self._processes)))
+        except (TimeoutError, ProcessExpired, InfrastructureFailure) as error:
+            raise InfrastructureFailure(
+                f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE
+            ) from error
+
+    async def _stop(self) -> None:
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        await asyncio.to_thread(self._pool.join)
 
     async def _run(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
         try:
@@ -82,6 +92,12 @@ class ScoringPool:
             return await asyncio.wrap_future(job)
         except BrokenProcessPool as error:
             raise InfrastructureFailure(f"the scoring pool is broken: {error}", EXIT_SOFTWARE) from error
+
+
+def _own_doing(error: Exception, attempts: int) -> BadAnswer:
+    died = f", exit code {error.exitcode}" if isinstance(error, ProcessExpired) else ""
+    reason = f"judging it ended the scoring process or its memory {attempts} times{died}"
+    return BadAnswer(Stage.SCORE, type(error).__name__, reason, attempts)
 
 
 _scorer: Scorer | None = None

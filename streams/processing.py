@@ -17,7 +17,7 @@ from streams.delivery.dead_letters import DeadLetter, bury
 from streams.delivery.received import Headers, Received
 from streams.enrichment.context import ResolvedContext, resolve_context
 from streams.enrichment.follower import DocumentFollower
-from streams.errors import BadAnswer, InfrastructureFailure, Stage
+from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging import Judge, unjudged
 from streams.settings import Settings
 from streams.verdicts import exchange_of, make_verdict
@@ -136,6 +136,7 @@ def _failing_as(stage: Stage) -> Iterator[None]:
     except InfrastructureFailure:
         raise
     except _INFRASTRUCTURE as error:
-        raise InfrastructureFailure(f"{stage} is not possible: {type(error).__name__}: {error}") from error
+        code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
+        raise InfrastructureFailure(f"{stage} is not possible: {type(error).__name__}: {error}", code) from error
     except Exception as error:  # whatever else one answer provokes is that answer's dead letter
         raise BadAnswer(stage, type(error).__name__, str(error)) from error

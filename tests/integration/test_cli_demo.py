@@ -57,8 +57,8 @@ def test_every_answer_of_the_sample_is_judged_and_nothing_stays(tmp_path: Path) 
     shown, _ = demo.communicate(timeout=DEADLINE_SECONDS)
     told = (tmp_path / "stderr").read_text()
     assert demo.returncode == 0, told
-    assert len(shown.splitlines()) == 80
-    assert "80 answers judged: " in told
+    assert len(shown.splitlines()) == 86
+    assert "86 answers judged: " in told
     assert "1 dead letter, 0 lost" in told
     assert_nothing_is_left(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["stderr"]

@@ -21,12 +21,18 @@ def sample_documents(language: Language) -> list[KnowledgeDocument]:
 
 
 def sample_answers(language: Language) -> list[ChatbotAnswer]:
-    """Read the chat log, in its order."""
-    return [
-        line
-        for _, line in read_jsonl(_path("answers", language), ChatbotAnswer)
-        if not isinstance(line, BadLine)
-    ]
+    """Read the chat log in its order, with answers that quote a guide word for word in between."""
+    answers = _answers("answers", language)
+    guides = _answers("guides", language)
+    distance = len(answers) // len(guides)
+    for number, guide in enumerate(guides):
+        answers.insert(number * (distance + 1) + distance // 2, guide)
+    return answers
+
+
+def _answers(name: str, language: Language) -> list[ChatbotAnswer]:
+    lines = read_jsonl(_path(name, language), ChatbotAnswer)
+    return [line for _, line in lines if not isinstance(line, BadLine)]
 
 
 def _path(name: str, language: Language) -> Path:

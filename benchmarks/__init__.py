@@ -1,0 +1,1 @@
+"""What truthgate costs, as ratios within one run on one machine; see the README beside this file."""
