@@ -205,9 +205,7 @@ def _settings(kafka: EmbeddedKafka, prefix: str, *, scoring: bool) -> Settings:
         kafka=KafkaSettings(bootstrap_servers=kafka.bootstrap_servers, topic_prefix=prefix),
         topics=TopicSettings(partitions=_PARTITIONS),
     )
-    return settings.model_copy(
-        update={"scoring": settings.scoring.model_copy(update={"enabled": scoring})}
-    )
+    return settings.model_copy(update={"scoring": settings.scoring.model_copy(update={"enabled": scoring})})
 
 
 def _throughput(rates: dict[str, list[float]]) -> Table:

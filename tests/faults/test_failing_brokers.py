@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
+from streams.cli.exits import ExitCode
 from streams.delivery import dead_letters
 from streams.embedded import EmbeddedKafka
 from streams.errors import EXIT_UNREACHABLE
 from streams.kafka import open_admin
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
+from streams.topics import Topics, create_topics, specifications
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot
-from tests.support.ledger import read_until_settled, sample_answers
+from tests.support.ledger import read_all, read_until_settled, sample_answers
 from tests.support.records import eventually
 from tests.support.workers import Supervised, Worker, changed
 
@@ -110,8 +111,10 @@ async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
     report(ledger, 3, len(answers))
 
 
-async def _configure(settings: Settings, topic: str, **values: str) -> None:
-    configs = {name.replace("_", "."): value for name, value in values.items()}
+async def _configure(settings: Settings, topic: str, **changes: str) -> None:
+    """Change the configuration of a topic; what is not named stays as it was made."""
+    (made,) = (spec.config for spec in specifications(settings) if spec.name == topic)
+    configs = {**made, **{name.replace("_", "."): value for name, value in changes.items()}}
     async with open_admin(settings.kafka) as admin:
         await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=configs)])
 
@@ -122,18 +125,19 @@ async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_oth
     settings = _settings(kafka, tmp_path)
     topics = Topics(settings.kafka.topic_prefix)
     await create_topics(settings)
-    await _configure(settings, topics.review, max_message_bytes="200")
     answers = sample_answers(80, "refused")
     with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        await _configure(settings, topics.review, max_message_bytes="200")
         async with Chatbot(settings, answers, 500) as chatbot:
             await chatbot.finished()
 
         async def all_out() -> bool:
-            ledger = await read_until_settled(settings, [], deadline=5)
+            ledger = await read_all(settings)
             return len(ledger.times_answered) + len(ledger.times_buried) == len(answers)
 
         await eventually(all_out, "every answer has a verdict or a dead letter", 120)
-        ledger = await read_until_settled(settings, [])
+        ledger = await read_all(settings)
     assert {verdict.decision for verdict in ledger.verdicts} >= {"blocked"}
     assert "review" not in {verdict.decision for verdict in ledger.verdicts}
     assert {headers[dead_letters.STAGE] for headers in ledger.buried} == {b"publish"}
@@ -142,20 +146,25 @@ async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_oth
     report(ledger, 1, len(answers))
 
 
-async def test_an_output_topic_without_enough_replicas_stops_the_worker_and_loses_nothing(
+async def test_an_output_topic_that_is_gone_stops_the_worker_until_it_is_back(
     kafka: EmbeddedKafka, tmp_path: Path, report
 ) -> None:
     settings = _settings(kafka, tmp_path)
     topics = Topics(settings.kafka.topic_prefix)
     await create_topics(settings)
-    await _configure(settings, topics.blocked, min_insync_replicas="2")
-    answers = sample_answers(120, "replicas")
+    answers = sample_answers(120, "gone")
     with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        async with open_admin(settings.kafka) as admin:
+            await admin.delete_topics([topics.blocked])
         async with Chatbot(settings, answers, 500) as chatbot:
             await chatbot.finished()
-        await eventually(lambda: len(supervised.exit_codes) > 0, "the worker gives up", 120)
-        await _configure(settings, topics.blocked, min_insync_replicas="1")
+        await eventually(lambda: len(supervised.exit_codes) > 1, "the worker gives up, and again", 120)
+        await create_topics(settings)
         ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)
-    assert set(supervised.exit_codes) == {EXIT_UNREACHABLE}
+    first, *later = supervised.exit_codes
+    assert first == EXIT_UNREACHABLE
+    assert set(later) == {ExitCode.WRONG_USAGE}
+    assert "truthgate topics create" in supervised.worker.log
     report(ledger, 1, len(answers))

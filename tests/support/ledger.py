@@ -19,7 +19,7 @@ from streams.kafka import open_consumer
 from streams.settings import Settings
 from streams.topics import Topics
 from streams.verdicts import verdict_id
-from tests.support.records import Outgoing
+from tests.support.records import Outgoing, consume_all
 
 _POLL_MILLISECONDS = 200
 
@@ -136,6 +136,14 @@ async def read_until_settled(
                 for record in batch:
                     _enter(ledger, record, topics, codec, missing)
         await _read_on(consumer, ledger, topics, codec)
+    return ledger
+
+
+async def read_all(settings: Settings) -> Ledger:
+    """Read everything that came out up to now."""
+    topics, codec, ledger = Topics(settings.kafka.topic_prefix), Codec(), Ledger()
+    for record in await consume_all(settings.kafka, (*topics.outputs, topics.dead_letters)):
+        _enter(ledger, record, topics, codec, set())
     return ledger
 
 
