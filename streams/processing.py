@@ -137,6 +137,8 @@ def _failing_as(stage: Stage) -> Iterator[None]:
         raise
     except _INFRASTRUCTURE as error:
         code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
-        raise InfrastructureFailure(f"{stage} is not possible: {type(error).__name__}: {error}", code) from error
+        raise InfrastructureFailure(
+            f"{stage} is not possible: {type(error).__name__}: {error}", code
+        ) from error
     except Exception as error:  # whatever else one answer provokes is that answer's dead letter
         raise BadAnswer(stage, type(error).__name__, str(error)) from error

@@ -7,7 +7,9 @@ So what the brokers say counts, not what the consumer believes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
 import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -15,20 +17,24 @@ from aiokafka.errors import KafkaError
 from faust.types import TP
 
 from streams.health import Health, Progress
+from streams.kafka import ServiceUnreachable, open_consumer
+from streams.settings import KafkaSettings
 from streams.telemetry.metrics import Metrics
 
 log = structlog.get_logger(__name__)
 
 #: How long one question to the brokers may take.
 _REQUEST_SECONDS = 10.0
-#: How long to look for a record behind the committed offset.
-_PEEK_MILLISECONDS = 2000
+#: How long to look for records behind the committed offsets.
+_PEEK_SECONDS = 2.0
+_POLL_MILLISECONDS = 100
 
 
 class ProgressProbe:
     """Asks the brokers, again and again, how far the group is on the partitions of this worker.
 
     Args:
+        kafka: how to reach them.
         consumer: a started consumer with the worker's group id that is never subscribed and
             never commits.
         assignment: gives the partitions that the worker owns now.
@@ -38,17 +44,20 @@ class ProgressProbe:
 
     def __init__(
         self,
+        kafka: KafkaSettings,
         consumer: AIOKafkaConsumer,
         assignment: Callable[[], Iterable[TP]],
         health: Health,
         metrics: Metrics,
         interval: float,
     ) -> None:
+        self._kafka = kafka
         self._consumer = consumer
         self._assignment = assignment
         self._health = health
         self._metrics = metrics
         self._interval = interval
+        self._committed: dict[TopicPartition, int] = {}
 
     async def run(self) -> None:
         """Observe until cancelled; a failed observation is one that did not happen."""
@@ -56,38 +65,50 @@ class ProgressProbe:
             try:
                 async with asyncio.timeout(_REQUEST_SECONDS * 3):
                     await self._observe()
-            except (KafkaError, TimeoutError) as error:
+            except (KafkaError, ServiceUnreachable, TimeoutError) as error:
                 log.warning("progress_unknown", error_class=type(error).__name__)
             await asyncio.sleep(self._interval)
 
     async def _observe(self) -> None:
-        owned = {tp: TopicPartition(tp.topic, tp.partition) for tp in self._assignment()}
+        owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
         if owned:
-            ends = await self._consumer.end_offsets(list(owned.values()))
-            starts = await self._consumer.beginning_offsets(list(owned.values()))
-            progress = {tp: await self._progress(tp, starts[p], ends[p]) for tp, p in owned.items()}
+            progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()}
         else:
             await self._consumer.topics()  # shows that the brokers answer
             progress = {}
         self._health.observe(progress)
         self._export(progress)
 
-    async def _progress(self, tp: TP, start: int, end: int) -> Progress:
-        partition = TopicPartition(tp.topic, tp.partition)
-        committed = max(await self._consumer.committed(partition) or 0, start)
-        lag = max(0, end - committed)
-        if lag and self._health.stuck_for(tp) and not await self._record_waits(partition, committed):
-            lag = 0
-        return Progress(committed, lag)
+    async def _look(self, owned: Collection[TopicPartition]) -> dict[TopicPartition, Progress]:
+        ends = await self._consumer.end_offsets(owned)
+        starts = await self._consumer.beginning_offsets(owned)
+        seen = {p: await self._progress(p, starts[p], ends[p]) for p in owned}
+        still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
+        self._committed = {p: now.committed for p, now in seen.items()}
+        idle = await self._without_records(still) if still else set()
+        return {p: replace(now, lag=0) if p in idle else now for p, now in seen.items()}
 
-    async def _record_waits(self, partition: TopicPartition, committed: int) -> bool:
-        """Tell an answer from the offsets that transactions and compaction leave without a record."""
-        self._consumer.assign([partition])
-        try:
-            self._consumer.seek(partition, committed)
-            return bool(await self._consumer.getmany(partition, timeout_ms=_PEEK_MILLISECONDS, max_records=1))
-        finally:
-            self._consumer.unsubscribe()  # or it would go on fetching answers that nobody reads
+    async def _progress(self, partition: TopicPartition, start: int, end: int) -> Progress:
+        committed = max(await self._consumer.committed(partition) or 0, start)
+        return Progress(committed, max(0, end - committed))
+
+    async def _without_records(self, still: Mapping[TopicPartition, Progress]) -> set[TopicPartition]:
+        """Tell answers from the offsets that transactions and compaction leave without a record.
+
+        A partition that cannot be read to its end in time counts as one with answers.
+        """
+        unread, idle = set(still), set[TopicPartition]()
+        end = time.monotonic() + _PEEK_SECONDS
+        # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
+        async with open_consumer(self._kafka) as peek:
+            peek.assign(list(still))
+            for partition, now in still.items():
+                peek.seek(partition, now.committed)
+            while unread and time.monotonic() < end:
+                unread -= (await peek.getmany(*unread, timeout_ms=_POLL_MILLISECONDS, max_records=1)).keys()
+                done = {p for p in unread if await peek.position(p) >= still[p].committed + still[p].lag}
+                unread, idle = unread - done, idle | done
+        return idle
 
     def _export(self, progress: dict[TP, Progress]) -> None:
         for tp, seen in progress.items():

@@ -196,6 +196,7 @@ async def _probe(
 ) -> AsyncIterator[None]:
     async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
         probe = ProgressProbe(
+            settings.kafka,
             consumer,
             lambda: app.consumer.assignment() if app.started else (),
             health,

@@ -125,6 +125,11 @@ async def test_what_the_scorer_raises_concerns_its_answer_alone(policy: HostileP
     assert caught.value.attempts == 2
 
 
+async def _judge_until_it_fails(pool: ScoringPool) -> None:
+    while True:
+        await pool.judge(HARMLESS, ())
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 async def test_a_process_killed_while_it_waits_ends_the_pool_with_an_error_and_no_hang(
     processes: int,
@@ -133,15 +138,9 @@ async def test_a_process_killed_while_it_waits_ends_the_pool_with_an_error_and_n
         victim = scoring_processes().pop()
         victim.kill()
 
-        async def is_noticed() -> bool:
-            try:
-                await asyncio.wait_for(pool.judge(HARMLESS, ()), 20)
-            except InfrastructureFailure as failure:
-                assert failure.exit_code == EXIT_SOFTWARE
-                return True
-            return False
-
-        await eventually(is_noticed, "the pool says that it is broken")
+        with pytest.raises(InfrastructureFailure) as caught:
+            await asyncio.wait_for(_judge_until_it_fails(pool), 20)
+    assert caught.value.exit_code == EXIT_SOFTWARE
     assert scoring_processes() == set()
 
 

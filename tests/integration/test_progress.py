@@ -1,0 +1,106 @@
+"""What the brokers say about the worker's partitions reaches its health as it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+from faust.types import TP
+
+from streams.health import Health, Progress
+from streams.kafka import connection, open_consumer
+from streams.progress import ProgressProbe
+from streams.settings import Settings
+from streams.telemetry.metrics import Metrics
+from streams.topics import Topics
+from tests.support.records import Outgoing, eventually, produce
+
+
+class Observer(Health):
+    """Keeps what it is told, in order, with the problem that was there right after it."""
+
+    def __init__(self, stall_timeout: float = 600) -> None:
+        super().__init__(stall_timeout)
+        self.seen: list[dict[TP, Progress]] = []
+
+    def observe(self, progress) -> None:
+        super().observe(progress)
+        self.seen.append(dict(progress))
+
+
+@asynccontextmanager
+async def probing(settings: Settings, health: Health, metrics: Metrics, *tps: TP) -> AsyncIterator[None]:
+    """Observe these partitions ten times a second while the context lasts."""
+    async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
+        probe = ProgressProbe(settings.kafka, consumer, lambda: tps, health, metrics, 0.1)
+        running = asyncio.create_task(probe.run())
+        try:
+            yield
+            assert not running.done()
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+
+async def commit(settings: Settings, tp: TP, offset: int) -> None:
+    async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
+        partition = TopicPartition(tp.topic, tp.partition)
+        consumer.assign([partition])
+        await consumer.commit({partition: offset})
+
+
+async def produce_in_a_transaction(settings: Settings, topic: str, partitions: int) -> None:
+    """Leave one record and one marker in each partition: offsets 0 and 1."""
+    producer = AIOKafkaProducer(**connection(settings.kafka), transactional_id=f"{topic}-tx")
+    async with producer, producer.transaction():
+        for partition in range(partitions):
+            await producer.send(topic, b"answer", partition=partition)
+
+
+async def test_lag_and_committed_offsets_are_those_of_the_group(settings: Settings, topics: Topics) -> None:
+    tps = [TP(topics.answers, partition) for partition in range(2)]
+    await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
+    await commit(settings, tps[0], 3)
+    health, metrics = Observer(), Metrics()
+    async with probing(settings, health, metrics, *tps):
+        await eventually(lambda: len(health.seen) >= 3, "three observations")
+        assert health.seen[-1] == {tps[0]: Progress(3, 2), tps[1]: Progress(0, 0)}
+        assert metrics.registry.get_sample_value("truthgate_consumer_lag", {"partition": "0"}) == 2
+        assert metrics.registry.get_sample_value("truthgate_consumer_lag", {"partition": "1"}) == 0
+        await commit(settings, tps[0], 5)
+        await eventually(lambda: health.seen[-1][tps[0]] == Progress(5, 0), "the commit is seen")
+
+
+async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settings, topics: Topics) -> None:
+    tp = TP(topics.answers, 0)
+    await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)])
+    health = Observer(stall_timeout=2)
+    async with probing(settings, health, Metrics(), tp):
+        await eventually(lambda: health.problem() is not None, "the standstill is seen")
+    assert health.problem().startswith("partition 0 has answers waiting and no commit for")
+    assert all(seen == {tp: Progress(0, 1)} for seen in health.seen)
+
+
+async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
+    settings: Settings, topics: Topics
+) -> None:
+    tps = [TP(topics.answers, partition) for partition in range(3)]
+    await produce_in_a_transaction(settings, topics.answers, 3)
+    for tp in tps[:2]:
+        await commit(settings, tp, 1)
+    health = Observer(stall_timeout=2)
+    async with probing(settings, health, Metrics(), *tps):
+        await eventually(lambda: health.problem() is not None, "the answer that does wait is seen")
+    assert health.problem().startswith("partition 2 ")
+    assert health.seen[-1] == {tps[0]: Progress(1, 0), tps[1]: Progress(1, 0), tps[2]: Progress(0, 2)}
+
+
+async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(settings: Settings) -> None:
+    health = Observer(stall_timeout=2)
+    async with probing(settings, health, Metrics()):
+        await eventually(lambda: len(health.seen) >= 3, "three observations")
+    assert health.seen[-1] == {}
+    assert health.problem() is None

@@ -1,0 +1,65 @@
+"""A record is published when the brokers have it; else it is told apart who is at fault."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from streams.delivery.dead_letters import DeadLetter
+from streams.delivery.publisher import Publisher
+from streams.errors import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
+from streams.kafka import open_producer
+from streams.settings import Settings
+from streams.topics import Topics, message_limits
+from tests.support.records import consume_all
+
+HEADERS = (("ce_id", b"1"), ("trace", b"one"), ("trace", b"two"))
+LARGEST_REQUEST = 64 * 1024 * 1024
+
+
+async def test_what_is_published_is_there_with_key_bytes_and_headers(
+    settings: Settings, topics: Topics
+) -> None:
+    async with open_producer(settings.kafka) as producer:
+        await Publisher(producer, 10).publish(topics.review, b"c-1", b"verdict", HEADERS)
+        (record,) = await consume_all(settings.kafka, topics.review)
+    assert (record.key, record.value, record.headers) == (b"c-1", b"verdict", HEADERS)
+
+
+@pytest.mark.parametrize("largest_request", [1_048_576, LARGEST_REQUEST])
+async def test_a_record_that_is_refused_is_a_bad_answer_and_later_ones_still_go_out(
+    settings: Settings, topics: Topics, largest_request: int
+) -> None:
+    """Whether the client refuses it, or the broker: other records sent meanwhile are not concerned."""
+    too_large = bytes(message_limits(settings).verdict + 10_000)
+    async with open_producer(settings.kafka, max_request_size=largest_request) as producer:
+        publisher = Publisher(producer, 10)
+        outcomes = await asyncio.gather(
+            *(publisher.publish(topics.review, b"c-1", b"%d" % number, ()) for number in range(5)),
+            publisher.publish(topics.review, b"c-1", too_large, ()),
+            *(publisher.publish(topics.review, b"c-1", b"%d" % number, ()) for number in range(5, 10)),
+            return_exceptions=True,
+        )
+        await publisher.publish(topics.review, b"c-1", b"last", ())
+    (refused,) = [outcome for outcome in outcomes if outcome is not None]
+    assert isinstance(refused, BadAnswer)
+    assert (refused.stage, refused.error_class) == (Stage.PUBLISH, "MessageSizeTooLargeError")
+    values = [record.value for record in await consume_all(settings.kafka, topics.review)]
+    assert values == [*(b"%d" % number for number in range(10)), b"last"]
+
+
+async def test_a_dead_letter_that_is_refused_ends_the_worker(settings: Settings, topics: Topics) -> None:
+    letter = DeadLetter(b"c-1", bytes(message_limits(settings).dead_letter + 10_000), ())
+    async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
+        with pytest.raises(InfrastructureFailure, match=r"max\.message\.bytes"):
+            await Publisher(producer, 10).bury(topics.dead_letters, letter)
+
+
+async def test_a_topic_that_is_not_there_ends_the_worker_within_the_limit(settings: Settings) -> None:
+    async with open_producer(settings.kafka, request_timeout_ms=1000) as producer:
+        with pytest.raises(InfrastructureFailure) as caught:
+            await asyncio.wait_for(
+                Publisher(producer, 1).publish(f"{settings.kafka.topic_prefix}none", None, b"", ()), 10
+            )
+    assert caught.value.exit_code == EXIT_UNREACHABLE

@@ -1,0 +1,84 @@
+"""Connections that stay open and give no answer: whoever waits on them gives up in time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams.delivery.publisher import Publisher
+from streams.embedded import EmbeddedKafka
+from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.kafka import open_producer
+from streams.settings import Settings
+from streams.topics import Topics, create_topics
+from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.records import eventually
+from tests.support.tcp_proxy import TcpProxy
+from tests.support.workers import Worker, changed
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[tuple[TcpProxy, EmbeddedKafka]]:
+    """Give a broker and a proxy before it."""
+    with TcpProxy() as proxy, EmbeddedKafka(proxies=[proxy.address]) as kafka:
+        proxy.target = kafka.proxied[0]
+        yield proxy, kafka
+
+
+@pytest.fixture
+def proxy(network: tuple[TcpProxy, EmbeddedKafka]) -> Iterator[TcpProxy]:
+    """Give the proxy, which is whole again after the test."""
+    yield network[0]
+    network[0].restore()
+
+
+@pytest.fixture
+async def behind(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Settings:
+    """Give settings that reach the broker through the proxy alone; the topics exist."""
+    direct = isolated_settings(network[1].bootstrap_servers, tmp_path, unique_prefix())
+    await create_topics(direct)
+    return changed(
+        direct,
+        kafka={"bootstrap_servers": network[0].address, "group_instance_id": "only", "delivery_timeout": 2},
+        flow={"session_timeout": 6, "answer_timeout": 5},
+        scoring={"processes": 1},
+        health={"stall_timeout": 8, "check_interval": 2},
+    )
+
+
+async def test_a_send_without_an_answer_is_given_up_within_its_limit(
+    proxy: TcpProxy, behind: Settings
+) -> None:
+    topic = Topics(behind.kafka.topic_prefix).review
+    async with open_producer(behind.kafka) as producer:
+        publisher = Publisher(producer, behind.kafka.delivery_timeout)
+        await publisher.publish(topic, b"c-1", b"verdict", ())
+        proxy.half_open()
+        began = time.monotonic()
+        with pytest.raises(InfrastructureFailure) as caught:
+            await asyncio.wait_for(publisher.publish(topic, b"c-1", b"verdict", ()), 30)
+        proxy.restore()
+    assert time.monotonic() - began < 2 + 5 + 5
+    assert caught.value.exit_code == EXIT_UNREACHABLE
+
+
+async def test_a_worker_that_hears_nothing_calls_itself_unhealthy_and_ends(
+    proxy: TcpProxy, behind: Settings, tmp_path: Path
+) -> None:
+    with Worker(behind, tmp_path) as worker:
+        worker.wait_ready()
+        proxy.half_open()
+        answers = []
+
+        def unhealthy() -> bool:
+            answers.append(worker.get("/healthz"))
+            return answers[-1][0] == 503
+
+        await eventually(unhealthy, "it says that it is unhealthy", 30)
+        assert worker.wait(20) in {EXIT_SOFTWARE, EXIT_UNREACHABLE}
+        assert '"worker_ends"' in worker.log
+    assert "have not answered" in answers[-1][1]

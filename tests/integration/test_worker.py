@@ -1,0 +1,224 @@
+"""The worker as an operator meets it: its pages, its counts, its log, and its one-line refusals."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from schemas import Codec, to_json
+from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from streams.errors import EXIT_UNREACHABLE
+from streams.settings import Settings
+from streams.topics import Topics
+from tests.support.ledger import outgoing, read_until_settled, sample_answers
+from tests.support.records import Outgoing, eventually, produce
+from tests.support.workers import Worker, changed, environment
+
+#: Stands in every text of a customer below, and must stand in no log.
+SECRET = "Zwaluwstaart-4711"
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Settings:
+    """Give settings for one worker with one scoring process, whose successor takes over at once."""
+    return changed(
+        settings,
+        kafka={"group_instance_id": "only"},
+        flow={"session_timeout": 6, "commit_interval": 0.5},
+        scoring={"processes": 1},
+        documents={"wait": 0.5},
+    )
+
+
+def _counts(worker: Worker, name: str, *labels: str) -> dict[tuple[str, ...], float]:
+    """Give the samples of a counter by the values of these labels, summed over the others."""
+    counts: dict[tuple[str, ...], float] = {}
+    for family in text_string_to_metric_families(worker.get("/metrics")[1]):
+        for sample in family.samples:
+            if sample.name == name:
+                key = tuple(sample.labels[label] for label in labels)
+                counts[key] = counts.get(key, 0) + sample.value
+    return counts
+
+
+def _refusal(settings: Settings) -> tuple[int, str]:
+    """Start a worker that must end by itself; give its exit code and what it wrote."""
+    done = subprocess.run(
+        [sys.executable, "-m", "streams.cli", "worker"],
+        env=environment(settings),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, (done.stdout + done.stderr).decode()
+
+
+async def test_pages_and_counts_agree_with_what_came_out(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    answers = sample_answers(40, "counts")
+    keyless = replace(answers[0], answer_id="keyless", conversation_id="alone")
+    bad = [
+        Outgoing(None, b"c"),
+        Outgoing(b"nothing", b"c"),
+        Outgoing(Codec().encode(replace(keyless, answer_id=""))),
+    ]
+    with Worker(quick, tmp_path) as worker:
+        await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready")
+        assert worker.get("/healthz") == (200, "ok\n")
+        worker.wait_ready()
+        records = [
+            *(outgoing(answer, Codec()) for answer in answers),
+            Outgoing(Codec().encode(keyless)),
+            *bad,
+        ]
+        await produce(quick.kafka, topics.answers, records)
+        ledger = await read_until_settled(quick, [*answers, keyless], buried=3)
+        await eventually(lambda: _counts(worker, "truthgate_answers_in_flight") == {(): 0}, "all is finished")
+        decisions = [verdict.decision for verdict in ledger.verdicts]
+        assert _counts(worker, "truthgate_verdicts_total", "decision") == {
+            (decision,): decisions.count(decision) for decision in set(decisions)
+        }
+        assert _counts(worker, "truthgate_dead_letters_total", "stage") == {("decode",): 2, ("validate",): 1}
+        assert _counts(worker, "truthgate_answers_total") == {(): len(records)}
+        assert _counts(worker, "truthgate_answer_duration_seconds_count") == {(): len(records)}
+        assert worker.terminate() == 0
+    ledger.assert_settled([*answers, keyless], buried=3)
+    assert ledger.repeated_share == 0
+
+
+async def test_a_long_conversation_keeps_its_order_and_json_is_read_where_it_is_allowed(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    answers = sample_answers(50, "order", conversation_length=50)
+    records = [
+        Outgoing(json.dumps(to_json(answer)).encode(), answer.conversation_id.encode()) for answer in answers
+    ]
+    with Worker(changed(quick, encoding={"json_input": True}, scoring={"processes": 2}), tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, records)
+        ledger = await read_until_settled(quick, answers)
+        assert worker.terminate() == 0
+    ledger.assert_settled(answers)
+    assert ledger.repeated_share == 0
+    number = {answer.answer_id: position for position, answer in enumerate(answers)}
+    for topic in topics.outputs:
+        landed = [
+            number[verdict.answer_id]
+            for record, verdict in zip(ledger.records, ledger.verdicts, strict=True)
+            if record.topic == topic
+        ]
+        assert landed == sorted(landed)
+
+
+def _secret_answers() -> list[ChatbotAnswer]:
+    """Give answers with the secret in every text: judged, degraded by missing context, and unjudgeable."""
+    secretive = [
+        replace(
+            answer,
+            question=f"{SECRET} {answer.question}",
+            answer=f"{answer.answer} Klik op **{SECRET}**.",
+            context=(*answer.context, ContextPassage("d-1", f"Klik op **{SECRET}**.", SECRET)),
+        )
+        for answer in sample_answers(20, "secret")
+    ]
+    referring = replace(secretive[0], answer_id="referring", context=(), document_ids=("d-1",))
+    foreign = replace(secretive[0], answer_id="foreign", language=None, question=SECRET, answer=SECRET * 50)
+    return [*secretive, referring, foreign]
+
+
+def _secret_nonsense(whole: bytes) -> list[Outgoing]:
+    values = [SECRET.encode(), whole[:-20], whole + b"\x00", f'{{"question": "{SECRET}"}}'.encode()]
+    values += [b"\xc3\x01" + bytes(8) + SECRET.encode(), b"\x00\x00\x00\x00\x07" + SECRET.encode()]
+    return [Outgoing(value, SECRET.encode(), ((SECRET, SECRET.encode()),)) for value in values]
+
+
+async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    answers = _secret_answers()
+    nonsense = _secret_nonsense(Codec().encode(answers[0]))
+    document = KnowledgeDocument("d-1", "nl", SECRET, f"Klik op **{SECRET}**.", answers[0].produced_at)
+    documents = [Outgoing(Codec().encode(document), b"d-1"), Outgoing(SECRET.encode(), b"d-2")]
+    noisy = changed(quick, log={"level": "debug"}, encoding={"json_input": True})
+    with Worker(noisy, tmp_path) as worker:
+        worker.wait_ready()
+        await produce(quick.kafka, topics.documents, documents)
+        await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers[:10]] + nonsense)
+        worker.kill()
+        worker.start()
+        worker.wait_ready()
+        await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers[10:]])
+        await read_until_settled(quick, answers, buried=len(nonsense))
+        # And once more, to be asked to stop while there is work.
+        await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers])
+        assert worker.terminate() == 0
+        log = worker.log
+    assert log.count('"dead_letter"') >= len(nonsense)
+    assert SECRET not in log
+    assert SECRET.encode().hex() not in log
+
+
+async def test_the_scoring_processes_of_a_killed_worker_end_by_themselves(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    with Worker(changed(quick, scoring={"processes": 2}), tmp_path) as worker:
+        worker.wait_ready()
+        children = psutil.Process(worker.pid).children(recursive=True)
+        assert len(children) >= 3  # two that score, and the one that starts them
+        await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in sample_answers(40, "left")])
+        worker.kill()
+        gone, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+    assert len(gone) == len(children)
+
+
+async def test_missing_topics_are_told_with_the_command_that_makes_them(quick: Settings) -> None:
+    code, output = _refusal(quick)
+    assert code == 2
+    assert "truthgate topics create" in output
+    assert len(output.splitlines()) == 1
+
+
+async def test_a_broker_out_of_reach_is_told_within_the_connect_timeout(quick: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    lost = changed(quick, kafka={"bootstrap_servers": f"127.0.0.1:{port}", "connect_timeout": 2})
+    began = time.monotonic()
+    code, output = _refusal(lost)
+    assert time.monotonic() - began < 2 + 8  # beside the wait, Python and its imports
+    assert code == EXIT_UNREACHABLE
+    assert len(output.splitlines()) == 1
+    assert str(port) in output
+
+
+async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, output = _refusal(changed(quick, web={"host": "127.0.0.1", "port": port}))
+    assert code == 2
+    assert f"web.port {port}" in output
+    assert len(output.splitlines()) == 1
+
+
+async def test_a_documents_store_in_use_by_another_worker_is_told(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    with Worker(quick, tmp_path, "first") as worker:
+        worker.wait_ready()
+        same = changed(quick, web={"host": "127.0.0.1", "port": 0}, documents={"store": tmp_path / "first"})
+        code, output = _refusal(same)
+        assert worker.running
+    assert code == 2
+    assert str(tmp_path / "first") in output
+    assert len(output.splitlines()) == 1

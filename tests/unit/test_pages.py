@@ -1,0 +1,104 @@
+"""The pages tell an orchestrator the truth about the worker, in a status code and one line."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from aiohttp import ClientSession
+from aiohttp.test_utils import TestClient, TestServer
+from prometheus_client.parser import text_string_to_metric_families
+
+from streams.health import Health
+from streams.pages import create_pages, serve
+from streams.settings import WebSettings, WrongSettings
+from streams.telemetry.metrics import Metrics
+
+LIMIT = 180.0
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def health(clock: Clock) -> Health:
+    return Health(LIMIT, clock)
+
+
+async def ask(health: Health, path: str, metrics: Metrics | None = None) -> tuple[int, str]:
+    pages = create_pages(health, (metrics or Metrics()).registry)
+    async with TestClient(TestServer(pages)) as client, client.get(path) as response:
+        return response.status, await response.text()
+
+
+async def test_a_worker_that_starts_is_healthy_and_not_ready(health: Health) -> None:
+    assert await ask(health, "/healthz") == (200, "ok\n")
+    assert await ask(health, "/readyz") == (503, "starting\n")
+
+
+async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) -> None:
+    health.set_ready(None)
+    assert await ask(health, "/readyz") == (200, "ok\n")
+
+
+async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
+    health.set_ready("stopping")
+    assert await ask(health, "/readyz") == (503, "stopping\n")
+    assert (await ask(health, "/healthz"))[0] == 200
+
+
+async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
+    health.set_ready(None)
+    clock.now = LIMIT + 1
+    expected = (503, "the brokers or the event loop have not answered for 181 s\n")
+    assert await ask(health, "/healthz") == expected
+    assert await ask(health, "/readyz") == expected
+
+
+async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
+    metrics = Metrics()
+    metrics.verdicts.labels("review", "binary", "nl").inc(3)
+    status, text = await ask(health, "/metrics", metrics)
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    (sample,) = [s for s in families["truthgate_verdicts"].samples if s.name == "truthgate_verdicts_total"]
+    assert status == 200
+    assert sample.labels == {"decision": "review", "message_type": "binary", "language": "nl"}
+    assert sample.value == 3
+
+
+@pytest.mark.parametrize("path", ["/", "/admin", "/metrics/../etc"])
+async def test_there_are_no_other_pages(health: Health, path: str) -> None:
+    assert (await ask(health, path))[0] == 404
+
+
+async def test_port_0_is_any_free_port_and_it_is_free_again_afterwards(health: Health) -> None:
+    pages = create_pages(health, Metrics().registry)
+    async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port, ClientSession() as session:
+        response = await session.get(f"http://127.0.0.1:{port}/healthz")
+        assert response.status == 200
+    with socket.create_server(("127.0.0.1", port)) as free:
+        assert free.getsockname()[1] == port
+
+
+async def test_a_port_that_is_taken_is_a_wrong_setting_in_one_line(health: Health) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(WrongSettings) as caught:
+            async with serve(
+                create_pages(health, Metrics().registry), WebSettings(host="127.0.0.1", port=port)
+            ):
+                pass
+    assert f"web.port {port}" in str(caught.value)
+    assert "\n" not in str(caught.value)
