@@ -49,7 +49,6 @@ bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.stream
 
 requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
-	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/runtime.txt
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \

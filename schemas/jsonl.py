@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 """Far above what a topic accepts as one value; a file without line ends does not fill the memory."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Within one line of a file, JSON's own count of lines would only mislead.
+_LINE_WITHIN = re.compile(r" at line \d+ column")
 _LINE_IDS = uuid.UUID("6d1c3c5e-54a5-5f0f-9f0e-8a6b1f0c2d47")
 
 
@@ -122,10 +125,11 @@ def read_jsonl(path: Path, record_type: type[T], clock: Clock = utc_now) -> Iter
 
 def _read_line(number: int, line: bytes, record_type: type[T], clock: Clock) -> T | BadLine:
     try:
-        record: Any = from_json(line, _LINES.get(record_type, record_type))
+        record: Any = from_json(line.rstrip(), _LINES.get(record_type, record_type))
     except DecodeError as error:
-        reason = error.detail if error.stage == "validate" else f"no valid JSON: {error.detail}"
-        return BadLine(number, reason)
+        if error.stage == "validate":
+            return BadLine(number, error.detail)
+        return BadLine(number, f"no valid JSON: {_LINE_WITHIN.sub(' at column', error.detail)}")
     whole: T = record.complete(number, clock) if record_type in _LINES else record
     return whole
 

@@ -15,7 +15,7 @@ from scoring.types import Decision, MessageType
 LOWEST, HIGHEST = 1.0, 5.0
 _LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
-_UNDECIDABLE = (Reason.CONTEXT_MISSING, Reason.CONTEXT_LANGUAGE_DIFFERS)
+_UNDECIDABLE = (Reason.CONTEXT_MISSING, Reason.CONTEXT_LANGUAGE_DIFFERS, Reason.DOCUMENTS_STALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,7 @@ class Policy:
     @property
     def identity(self) -> str:
         """The version, with a hash of the content where it is not the shipped content."""
-        if self == Policy():
-            return self.version
-        # 5 and 5.0 are one threshold.
-        content = json.dumps(json.loads(json.dumps(asdict(self)), parse_int=float), sort_keys=True)
-        return f"{self.version}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return _identity(self)
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
         """Return what applies to a message type in a language."""
@@ -122,7 +118,7 @@ class Policy:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
-        missing or in another language the answer is neither sent nor blocked.
+        missing, in another language or perhaps out of date the answer is neither sent nor blocked.
         """
         for gap in _UNDECIDABLE:
             if gap in assessment.degraded:
@@ -149,7 +145,8 @@ class Policy:
 def _identity(policy: Policy) -> str:
     if policy == Policy():
         return policy.version
-    content = json.dumps(asdict(policy), sort_keys=True)
+    # 5 and 5.0 are one threshold.
+    content = json.dumps(json.loads(json.dumps(asdict(policy)), parse_int=float), sort_keys=True)
     return f"{policy.version}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 

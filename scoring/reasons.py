@@ -49,8 +49,11 @@ class Reason(StrEnum):
         "context_language_differs",
         "Some of the documents are in another language than the answer.",
     )
+    DOCUMENTS_STALE = (
+        "documents_stale",
+        "The local copy of the documents may be out of date, because their topic cannot be read.",
+    )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
-    SCORING_FAILED = "scoring_failed", "Judging the answer ended in an error."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
 
 

@@ -11,6 +11,7 @@ from faust.types import StreamT
 
 from streams.delivery.consumer import SafeConsumer, SafeTransport
 from streams.delivery.intake import Intake
+from streams.delivery.limits import longest_settling
 from streams.kafka import faust_broker_credentials, faust_broker_urls
 from streams.settings import Settings
 from streams.topics import Topics
@@ -18,7 +19,6 @@ from streams.topics import Topics
 #: A worker whose buffers were full for longer than this would leave its group and stay alive in
 #: silence. So it is never reached: the health check is what ends a worker that does not get on.
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
-_REBALANCE_MARGIN_SECONDS = 30.0
 _REQUEST_TIMEOUT_SECONDS = 90.0
 _BUFFERED_MESSAGES = 256
 
@@ -68,9 +68,7 @@ def create_app(settings: Settings, topics: Topics, intake: Intake) -> TruthgateA
         broker_commit_every=500,
         broker_session_timeout=flow.session_timeout,
         broker_heartbeat_interval=min(3.0, flow.session_timeout / 3),
-        broker_rebalance_timeout=flow.answer_timeout
-        + settings.kafka.delivery_timeout
-        + _REBALANCE_MARGIN_SECONDS,
+        broker_rebalance_timeout=longest_settling(settings),
         broker_request_timeout=max(_REQUEST_TIMEOUT_SECONDS, flow.session_timeout),
         broker_max_poll_interval=_MAX_POLL_INTERVAL_SECONDS,
         broker_max_poll_records=flow.max_poll_records,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from scoring.language import stated_language
 from scoring.policy import Assessment, Policy
 from scoring.reasons import Reason
 from scoring.types import Exchange, Judgement, MessageType
@@ -38,7 +39,10 @@ class ScoringOff:
 
 
 def unjudged(policy: Policy, profile: str, language: str | None, degraded: tuple[str, ...]) -> Judgement:
-    """Return the judgement on an answer that nobody could judge: no score, held for review."""
+    """Return the judgement on an answer that nobody could judge: no score, held for review.
+
+    ``language`` is what the sender stated; anything but a language code is left out.
+    """
     assessment = Assessment(None, MessageType.UNSPECIFIED, language, None, degraded)
     decision, reasons = policy.decide(assessment)
     return Judgement(
@@ -47,7 +51,7 @@ def unjudged(policy: Policy, profile: str, language: str | None, degraded: tuple
         score=None,
         profile=profile,
         message_type=MessageType.UNSPECIFIED,
-        language=language,
+        language=stated_language(language),
         translated=False,
         features=(),
         policy_version=policy.identity,

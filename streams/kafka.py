@@ -72,7 +72,7 @@ def connection(settings: KafkaSettings) -> ConnectionArguments:
 
 def faust_broker_urls(settings: KafkaSettings) -> list[str]:
     """Give the bootstrap servers as Faust's ``broker`` option takes them."""
-    return [f"kafka://{host}:{port}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
+    return [f"kafka://{_address(host, port)}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
 
 
 def faust_broker_credentials(settings: KafkaSettings) -> SASLCredentials | SSLCredentials | None:
@@ -230,7 +230,11 @@ async def _ask(host: str, port: int, arguments: ConnectionArguments) -> str:
         await server.send(MetadataRequest([]))
     finally:
         server.close()
-    return f"{host}:{port}"
+    return _address(host, port)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:

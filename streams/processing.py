@@ -15,8 +15,7 @@ from scoring.reasons import Reason
 from scoring.types import Judgement
 from streams.delivery.dead_letters import DeadLetter, bury
 from streams.delivery.received import Headers, Received
-from streams.enrichment.context import ResolvedContext, resolve_context
-from streams.enrichment.follower import DocumentFollower
+from streams.enrichment.context import Documents, ResolvedContext, resolve_context
 from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging import Judge, unjudged
 from streams.settings import Settings
@@ -55,7 +54,7 @@ class AnswerProcessor:
         self,
         settings: Settings,
         codec: Codec,
-        documents: DocumentFollower,
+        documents: Documents,
         judge: Judge,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:

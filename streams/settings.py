@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from scoring.policy import Policy
+from streams.addresses import HttpUrl, Servers
 
 PREFIX = "TRUTHGATE_"
 DELIMITER = "__"
@@ -50,7 +51,7 @@ class _Section(BaseModel):
 class KafkaSettings(_Section):
     """How to reach the cluster, and under which names."""
 
-    bootstrap_servers: str = Field("localhost:9092", min_length=1, description="host:port, comma separated")
+    bootstrap_servers: Servers = Field("localhost:9092", description="host:port, comma separated")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
     sasl_username: str | None = None
@@ -90,7 +91,7 @@ class TopicSettings(_Section):
 class EncodingSettings(_Section):
     """How records are written and read on the wire."""
 
-    schema_registry_url: str | None = Field(
+    schema_registry_url: HttpUrl | None = Field(
         None, description="set: Confluent wire format; unset: Avro single-object"
     )
     json_input: bool = Field(False, description="accept JSON values on the input topics beside Avro")
@@ -104,6 +105,12 @@ class DocumentSettings(_Section):
     wait: Seconds = Field(5, description="how long an answer waits for a document that is not there yet")
     catch_up_timeout: Seconds = Field(
         600, description="how long the start waits for the documents that exist"
+    )
+    stale_after: float = Field(
+        300,
+        ge=120,  # the topic is looked at each minute
+        description="a copy that could not be confirmed for this long may be out of date: "
+        "answers judged on it go to review, degraded documents_stale",
     )
     rebuild_after_hours: float = Field(
         20,

@@ -12,14 +12,17 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from typing import NoReturn
 
 import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import Codec, RegistryUnreachable
 from streams.app import TruthgateApp, create_app
 from streams.delivery.intake import Intake
+from streams.delivery.limits import longest_settling
 from streams.delivery.publisher import Publisher
 from streams.enrichment.follower import DocumentFollower
 from streams.enrichment.store import DocumentStore
@@ -39,8 +42,6 @@ from streams.watchdog import Watchdog
 
 log = structlog.get_logger(__name__)
 
-#: Beyond what the answers in work may take, stopping may take this long.
-_STOP_MARGIN_SECONDS = 30.0
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
 _LINGER_MS = 2
 #: How often readiness is looked at.
@@ -69,6 +70,10 @@ def end_at_once(failure: BaseException) -> None:
     """End the process without acknowledging anything; what was in work is delivered again."""
     code = failure.exit_code if isinstance(failure, InfrastructureFailure) else EXIT_SOFTWARE
     log.critical("worker_ends", reason=_describe(failure), exit_code=code)
+    _end_process(code)
+
+
+def _end_process(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
@@ -102,45 +107,74 @@ async def _run(settings: Settings) -> None:
             "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
         )
         if await _caught_up(settings, documents, health, stopping):
-            await _consume(app, intake, health, stopping, _stop_limit(settings))
+            await _consume(app, intake, health, stopping, settings)
     log.info("worker_stopped")
 
 
 async def _consume(
-    app: TruthgateApp, intake: Intake, health: Health, stopping: asyncio.Event, limit: float
+    app: TruthgateApp, intake: Intake, health: Health, stopping: asyncio.Event, settings: Settings
 ) -> None:
     """Consume until asked to stop; then finish what is in work, commit it, and leave the group."""
     app.on_crash = end_at_once
-    await app.start()
-    readiness = asyncio.create_task(_follow_readiness(app, health))
+    readiness = asyncio.create_task(_follow_readiness(app, health, settings))
+    readiness.add_done_callback(_end_if_failed)
+    starting = asyncio.create_task(app.start())
+    await _first(starting, stopping.wait())
+    if not starting.done():
+        _end_process(0)  # Faust cannot be stopped in mid-start; it has not been given anything yet
+    try:
+        await starting
+    except KafkaError as error:
+        raise InfrastructureFailure(f"the consumer does not start: {type(error).__name__}") from error
     await stopping.wait()
     readiness.cancel()
-    health.set_ready("stopping")
-    too_late = InfrastructureFailure(f"stopping took longer than {limit:g} s", EXIT_SOFTWARE)
-    timer = threading.Timer(limit, end_at_once, (too_late,))
-    timer.daemon = True
-    timer.start()
+    health.waits_for("the end")
+    with _ending_within(longest_settling(settings)):
+        await _leave(app, intake)
+
+
+async def _leave(app: TruthgateApp, intake: Intake) -> None:
     app.consumer.stop_flow()
     app.flow_control.suspend()
     app.flow_control.clear()
     await intake.drain()
     await app.consumer.commit()
     await app.stop()
-    timer.cancel()
 
 
-async def _follow_readiness(app: TruthgateApp, health: Health) -> None:
+async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
+    # Joining may take as long as the other workers take to hand over.
+    at_most = settings.health.stall_timeout + longest_settling(settings)
     while True:
-        settled = app.consumer_generation_id and not app.rebalancing and not app.in_recovery
-        health.set_ready(None if settled else "the consumer group to settle")
+        settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
+        health.waits_for(None if settled else "the consumer group", at_most)
         await asyncio.sleep(_READINESS_SECONDS)
+
+
+async def _first(*waits: Awaitable[object]) -> None:
+    """Wait until one of them is over; the others are left as they are."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+@contextmanager
+def _ending_within(seconds: float) -> Iterator[None]:
+    """End the process at once if what is inside takes longer."""
+    too_late = InfrastructureFailure(f"stopping took longer than {seconds:g} s", EXIT_SOFTWARE)
+    timer = threading.Timer(seconds, end_at_once, (too_late,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 async def _caught_up(
     settings: Settings, documents: DocumentFollower, health: Health, stopping: asyncio.Event
 ) -> bool:
     """Wait for the documents that exist already; False when asked to stop before that."""
-    health.set_ready("the documents that exist already")
+    health.waits_for("the documents that exist already")
     limit = settings.documents.catch_up_timeout
     waits = [asyncio.create_task(event.wait()) for event in (documents.caught_up, stopping)]
     try:
@@ -222,10 +256,6 @@ def _end_if_failed(task: asyncio.Task[None]) -> None:
 
 def _end_hung(problem: str) -> None:
     end_at_once(InfrastructureFailure(problem, EXIT_SOFTWARE))
-
-
-def _stop_limit(settings: Settings) -> float:
-    return settings.flow.answer_timeout + settings.kafka.delivery_timeout + _STOP_MARGIN_SECONDS
 
 
 def _stop_signals() -> asyncio.Event:

@@ -122,9 +122,13 @@ async def _replay(
     topics = Topics(settings.kafka.topic_prefix)
     async with open_archive(settings) as archive:
         if dry_run:
-            found = [letter async for letter in archive.letters(replayed_too=again) if chosen(letter)]
+            found = [
+                letter
+                async for letter in archive.letters(replayed_too=again)
+                if letter.has_value and chosen(letter)
+            ]
             return Counter(letter.again(topics).topic for letter in found), 0
-        async with open_sender(settings) as sender:
+        async with open_sender(settings, *topics.inputs) as sender:
             return await _send(archive, sender, topics, chosen, again=again)
 
 
@@ -135,7 +139,9 @@ async def _send(
     try:
         async with aclosing(archive.letters(replayed_too=again)) as letters:
             async for letter in letters:
-                if chosen(letter):
+                if not letter.has_value and chosen(letter):
+                    run.pass_over(letter)
+                elif chosen(letter):
                     record = letter.again(topics)
                     await sender.send(record, partial(run.settle, letter, record.topic))
         await sender.finish()
@@ -152,6 +158,11 @@ class _Run:
         self.sent: Counter[str] = Counter()
         self.done: list[Letter] = []
         self.refused = 0
+
+    def pass_over(self, letter: Letter) -> None:
+        self.refused += 1
+        original = f"{letter.reason(header.TOPIC)} {letter.described()['original']}"
+        say(f"dead letter {letter.place}: its value was too large to be kept here; it came from {original}")
 
     def settle(self, letter: Letter, topic: str, refusal: BadAnswer | None) -> None:
         if refusal is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,8 @@ def main() -> None:
     """Run the command line of this process and end it."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8, whatever the locale
+    # What a person must know is said by the commands; only the worker shows what libraries log.
+    logging.getLogger().addHandler(logging.NullHandler())
     if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell asks for completions, in typer's own way
         app(prog_name=NAME)
     sys.exit(run(sys.argv[1:]))

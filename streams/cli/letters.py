@@ -40,6 +40,11 @@ class Letter:
         value = dict(self.headers).get(name)
         return (value or b"").decode("utf-8", "replace")
 
+    @property
+    def has_value(self) -> bool:
+        """Whether the original bytes are here, and not only their size and hash."""
+        return not self.reason(header.VALUE_BYTES)
+
     def described(self) -> dict[str, Any]:
         """Give everything but the value, for a program to read."""
         return {

@@ -94,7 +94,7 @@ async def _publish(documents: Placed, delete: list[str], settings: Settings, com
             topic, document_id.encode(), None, event_headers(document_id, TOMBSTONE_TYPE, EVENT_SOURCE)
         )
 
-    async with open_sender(settings) as sender:
+    async with open_sender(settings, topic) as sender:
         async with aclosing(feed(documents)) as placed:
             sent = await send_all(placed, outgoing, sender, complaints)
         async with aclosing(feed((each, each) for each in delete)) as named:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import UnknownTopicOrPartitionError, for_code
+from aiokafka.errors import for_code
 
 from streams.cli.exits import WrongUsage
 from streams.kafka import ServiceUnreachable, check_reachable, open_admin, open_consumer
@@ -23,10 +23,12 @@ Received: TypeAlias = ConsumerRecord
 async def partitions_of(settings: KafkaSettings, *topics: str) -> list[TopicPartition]:
     """List the partitions of topics. Raises WrongUsage when one is not there, ServiceUnreachable."""
     async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout):
-        described = await admin.describe_topics(list(topics))
+        # All of them: asking for one by name creates it where the cluster makes topics by itself.
+        every = {topic["topic"]: topic for topic in await admin.describe_topics()}
+    if missing := [name for name in topics if name not in every]:
+        raise WrongUsage(f"topic {missing[0]} is not there; `truthgate topics create` makes it")
+    described = [every[name] for name in topics]
     for topic in described:
-        if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            raise WrongUsage(f"topic {topic['topic']} is not there; `truthgate topics create` makes it")
         if topic["error_code"]:
             raise for_code(topic["error_code"])(topic["topic"])
     return [

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,6 @@ from rich.progress import Progress
 
 from schemas import ChatbotAnswer
 from schemas.jsonl import utc_now
-from schemas.records import EARLIEST
 from streams.cli.exits import WrongUsage
 from streams.cli.feed import feed
 from streams.cli.lines import Complaints, Place, count, read
@@ -27,6 +26,9 @@ from streams.topics import Topics
 
 EVENT_TYPE = "truthgate.ChatbotAnswer"
 EVENT_SOURCE = "/truthgate/replay"
+
+# Stands for a time that is not given: earlier than any that a record may have.
+_UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,10 @@ async def _replay(file: Path, settings: Settings, pace: Pace, complaints: Compla
         headers = event_headers(answer.answer_id, EVENT_TYPE, EVENT_SOURCE)
         return Outgoing(topic, answer.conversation_id.encode(), codec.encode(answer), headers)
 
-    async with open_sender(settings) as sender, aclosing(_answers(file, pace, complaints, bar)) as answers:
+    async with (
+        open_sender(settings, topic) as sender,
+        aclosing(_answers(file, pace, complaints, bar)) as answers,
+    ):
         return await send_all(answers, outgoing, sender, complaints)
 
 
@@ -89,12 +94,12 @@ async def _answers(
     file: Path, pace: Pace, complaints: Complaints, bar: Progress
 ) -> AsyncGenerator[tuple[Place, ChatbotAnswer], None]:
     """Yield the good lines, each when it is due."""
-    clock = _unknown_time if pace.speed else utc_now
+    clock = (lambda: _UNKNOWN_TIME) if pace.speed else utc_now
     good = complaints.without_bad(read(file, ChatbotAnswer, bar, clock))
     async with aclosing(feed(good)) as numbered:
         schedule = _Schedule(pace, asyncio.get_running_loop())
         async for number, answer in numbered:
-            if pace.speed and answer.produced_at == _unknown_time():
+            if answer.produced_at == _UNKNOWN_TIME:
                 complaints.about(number, "has no produced_at, which --speed needs")
                 continue
             await schedule.wait_for_turn(answer.produced_at)
@@ -114,7 +119,3 @@ class _Schedule:
         due = self._start + self._pace.due(self._index, (produced_at - self._first).total_seconds())
         self._index += 1
         await asyncio.sleep(due - self._loop.time())
-
-
-def _unknown_time() -> datetime:
-    return EARLIEST

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
 from streams.cli.lines import Complaints, Place
+from streams.cli.reading import partitions_of
 from streams.delivery.lanes import Lanes
 from streams.delivery.publisher import Publisher
 from streams.delivery.received import Headers
@@ -111,8 +112,13 @@ async def send_all(
 
 
 @asynccontextmanager
-async def open_sender(settings: Settings) -> AsyncIterator[Sender]:
-    """Open a sender whose records are acknowledged by all replicas. Raises ServiceUnreachable."""
+async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]:
+    """Open a sender to these topics, whose records are acknowledged by all replicas.
+
+    Raises WrongUsage when a topic is not there, ServiceUnreachable.
+    """
+    # Asked first: a producer would wait for a topic that is not there until the send's time is over.
+    await partitions_of(settings.kafka, *topics)
     largest = message_limits(settings).input
     async with open_producer(settings.kafka, max_request_size=largest) as producer:
         yield Sender(Publisher(producer, settings.kafka.delivery_timeout))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 
 from streams.delivery.received import Headers, Received
 from streams.errors import BadAnswer
@@ -17,9 +18,13 @@ PARTITION = "dlq.partition"
 OFFSET = "dlq.offset"
 ATTEMPTS = "dlq.attempts"
 FIRST_FAILED_AT = "dlq.first_failed_at"
+#: Only in place of a value that does not fit into the topic of dead letters.
+VALUE_BYTES = "dlq.value.bytes"
+VALUE_SHA256 = "dlq.value.sha256"
 
 #: Headers are not covered by compression limits and count against the record's size.
 _MAX_MESSAGE_CHARACTERS = 1000
+_MAX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
     its attempts are added up. All other original headers are kept, repeated keys too.
     """
     earlier = dict(received.headers)
-    attempts = _number(earlier.get(ATTEMPTS)) + error.attempts
+    attempts = _attempts(earlier.get(ATTEMPTS)) + error.attempts
     reason = {
         ERROR_CLASS: error.error_class,
         ERROR_MESSAGE: error.message[:_MAX_MESSAGE_CHARACTERS],
@@ -54,5 +59,18 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
     return DeadLetter(received.key, received.value, (*original, *headers, (FIRST_FAILED_AT, first_failed_at)))
 
 
-def _number(value: bytes | None) -> int:
-    return int(value) if value and value.isdigit() else 0
+def without_value(letter: DeadLetter) -> DeadLetter:
+    """Return the letter with its value's size and SHA-256 instead of the value.
+
+    For a value that does not fit into its topic: brokers limit what is compressed, so one that
+    came compressed can be larger than any topic takes. The original still stands at ``dlq.topic``,
+    ``dlq.partition`` and ``dlq.offset`` for as long as that topic keeps it.
+    """
+    value = letter.value or b""
+    told = ((VALUE_BYTES, str(len(value)).encode()), (VALUE_SHA256, sha256(value).hexdigest().encode()))
+    return DeadLetter(letter.key, None, (*letter.headers, *told))
+
+
+def _attempts(value: bytes | None) -> int:
+    # The header is as hostile as the rest of the record: a longer one is no count of ours.
+    return int(value) if value and value.isdigit() and len(value) <= _MAX_DIGITS else 0

@@ -7,15 +7,13 @@ import asyncio
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
-from streams.delivery.dead_letters import DeadLetter
+from streams.delivery.dead_letters import DeadLetter, without_value
+from streams.delivery.limits import longest_send
 from streams.delivery.received import Headers
 from streams.errors import BadAnswer, InfrastructureFailure, Stage
 
 #: What the broker, or the client on its behalf, answers when this one record is at fault.
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
-
-#: The producer gives up by itself after the delivery timeout; this is for when it does not.
-_GRACE_SECONDS = 5.0
 
 
 class Publisher:
@@ -28,7 +26,7 @@ class Publisher:
 
     def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float) -> None:
         self._producer = producer
-        self._limit = delivery_timeout + _GRACE_SECONDS
+        self._limit = longest_send(delivery_timeout)
 
     async def publish(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
         """Write one record and wait until it is safe.
@@ -44,18 +42,23 @@ class Publisher:
             raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
 
     async def bury(self, topic: str, letter: DeadLetter) -> None:
-        """Write one dead letter and wait until it is safe.
+        """Write one dead letter and wait until it is safe; one that does not fit goes without its value.
 
         Raises:
             InfrastructureFailure: it could not be delivered. A dead letter has nowhere else to
-                go, so a refused one counts too.
+                go, so one that is refused without its value counts too.
         """
         try:
             await self._send(topic, letter.key, letter.value, letter.headers)
+        except _RECORD_REFUSED:
+            await self._bury_without_value(topic, without_value(letter))
+
+    async def _bury_without_value(self, topic: str, letter: DeadLetter) -> None:
+        try:
+            await self._send(topic, letter.key, letter.value, letter.headers)
         except _RECORD_REFUSED as error:
-            size = len(letter.value or b"")
             raise InfrastructureFailure(
-                f"{topic} refuses a dead letter of {size} bytes ({type(error).__name__}): "
+                f"{topic} refuses a dead letter even without its value ({type(error).__name__}): "
                 "raise its max.message.bytes"
             ) from error
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from scoring.reasons import Reason
 from scoring.types import Passage
-
-CONTEXT_MISSING = "context_missing"
 
 
 class Documents(Protocol):
     """Where documents are looked up by id."""
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is found may be out of date."""
+        ...
 
     async def wait_for(
         self, document_ids: Collection[str], seconds: float
@@ -27,6 +31,11 @@ class GivenDocuments:
     """Documents that are all there from the start, such as those of a file."""
 
     by_id: Mapping[str, KnowledgeDocument]
+
+    @property
+    def stale(self) -> bool:
+        """Never: what is given is what counts."""
+        return False
 
     async def wait_for(
         self,
@@ -59,8 +68,9 @@ async def resolve_context(answer: ChatbotAnswer, documents: Documents, wait: flo
         wait: seconds that all of the ids together may take to resolve.
 
     Returns:
-        The passages; degraded is ``("context_missing",)`` when an id did not resolve in time or
-        there is no passage at all.
+        The passages; degraded holds ``context_missing`` when an id did not resolve in time or
+        there is no passage at all, and ``documents_stale`` when ids were looked up in a copy that
+        may be out of date.
     """
     inline = tuple(map(_inline, answer.context))
     if _say_something(inline):
@@ -70,7 +80,8 @@ async def resolve_context(answer: ChatbotAnswer, documents: Documents, wait: flo
     passages = tuple(_whole(found[document_id]) for document_id in wanted if document_id in found)
     missing = tuple(document_id for document_id in wanted if document_id not in found)
     complete = _say_something(passages) and not missing
-    return ResolvedContext(passages, missing, () if complete else (CONTEXT_MISSING,))
+    gaps = {Reason.CONTEXT_MISSING: not complete, Reason.DOCUMENTS_STALE: bool(wanted) and documents.stale}
+    return ResolvedContext(passages, missing, tuple(gap for gap, there in gaps.items() if there))
 
 
 def _say_something(passages: Collection[Passage]) -> bool:

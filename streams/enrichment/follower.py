@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.enrichment.arrivals import Arrivals
 from streams.enrichment.changes import BadDocument, Record, look_schemas_up, read_changes
+from streams.enrichment.freshness import Freshness
 from streams.enrichment.reader import TopicReader, open_reader
 from streams.enrichment.rebuild import Log, rebuild_reason
 from streams.enrichment.store import DocumentStore
@@ -73,6 +74,7 @@ class DocumentFollower:
         self._settings = settings
         self._topic = Topics(settings.kafka.topic_prefix).documents
         self._max_age = settings.documents.rebuild_after_hours * 3600
+        self._freshness = Freshness(settings.documents.stale_after, clock)
         self._on_bad_document = on_bad_document
         self._clock = clock
         self._look_interval = look_interval
@@ -136,6 +138,15 @@ class DocumentFollower:
     def documents(self) -> int:
         """How many documents the store holds."""
         return len(self._store)
+
+    @property
+    def stale(self) -> bool:
+        """Whether it is longer ago than ``documents.stale_after`` that the copy was known to be complete.
+
+        Each look at the topic that finds nothing unread confirms it, so an idle topic does not
+        make the copy stale. Before ``caught_up`` it is.
+        """
+        return self._freshness.stale
 
     @property
     def lag(self) -> int:
@@ -207,6 +218,7 @@ class DocumentFollower:
 
     async def _complete(self, goal: Log) -> None:
         await asyncio.to_thread(self._store.confirm, goal.seen_at)
+        self._freshness.confirm(goal.seen_at)
         self._goal = None
         self.caught_up.set()
 

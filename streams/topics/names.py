@@ -52,6 +52,11 @@ class Topics:
         return f"{self.prefix}answers.dead-letters"
 
     @property
+    def inputs(self) -> tuple[str, str, str]:
+        """What others write."""
+        return (self.answers, self.documents, self.ratings)
+
+    @property
     def outputs(self) -> tuple[str, str, str]:
         """The three verdict topics."""
         return (self.auto_send, self.review, self.blocked)
@@ -59,7 +64,7 @@ class Topics:
     @property
     def all(self) -> tuple[str, ...]:
         """Every topic, inputs first."""
-        return (self.answers, self.documents, self.ratings, *self.outputs, self.rates, self.dead_letters)
+        return (*self.inputs, *self.outputs, self.rates, self.dead_letters)
 
     def verdict_topic(self, decision: str) -> str:
         """Give the topic for a decision: ``auto_send``, ``review`` or ``blocked``; else KeyError."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pytest
+from rich.console import Console
+from rich.table import Table
 
+from schemas.records import ChatbotAnswer
 from tests.support.ledger import Ledger
 
 SCALE_VARIABLE = "TRUTHGATE_TEST_FAULTS"
@@ -29,17 +32,25 @@ LONG = Scale(kills=12, events=4000, events_per_second=120, outage_seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the report."""
+    """One line of the report.
 
-    fault: str
+    ``kills`` are processes ended by SIGKILL, ``faults`` all other harm. ``lost`` are records without
+    any outcome, ``unanswered`` whole answers with neither a verdict nor a dead letter.
+    """
+
+    name: str
+    kills: int
     faults: int
     events: int
+    verdicts: int
     dead_letters: int
     lost: int
-    repeated: float
+    unanswered: int
+    repeated: int
 
 
 _rows: list[Row] = []
+_COUNTS = tuple(field.name for field in fields(Row))[1:]
 
 
 @pytest.fixture(scope="session")
@@ -52,10 +63,21 @@ def scale() -> Scale:
 def report(request: pytest.FixtureRequest):
     """Give a function that adds a line about this test to the report."""
 
-    def add(ledger: Ledger, faults: int, events: int) -> None:
-        lost = events - len(ledger.times_answered) - len(ledger.times_buried)
-        name = request.node.name.removeprefix("test_").replace("_", " ")
-        _rows.append(Row(name, faults, events, len(ledger.times_buried), lost, ledger.repeated_share))
+    def add(ledger: Ledger, answers: list[ChatbotAnswer], *, kills=0, faults=0, malformed=0) -> None:
+        events, verdicts, buried = len(answers) + malformed, ledger.times_answered, ledger.times_buried
+        _rows.append(
+            Row(
+                name=request.node.name.removeprefix("test_").replace("_", " "),
+                kills=kills,
+                faults=faults,
+                events=events,
+                verdicts=len(verdicts),
+                dead_letters=len(buried),
+                lost=events - len(verdicts) - len(buried),
+                unanswered=max(0, len(ledger.unanswered(answers)) - (len(buried) - malformed)),
+                repeated=verdicts.total() - len(verdicts),
+            )
+        )
 
     return add
 
@@ -65,16 +87,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
     """Print what was done to the workers and what came of the answers."""
     if _rows:
         terminalreporter.section("faults")
-        terminalreporter.write_line(
-            f"{'fault':<74}{'faults':>7}{'events':>8}{'dead':>6}{'lost':>6}{'repeated':>10}"
-        )
+        table = Table("", *(name.replace("_", " ") for name in _COUNTS), box=None)
         for row in _rows:
-            terminalreporter.write_line(
-                f"{row.fault[:72]:<74}{row.faults:>7}{row.events:>8}{row.dead_letters:>6}{row.lost:>6}{row.repeated:>10.1%}"
-            )
-        events = sum(row.events for row in _rows)
+            table.add_row(row.name, *(str(getattr(row, name)) for name in _COUNTS))
+        sums = {name: sum(getattr(row, name) for row in _rows) for name in _COUNTS}
+        table.add_row("in all", *map(str, sums.values()), style="bold")
+        Console(file=terminalreporter._tw._file, width=150).print(table)
+        share = sums["repeated"] / max(1, sums["repeated"] + sums["verdicts"])
         terminalreporter.write_line(
-            f"{'in all':<74}{sum(r.faults for r in _rows):>7}{events:>8}"
-            f"{sum(r.dead_letters for r in _rows):>6}{sum(r.lost for r in _rows):>6}"
+            f"{sums['kills']} kills, {sums['events']} events, lost {sums['lost']}, "
+            f"unanswered {sums['unanswered']}, {share:.1%} of the verdicts were repeated"
         )
     return (yield)

@@ -67,7 +67,7 @@ async def test_a_broker_that_is_stopped_for_a_while_and_comes_back_loses_nothing
             ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)
 
 
 async def test_a_frozen_broker_neither_loses_answers_nor_hangs_the_worker(
@@ -86,7 +86,7 @@ async def test_a_frozen_broker_neither_loses_answers_nor_hangs_the_worker(
             await chatbot.finished()
             ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)
 
 
 async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
@@ -108,7 +108,7 @@ async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
             ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
-    report(ledger, 3, len(answers))
+    report(ledger, answers, kills=3)
 
 
 async def _configure(settings: Settings, topic: str, **changes: str) -> None:
@@ -143,7 +143,7 @@ async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_oth
     assert {headers[dead_letters.STAGE] for headers in ledger.buried} == {b"publish"}
     assert len(ledger.times_buried) > 0
     assert supervised.exit_codes == []
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)
 
 
 async def test_an_output_topic_that_is_gone_stops_the_worker_until_it_is_back(
@@ -167,4 +167,4 @@ async def test_an_output_topic_that_is_gone_stops_the_worker_until_it_is_back(
     assert first == EXIT_UNREACHABLE
     assert set(later) == {ExitCode.WRONG_USAGE}
     assert "truthgate topics create" in supervised.worker.log
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)

@@ -66,7 +66,7 @@ async def test_a_slow_connection_delays_verdicts_and_loses_none(
             ledger = await read_until_settled(direct, answers)
     ledger.assert_settled(answers)
     assert supervised.exit_codes == []
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)
 
 
 async def test_a_connection_cut_in_mid_request_again_and_again_loses_nothing(
@@ -84,7 +84,7 @@ async def test_a_connection_cut_in_mid_request_again_and_again_loses_nothing(
             ledger = await read_until_settled(direct, answers)
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
-    report(ledger, cuts, len(answers))
+    report(ledger, answers, faults=cuts)
 
 
 async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer(
@@ -102,4 +102,4 @@ async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer
             ledger = await read_until_settled(direct, answers)
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
-    report(ledger, 1, len(answers))
+    report(ledger, answers, faults=1)

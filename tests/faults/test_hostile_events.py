@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from schemas import Codec
 from streams.delivery import dead_letters
+from streams.kafka import open_producer
 from streams.settings import Settings
 from streams.topics import Topics
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
@@ -65,7 +65,7 @@ async def test_a_slow_event_at_the_head_is_not_committed_past_and_survives_a_kil
     ledger.assert_settled([slow, *others])
     (late,) = {v.verdict_id: v for v in ledger.verdicts if v.answer_id == slow.answer_id}.values()
     assert (late.decision, late.degraded, late.score) == ("review", ("context_missing",), None)
-    report(ledger, 1, 1 + len(others))
+    report(ledger, [slow, *others], kills=1, faults=1)
 
 
 async def test_a_poison_message_behind_a_slow_one_costs_neither(
@@ -85,7 +85,7 @@ async def test_a_poison_message_behind_a_slow_one_costs_neither(
         ledger = await read_until_settled(quick, [slow, *others], buried=1, deadline=60)
     ledger.assert_settled([slow, *others], buried=1)
     assert ledger.buried[0][dead_letters.STAGE] == b"decode"
-    report(ledger, 1, 2 + len(others))
+    report(ledger, [slow, *others], kills=1, faults=1, malformed=1)
 
 
 async def test_malformed_values_become_dead_letters_with_their_bytes_and_reasons(
@@ -122,11 +122,38 @@ async def test_malformed_values_become_dead_letters_with_their_bytes_and_reasons
         assert headers[dead_letters.TOPIC].decode() == topics.answers
         assert headers[dead_letters.ERROR_CLASS]
         assert headers[dead_letters.STAGE] == (b"validate" if record.key == b"nameless" else b"decode")
-    report(ledger, 2 * len(bad), len(records))
+    report(ledger, good, malformed=2 * len(bad))
 
 
 def _with_codec(answer) -> Outgoing:
     return outgoing(answer, Codec())
+
+
+async def test_a_value_too_large_for_the_dead_letters_is_buried_without_it_and_the_others_go_on(
+    quick: Settings, topics: Topics, tmp_path: Path, report
+) -> None:
+    good = sample_answers(3, "bomb")
+    value = b"a" * 6_000_000
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        async with open_producer(
+            quick.kafka, compression_type="gzip", max_request_size=2 * len(value)
+        ) as producer:
+            await producer.send_and_wait(
+                topics.answers, value, b"bomb", headers=[("dlq.attempts", b"9" * 5000)]
+            )
+        await produce(quick.kafka, topics.answers, map(_with_codec, good))
+        ledger = await read_until_settled(quick, good, buried=1, deadline=60)
+        assert worker.running
+    ledger.assert_settled(good, buried=1)
+    assert ledger.buried_records[0].value is None
+    assert ledger.buried[0]["dlq.value.bytes"] == b"6000000"
+    report(ledger, good, malformed=1)
+
+
+def _is_in_work(worker: Worker) -> bool:
+    lines = worker.get("/metrics")[1].splitlines()
+    return {"truthgate_answers_total 1.0", "truthgate_answers_in_flight 1.0"} <= set(lines)
 
 
 async def test_an_answer_with_a_document_that_comes_late_is_judged_on_it(
@@ -140,7 +167,7 @@ async def test_an_answer_with_a_document_that_comes_late_is_judged_on_it(
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         await produce(quick.kafka, topics.answers, [_with_codec(answer)])
-        await asyncio.sleep(0)
+        await eventually(lambda: _is_in_work(worker), "the answer waits for its documents")
         await produce(quick.kafka, topics.documents, sample_documents(*answer.document_ids))
         ledger = await _verdicts(quick, [answer])
     (verdict,) = ledger.verdicts

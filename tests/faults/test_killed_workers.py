@@ -45,7 +45,7 @@ async def test_sigkill_in_mid_batch_again_and_again_loses_nothing(
             await chatbot.finished()
             ledger = await read_until_settled(quick, answers)
     ledger.assert_settled(answers)
-    report(ledger, scale.kills, len(answers))
+    report(ledger, answers, kills=scale.kills)
 
 
 async def test_sigterm_finishes_what_is_in_work_and_repeats_nothing(
@@ -65,7 +65,7 @@ async def test_sigterm_finishes_what_is_in_work_and_repeats_nothing(
             ledger = await read_until_settled(quick, answers)
     ledger.assert_settled(answers)
     assert ledger.repeated_share == 0
-    report(ledger, stops, len(answers))
+    report(ledger, answers, faults=stops)
 
 
 async def test_two_workers_with_one_killed_and_one_joining_lose_nothing(
@@ -87,7 +87,7 @@ async def test_two_workers_with_one_killed_and_one_joining_lose_nothing(
             await chatbot.finished()
             ledger = await read_until_settled(quick, answers)
     ledger.assert_settled(answers)
-    report(ledger, rounds, len(answers))
+    report(ledger, answers, kills=rounds)
 
 
 async def test_a_worker_that_joins_takes_part_and_one_that_leaves_hands_over(
@@ -114,4 +114,4 @@ async def test_a_worker_that_joins_takes_part_and_one_that_leaves_hands_over(
 
                 await eventually(all_committed, "everything is committed")
     ledger.assert_settled(answers)
-    report(ledger, 2, len(answers))
+    report(ledger, answers, faults=2)

@@ -81,11 +81,11 @@ async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(
     assert len(await consume_all(settings.kafka, topics.answers)) == 2
 
 
-async def test_replay_at_recorded_pace_needs_times(
+async def test_replay_at_recorded_pace_needs_times_of_which_the_earliest_possible_is_one(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     file = tmp_path / "chats.jsonl"
-    timed = [answer_line(i, produced_at=f"2026-03-02T09:00:{i:02}Z") for i in range(3)]
+    timed = [answer_line(i, produced_at=f"1970-01-01T00:00:{i:02}Z") for i in range(3)]
     file.write_text("\n".join([*timed, answer_line(9)]))
     done = truthgate("replay", file, "--speed", "100", environment=variables(settings))
     assert (done.returncode, f"{file}, line 4: has no produced_at" in done.stderr) == (1, True)
@@ -136,11 +136,27 @@ async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     assert "cannot be decoded" in chosen.stderr
 
 
-def test_a_topic_that_is_not_there_is_told_with_what_to_do(settings: Settings) -> None:
-    for command in (["tail"], ["dead-letters", "list"]):
-        done = truthgate(*command, environment=variables(settings))
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert "`truthgate topics create`" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "topic"),
+    [
+        (["tail"], "verdicts.auto-send"),
+        (["dead-letters", "list"], "answers.dead-letters"),
+        (["dead-letters", "replay"], "answers.dead-letters"),
+        (["replay", "LINES"], "answers"),
+        (["publish-documents", "LINES"], "documents"),
+        (["publish-documents", "--delete", "d-1"], "documents"),
+    ],
+)
+def test_a_topic_that_is_not_there_is_one_line_with_what_to_do(
+    settings: Settings, tmp_path: Path, arguments: list[str], topic: str
+) -> None:
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text(answer_line(1))
+    done = truthgate(
+        *(lines if each == "LINES" else each for each in arguments), environment=variables(settings)
+    )
+    told = f"topic {settings.kafka.topic_prefix}{topic} is not there; `truthgate topics create` makes it"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"truthgate: {told}\n")
 
 
 def dead(stage: str, value: bytes | None, key: bytes | None = b"c-1") -> Outgoing:

@@ -17,8 +17,9 @@ from aiokafka.admin import NewPartitions, NewTopic
 from aiokafka.protocol.metadata import MetadataRequest
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument
+from scoring.reasons import Reason
 from streams.enrichment.changes import BadDocument
-from streams.enrichment.context import CONTEXT_MISSING, resolve_context
+from streams.enrichment.context import resolve_context
 from streams.enrichment.follower import DocumentFollower, DocumentsLost
 from streams.enrichment.store import DocumentStore
 from streams.enrichment.store_file import DATABASE_NAME, StoreNotUsable
@@ -95,6 +96,15 @@ async def test_documents_from_before_and_after_the_start_are_there(
 async def test_an_empty_topic_is_caught_up_with_at_once(topics: Topics, following: Following) -> None:
     async with following() as follower:
         assert follower.documents == 0
+
+
+async def test_the_copy_of_an_idle_topic_does_not_get_stale(publish: Publish, following: Following) -> None:
+    ahead = 0.0
+    await publish([outgoing("a", "text")])
+    async with following(clock=lambda: time.time() + ahead, look_interval=0.1) as follower:
+        ahead = 301.0
+        await eventually(lambda: not follower.stale, "a look confirms the copy")
+        assert follower.records_read == 1
 
 
 async def test_an_update_wins_and_a_tombstone_deletes(publish: Publish, following: Following) -> None:
@@ -231,7 +241,7 @@ async def test_an_id_that_never_comes_is_missing_after_the_wait(topics: Topics, 
         resolved = await resolve_context(answer, follower, 0.3)
         assert 0.25 < time.monotonic() - began < 5
         assert resolved.missing == ("never", "ever")
-        assert resolved.degraded == (CONTEXT_MISSING,)
+        assert resolved.degraded == (Reason.CONTEXT_MISSING,)
 
 
 async def test_a_second_follower_on_the_same_directory_is_refused(

@@ -60,16 +60,21 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
         await asyncio.wait_for(follower.caught_up.wait(), 30)
         await asyncio.to_thread(kafka.stop_broker, 0)
         assert list(await follower.wait_for(["before"], 0.1)) == ["before"]
+        assert not follower.stale
+        away = settings.documents.stale_after
+        assert follower.stale
         await follower.wait_for(["nothing"], 8)
+        assert follower.stale
         assert not failed.done()
         await asyncio.to_thread(kafka.start_broker, 0)
         await publish(settings, "after")
         assert list(await follower.wait_for(["after"], 60)) == ["after"]
         assert follower.records_read == 2
+        await eventually(lambda: not follower.stale, "the copy is confirmed again")
 
         await eventually(lambda: store.age < 30, "the follower is complete again")
         await asyncio.to_thread(kafka.stop_broker, 0)
-        away = settings.documents.rebuild_after_hours * 3600
+        away += settings.documents.rebuild_after_hours * 3600
         failure = await asyncio.wait_for(failed, 60)
         assert isinstance(failure, DocumentsLost)
         assert "out of reach" in str(failure)

@@ -49,8 +49,22 @@ async def test_a_record_that_is_refused_is_a_bad_answer_and_later_ones_still_go_
     assert values == [*(b"%d" % number for number in range(10)), b"last"]
 
 
-async def test_a_dead_letter_that_is_refused_ends_the_worker(settings: Settings, topics: Topics) -> None:
-    letter = DeadLetter(b"c-1", bytes(message_limits(settings).dead_letter + 10_000), ())
+async def test_a_dead_letter_that_does_not_fit_goes_without_its_value(
+    settings: Settings, topics: Topics
+) -> None:
+    value = bytes(message_limits(settings).dead_letter + 10_000)
+    async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
+        await Publisher(producer, 10).bury(topics.dead_letters, DeadLetter(b"c-1", value, (("a", b"b"),)))
+    (record,) = await consume_all(settings.kafka, topics.dead_letters)
+    assert (record.key, record.value) == (b"c-1", None)
+    assert dict(record.headers)["a"] == b"b"
+    assert dict(record.headers)["dlq.value.bytes"] == str(len(value)).encode()
+
+
+async def test_a_dead_letter_that_is_refused_without_its_value_too_ends_the_worker(
+    settings: Settings, topics: Topics
+) -> None:
+    letter = DeadLetter(b"c-1", None, (("large", bytes(message_limits(settings).dead_letter + 10_000)),))
     async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
         with pytest.raises(InfrastructureFailure, match=r"max\.message\.bytes"):
             await Publisher(producer, 10).bury(topics.dead_letters, letter)

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from streams.errors import EXIT_UNREACHABLE
+from streams.kafka import open_consumer
 from streams.settings import Settings
 from streams.topics import Topics
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
@@ -222,3 +224,23 @@ async def test_a_documents_store_in_use_by_another_worker_is_told(
     assert code == 2
     assert str(tmp_path / "first") in output
     assert len(output.splitlines()) == 1
+
+
+async def test_a_worker_that_is_refused_by_its_group_says_so_and_stops_when_asked(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    """A consumer of another kind holds the group, so the worker never gets its partitions."""
+    async with open_consumer(
+        quick.kafka,
+        topics.answers,
+        group_id=quick.kafka.consumer_group,
+        partition_assignment_strategy=[StickyPartitionAssignor],
+    ) as other:
+        await eventually(lambda: bool(other.assignment()), "the other consumer has the partitions")
+        with Worker(quick, tmp_path) as worker:
+            await eventually(
+                lambda: worker.get("/readyz") == (503, "waiting for the consumer group\n"),
+                "it says what it waits for",
+            )
+            assert worker.get("/healthz")[0] == 200
+            assert worker.terminate() == 0

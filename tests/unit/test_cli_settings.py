@@ -42,6 +42,17 @@ def complaint(config: Path | None = None) -> str:
         ("TRUTHGATE_SCORING__PROFILE", "gpt", ["TRUTHGATE_SCORING__PROFILE: "]),
         ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
         ("truthgate_web__port", "abc", ["WEB__PORT: "]),
+        (
+            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS",
+            "localhost:abc",
+            ["TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: should be host:port"],
+        ),
+        (
+            "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL",
+            "ftp://x",
+            ["TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL: should be an http or https URL"],
+        ),
+        ("TRUTHGATE_DOCUMENTS__STALE_AFTER", "60", ["TRUTHGATE_DOCUMENTS__STALE_AFTER: ", "120"]),
         ("TRUTHGATE_POLICY__NO_SUCH_THRESHOLD", "1", ["TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"]),
     ],
 )
@@ -63,7 +74,13 @@ def test_every_wrong_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     "variable",
-    ["TRUTHGATE_KAFKA__SASL_PASWORD", "TRUTHGATE_KAFKA", "TRUTHGATE_PASSWORD", "TRUTHGATE_WEB__PORT"],
+    [
+        "TRUTHGATE_KAFKA__SASL_PASWORD",
+        "TRUTHGATE_KAFKA",
+        "TRUTHGATE_PASSWORD",
+        "TRUTHGATE_WEB__PORT",
+        "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL",
+    ],
 )
 def test_no_value_is_ever_shown_since_it_may_be_a_secret(
     monkeypatch: pytest.MonkeyPatch, variable: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.dead_letters import bury
+from streams.delivery.dead_letters import bury, without_value
 from streams.delivery.received import Received
 from streams.errors import BadAnswer, Stage
 
@@ -52,6 +53,21 @@ def test_a_long_message_is_cut() -> None:
     assert (
         len(dict(bury(Received("answers", 0, 0, None, b""), long, NOW).headers)["dlq.error.message"]) == 1000
     )
+
+
+@pytest.mark.parametrize("attempts", [b"9" * 5000, b"-1", b"", b"\xff", "٣".encode(), b"1e9", b" 1"])
+def test_a_hostile_count_of_attempts_counts_as_none(attempts: bytes) -> None:
+    hostile = Received("answers", 0, 0, None, b"", (("dlq.attempts", attempts),))
+    assert dict(bury(hostile, ERROR, NOW).headers)["dlq.attempts"] == b"1"
+
+
+def test_a_letter_that_does_not_fit_tells_the_size_and_hash_of_its_value() -> None:
+    letter = without_value(bury(Received("answers", 3, 42, b"c-1", b"abc"), ERROR, NOW))
+    headers = dict(letter.headers)
+    assert letter.value is None
+    assert headers["dlq.value.bytes"] == b"3"
+    assert headers["dlq.value.sha256"] == b"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (headers["dlq.partition"], headers["dlq.offset"]) == (b"3", b"42")
 
 
 @given(

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from scoring.reasons import Reason
 from scoring.types import Passage
 from streams.enrichment.arrivals import Arrivals
-from streams.enrichment.context import CONTEXT_MISSING, GivenDocuments, ResolvedContext, resolve_context
+from streams.enrichment.context import GivenDocuments, ResolvedContext, resolve_context
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -32,8 +33,9 @@ def library(*document_ids: str, text: str = "the text") -> GivenDocuments:
 class LateDocuments:
     """Documents that never come; notes how it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stale: bool = False) -> None:
         self.asked: list[tuple[tuple[str, ...], float]] = []
+        self.stale = stale
 
     async def wait_for(
         self, document_ids: Collection[str], seconds: float
@@ -62,18 +64,18 @@ async def test_inline_passages_of_nothing_but_blanks_count_as_none(blank: str) -
     resolved = await resolve_context(answer("d", context=inline), library("d"), 5)
     assert resolved == ResolvedContext((Passage("d", "the text", "title d"),))
     nothing = await resolve_context(answer(context=inline), library("d"), 5)
-    assert nothing == ResolvedContext((), (), (CONTEXT_MISSING,))
+    assert nothing == ResolvedContext((), (), (Reason.CONTEXT_MISSING,))
 
 
 async def test_an_answer_without_any_context_is_degraded_at_once() -> None:
     documents = LateDocuments()
-    assert await resolve_context(answer(), documents, 5) == ResolvedContext((), (), (CONTEXT_MISSING,))
+    assert await resolve_context(answer(), documents, 5) == ResolvedContext((), (), (Reason.CONTEXT_MISSING,))
     assert documents.asked == []
 
 
 async def test_a_document_without_text_is_no_context() -> None:
     resolved = await resolve_context(answer("d"), library("d", text=" \n"), 5)
-    assert resolved.degraded == (CONTEXT_MISSING,)
+    assert resolved.degraded == (Reason.CONTEXT_MISSING,)
     assert resolved.missing == ()
 
 
@@ -81,7 +83,30 @@ async def test_all_ids_are_waited_for_together_and_once() -> None:
     documents = LateDocuments()
     resolved = await resolve_context(answer("b", "a", "b"), documents, 1.5)
     assert documents.asked == [(("b", "a"), 1.5)]
-    assert resolved == ResolvedContext((), ("b", "a"), (CONTEXT_MISSING,))
+    assert resolved == ResolvedContext((), ("b", "a"), (Reason.CONTEXT_MISSING,))
+
+
+class StaleDocuments(GivenDocuments):
+    """Documents of a copy that could not be confirmed for too long."""
+
+    stale = True
+
+
+async def test_what_was_looked_up_in_a_stale_copy_is_degraded() -> None:
+    copy = StaleDocuments(library("d").by_id)
+    there = await resolve_context(answer("d"), copy, 5)
+    assert there == ResolvedContext(
+        (Passage("d", "the text", "title d"),), degraded=(Reason.DOCUMENTS_STALE,)
+    )
+    missing = await resolve_context(answer("d", "e"), copy, 5)
+    assert missing.degraded == (Reason.CONTEXT_MISSING, Reason.DOCUMENTS_STALE)
+
+
+async def test_a_stale_copy_does_not_matter_where_nothing_is_looked_up() -> None:
+    copy = LateDocuments(stale=True)
+    inline = await resolve_context(answer("d", context=(ContextPassage("x", "text"),)), copy, 5)
+    assert inline.degraded == ()
+    assert (await resolve_context(answer(), copy, 5)).degraded == (Reason.CONTEXT_MISSING,)
 
 
 @given(wanted=st.lists(st.sampled_from("abcdef"), min_size=1), there=st.sets(st.sampled_from("abcdef")))
@@ -90,7 +115,7 @@ def test_documents_come_in_the_order_of_the_answer_each_once(wanted: list[str], 
     distinct = list(dict.fromkeys(wanted))
     assert [passage.document_id for passage in resolved.passages] == [key for key in distinct if key in there]
     assert list(resolved.missing) == [key for key in distinct if key not in there]
-    assert resolved.degraded == (() if set(wanted) <= there else (CONTEXT_MISSING,))
+    assert resolved.degraded == (() if set(wanted) <= there else (Reason.CONTEXT_MISSING,))
 
 
 async def test_everyone_who_waits_for_a_document_wakes_when_it_arrives() -> None:

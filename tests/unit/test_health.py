@@ -86,6 +86,22 @@ def test_seeing_nothing_for_longer_than_the_limit_is_a_problem(health: Health, c
     assert health.problem() == "the brokers or the event loop have not answered for 181 s"
 
 
+def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_start_anew(
+    health: Health, clock: Clock
+) -> None:
+    for _ in range(10):
+        health.waits_for("the consumer group", 100)
+        _observe(health, clock, 10)
+        assert health.problem() is None
+        assert health.not_ready == "waiting for the consumer group"
+    health.waits_for("the consumer group", 100)
+    _observe(health, clock, 10)
+    assert health.problem() == "has been waiting for the consumer group for 110 s"
+    health.waits_for(None)
+    assert health.problem() is None
+    assert health.not_ready is None
+
+
 def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock) -> None:
     ended, problems = threading.Event(), []
 

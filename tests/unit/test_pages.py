@@ -45,22 +45,22 @@ async def ask(health: Health, path: str, metrics: Metrics | None = None) -> tupl
 
 async def test_a_worker_that_starts_is_healthy_and_not_ready(health: Health) -> None:
     assert await ask(health, "/healthz") == (200, "ok\n")
-    assert await ask(health, "/readyz") == (503, "starting\n")
+    assert await ask(health, "/readyz") == (503, "waiting for the start\n")
 
 
 async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) -> None:
-    health.set_ready(None)
+    health.waits_for(None)
     assert await ask(health, "/readyz") == (200, "ok\n")
 
 
 async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
-    health.set_ready("stopping")
-    assert await ask(health, "/readyz") == (503, "stopping\n")
+    health.waits_for("the end")
+    assert await ask(health, "/readyz") == (503, "waiting for the end\n")
     assert (await ask(health, "/healthz"))[0] == 200
 
 
 async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
-    health.set_ready(None)
+    health.waits_for(None)
     clock.now = LIMIT + 1
     expected = (503, "the brokers or the event loop have not answered for 181 s\n")
     assert await ask(health, "/healthz") == expected

@@ -76,6 +76,8 @@ class FailingJudge:
 class FailingDocuments:
     """A store that raises what it is given."""
 
+    stale = False
+
     def __init__(self, error: Exception) -> None:
         self._error = error
 
@@ -231,6 +233,8 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
     waits: list[float] = []
 
     class NotingDocuments:
+        stale = False
+
         async def wait_for(
             self, document_ids: Collection[str], seconds: float
         ) -> Mapping[str, KnowledgeDocument]:

@@ -73,7 +73,7 @@ async def _publish_documents(plan: Plan) -> int:
         for document in sample_documents(plan.language):
             yield document.document_id, document
 
-    async with open_sender(plan.settings) as sender:
+    async with open_sender(plan.settings, topic) as sender:
         return await send_all(placed(), outgoing, sender, Complaints("sample"))
 
 
@@ -88,7 +88,7 @@ async def _replay(plan: Plan, answers: list[ChatbotAnswer], board: Board) -> Non
             yield str(index), record
             board.sent += 1
 
-    async with open_sender(plan.settings) as sender:
+    async with open_sender(plan.settings, topic) as sender:
         await send_all(paced(), lambda record: record, sender, Complaints("sample"))
 
 

@@ -38,8 +38,8 @@ def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, be
 
 
 @given(st.none() | st.floats(1, 5), st.sampled_from([None, *Reason]))
-@pytest.mark.parametrize("gap", ["context_missing", "context_language_differs"])
-def test_where_documents_are_missing_or_unreadable_a_person_decides(gap, score, because):
+@pytest.mark.parametrize("gap", ["context_missing", "context_language_differs", "documents_stale"])
+def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, because):
     decision, reasons = decide(score=score, because=because, degraded=("other", gap))
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
