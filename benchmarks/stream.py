@@ -229,7 +229,7 @@ def _latency(seconds: list[float]) -> Table:
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     asyncio.run(run(arguments.events, arguments.runs, Console(width=110)))

@@ -44,6 +44,14 @@ class SafeConsumer(aiokafka.Consumer):
         notify(self._waiting_for_ack)
         return True
 
+    def on_buffer_full(self, tp: TP) -> None:
+        """Go on fetching: the full buffer itself holds the fetcher up until there is room.
+
+        Faust takes a partition with a full buffer out of the next fetch, and sleeps for a second
+        when none is left, long after the buffer has run empty. That is for applications with
+        several topics; this one reads a single topic.
+        """
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Finish and commit what is in work, then forget the partitions."""
         await super().on_partitions_revoked(revoked)
