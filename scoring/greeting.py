@@ -52,6 +52,8 @@ def _is_signed(text: str, bounds: list[int], closings: PhraseList) -> bool:
     before, signature = text[bounds[-3] : bounds[-2]], text[bounds[-2] : bounds[-1]]
     if not before.endswith("\n") or before.rstrip().endswith((".", "!", "?")):
         return False
+    if not words_of(before):
+        return False
     return _opens_with(closings, before, _GREETING_WORDS) and len(words_of(signature)) <= _SIGNATURE_WORDS
 
 

@@ -80,8 +80,9 @@ class Policy:
 
     The shipped thresholds, measured on the development answers (80 fictional ones, 48 of them
     scored, each in Dutch and English). A mean of these features does not tell true from untrue
-    at its upper end: untrue answers reach 4.1, true ones 4.2. So from 4.5 on, what is sent is a
-    verbatim guide (score 5), and no development answer is one: nothing is sent, true or untrue.
+    at its upper end: untrue answers reach 4.1, true ones 4.2, and one wrong number in a guide hardly
+    lowers it. So what is sent is an answer that quotes a guide (score 5), and no development answer
+    does: nothing is sent, true or untrue.
     Sending from 3.5 on would send, in Dutch, 5 of 23 true and 3 of 20 untrue answers, in English
     12 and 7. At the lower end no untrue answer is below 2.0 but those of score 1, which name an
     undefined component; true ones begin at 1.67. So ``block_below`` is low and the blocking is left
@@ -89,7 +90,7 @@ class Policy:
     """
 
     version: str = "paper-1"
-    auto_send_at: float = 4.5
+    auto_send_at: float = 5.0
     block_below: float = 1.5
     unscored: Decision = Decision.REVIEW
     overrides: tuple[Override, ...] = ()

@@ -89,9 +89,15 @@ class Scorer:
         if all(self._is_in_another(passage, lexicon.language) for passage in context):
             return _Measured(Score(None, Reason.CONTEXT_LANGUAGE_DIFFERS), kind)
         documents = tuple(self._document(passage, lexicon) for passage in context)
-        material = Material(question, _without_courtesies(exchange.answer, lexicon), documents)
+        material = Material(
+            question,
+            _without_courtesies(exchange.answer, lexicon),
+            documents,
+            PreparedText.of(exchange.answer, lexicon),
+        )
         values = tuple(feature.measure(material) for feature in self._profile.features)
-        return _Measured(truthfulness(values), kind, values)
+        score = truthfulness(values, quotation_decides=kind is MessageType.INSTRUCTION)
+        return _Measured(score, kind, values)
 
     def _document(self, passage: Passage, lexicon: Lexicon) -> ContextText:
         # The title defines components too; many publishers keep it out of the text.

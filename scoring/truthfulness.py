@@ -21,21 +21,26 @@ class Score:
     because: Reason | None = None
 
 
-def truthfulness(values: Sequence[FeatureValue]) -> Score:
+def truthfulness(values: Sequence[FeatureValue], *, quotation_decides: bool = True) -> Score:
     """Return the score of the applicable features.
 
     1. Their mean, equal weights, scaled to 1..5. 2. 1 where a named component is not defined.
     3. Otherwise 5 where a guide is verbatim. The paper leaves open which of 2 and 3 wins: a wrong
-    block costs less than a wrong send.
+    block costs less than a wrong send. ``quotation_decides`` False leaves rule 3 out, for questions
+    that want a yes or a no: a guide, however true, does not say which.
     """
     applicable = [value.value for value in values if value.value is not None]
     if not applicable:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
     if any(_names_undefined(value) for value in values):
         return Score(LOWEST, Reason.UNDEFINED_COMPONENT)
-    if any(evidence.kind == VERBATIM_GUIDE for value in values for evidence in value.evidence):
+    if quotation_decides and any(_quotes_a_guide(value) for value in values):
         return Score(HIGHEST, Reason.VERBATIM_GUIDE)
     return Score(LOWEST + (HIGHEST - LOWEST) * sum(applicable) / len(applicable))
+
+
+def _quotes_a_guide(value: FeatureValue) -> bool:
+    return any(evidence.kind == VERBATIM_GUIDE for evidence in value.evidence)
 
 
 def _names_undefined(value: FeatureValue) -> bool:

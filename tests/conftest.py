@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 from streams.settings import Settings
 from streams.topics import Topics, create_topics
 from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
+
+# A shell that runs the tests in the background has SIGINT ignored, and every process started here
+# would inherit that: with a handler in place it gets the default again.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

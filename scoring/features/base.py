@@ -24,11 +24,16 @@ class ContextText:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The texts of one exchange, all in one language."""
+    """The texts of one exchange, all in one language.
+
+    ``answer`` is compared without its greeting and closing, ``whole_answer`` with them: what looks
+    like a closing may name a component. Without one, ``answer`` is whole.
+    """
 
     question: PreparedText
     answer: PreparedText
     context: tuple[ContextText, ...]
+    whole_answer: PreparedText | None = None
 
 
 class Feature(Protocol):

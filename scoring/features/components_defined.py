@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from scoring.components import components
 from scoring.features.base import MAX_EVIDENCE, Material
@@ -17,6 +17,9 @@ from scoring.types import Evidence, FeatureValue
 UNDEFINED_COMPONENT = "undefined_component"
 UNDEFINED_PATH = "undefined_path"
 MISPLACED_COMPONENT = "misplaced_component"
+
+# Each distinct name is looked for in every text. No support answer names more; the rest is undefined.
+_MOST_NAMES = 500
 
 
 class ComponentsDefined:
@@ -37,25 +40,31 @@ class ComponentsDefined:
 
     def measure(self, material: Material) -> FeatureValue:
         """Return defined parts / named parts."""
-        named = material.answer.derived(components)
+        answer = material.whole_answer or material.answer
+        named = answer.derived(components)
         if not named:
             return FeatureValue(self.name, None)
         texts = [material.question, *(document.text for document in material.context)]
-        definitions = _Definitions([text.derived(defined) for text in texts], material.answer.lexicon)
+        definitions = _Definitions([text.derived(defined) for text in texts], answer.lexicon)
         faults = [fault for component in named for fault in definitions.faults(component)]
+        faults.sort(key=lambda fault: fault.kind != UNDEFINED_COMPONENT)  # it decides: never cut it off
         parts = sum(len(component.parts) for component in named)
         return FeatureValue(
-            self.name, 1 - len(faults) / parts, tuple(_evidence(material.answer, faults[:MAX_EVIDENCE]))
+            self.name, 1 - len(faults) / parts, tuple(_evidence(answer, faults[:MAX_EVIDENCE]))
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """What one text defines: its words, and which component follows which."""
+    """What one text defines: its words, and which component follows which.
+
+    ``openings`` holds what ``followers`` holds and every beginning of it, in whole words.
+    """
 
     words: str
     stems: str
     followers: dict[str, frozenset[str]]
+    openings: dict[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +78,23 @@ def defined(text: PreparedText) -> Defined:
     """Return what a text defines."""
     stems = (text.lexicon.stem(word) for word in text.word_texts)
     followers: defaultdict[str, set[str]] = defaultdict(set)
+    openings: defaultdict[str, set[str]] = defaultdict(set)
     for left, right in _neighbours(text):
         followers[left].add(right)
-    frozen = {left: frozenset(rights) for left, rights in followers.items()}
-    return Defined(_spaced(text.word_texts), _spaced(stems), frozen)
+        openings[left].update(accumulate(right.split(" "), "{} {}".format))
+    return Defined(_spaced(text.word_texts), _spaced(stems), _frozen(followers), _frozen(openings))
+
+
+def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {key: frozenset(values) for key, values in sets.items()}
 
 
 def _neighbours(text: PreparedText) -> Iterator[tuple[str, str]]:
     """Yield components that follow each other in one paragraph, parts of a path included."""
     names = [name for component in text.derived(components) for name in component.parts]
     for left, right in pairwise(names):
-        if "\n\n" not in text.original[left.end : right.start]:
+        # Pieces of a cut path share a part, which does not follow itself.
+        if left is not right and "\n\n" not in text.original[left.end : right.start]:
             yield _key(left.words, text.lexicon), _key(right.words, text.lexicon)
 
 
@@ -106,9 +121,12 @@ class _Definitions:
 
     def _is_known(self, words: tuple[str, ...]) -> bool:
         if words not in self._known:
-            bare = _without_nouns(words, self._lexicon)
-            self._known[words] = self._occurs(words) or (bare != words and self._occurs(bare))
+            self._known[words] = len(self._known) < _MOST_NAMES and self._is_defined(words)
         return self._known[words]
+
+    def _is_defined(self, words: tuple[str, ...]) -> bool:
+        bare = _without_nouns(words, self._lexicon)
+        return self._occurs(words) or (bare != words and self._occurs(bare))
 
     def _occurs(self, words: tuple[str, ...]) -> bool:
         exact, stems = _spaced(words), _spaced(map(self._lexicon.stem, words))
@@ -117,9 +135,8 @@ class _Definitions:
     def _follows(self, left: Name, right: Name) -> bool:
         before, after = _key(left.words, self._lexicon), _key(right.words, self._lexicon)
         return any(
-            after == follower or (right.open_ended and follower.startswith(after + " "))
+            after in (text.openings if right.open_ended else text.followers).get(before, ())
             for text in self._texts
-            for follower in text.followers.get(before, ())
         )
 
 

@@ -27,8 +27,9 @@ class Lexicon:
     - ``message_types``: in order, the first list with a hit gives the type; ``if_question`` and
       ``if_statement`` are the types where none hits.
     - ``greetings``, ``closings``: phrases that open or close a message without saying anything.
+    - ``lead_ins``: whole lines that introduce a guide and say nothing else.
     - ``complexity``: signal words by kind (see COMPLEXITY_KINDS).
-    - ``function_words``: words that carry no content; ``negations`` turn a statement round;
+    - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``emphasis``: what authors mark bold without naming a component.
     - ``action_verbs``: precede a component ("click Save"); ``instruction_verbs``: open a step's
@@ -43,9 +44,9 @@ class Lexicon:
     if_statement: MessageType
     greetings: PhraseList
     closings: PhraseList
+    lead_ins: frozenset[str]
     complexity: Mapping[str, PhraseList]
     function_words: frozenset[str]
-    negations: frozenset[str]
     fillers: frozenset[str]
     emphasis: PhraseList
     action_verbs: frozenset[str]

@@ -17,7 +17,6 @@ T = TypeVar("T")
 
 _WORD_LISTS = (
     "function_words",
-    "negations",
     "fillers",
     "action_verbs",
     "instruction_verbs",
@@ -27,7 +26,15 @@ _WORD_LISTS = (
     "step_words",
 )
 _PHRASE_LISTS = ("greetings", "closings", "emphasis")
-_KEYS = {"language", "if_question", "if_statement", "plural_endings", "complexity", "message_types"}
+_KEYS = {
+    "language",
+    "lead_ins",
+    "if_question",
+    "if_statement",
+    "plural_endings",
+    "complexity",
+    "message_types",
+}
 
 
 class LexiconError(ValueError):
@@ -66,6 +73,7 @@ class _Reader:
             plural_endings=tuple(self._strings(self._content, "plural_endings")),
             greetings=self._phrases(self._content, "greetings"),
             closings=self._phrases(self._content, "closings"),
+            lead_ins=frozenset(self._strings(self._content, "lead_ins")),
             emphasis=self._phrases(self._content, "emphasis"),
             **{key: frozenset(self._words(key)) for key in _WORD_LISTS},
         )

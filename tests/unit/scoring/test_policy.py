@@ -19,7 +19,7 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
         (1.2, None, "blocked", "low_score"),
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
-        (4.5, None, "auto_send", "high_score"),
+        (5.0, None, "auto_send", "high_score"),
         (5.0, Reason.VERBATIM_GUIDE, "auto_send", "verbatim_guide"),
         (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
         (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),

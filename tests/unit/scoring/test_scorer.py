@@ -27,7 +27,7 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
 
 
 def test_a_verbatim_guide_is_sent():
-    judgement = judge(f"Hi Anna,\n\n{GUIDE}\n\nGood luck!")
+    judgement = judge(f"Follow these steps:\n\n{GUIDE}")
     assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_guide",))
     assert (judgement.language, judgement.message_type) == ("en", "instruction")
 

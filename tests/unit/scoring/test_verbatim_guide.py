@@ -8,8 +8,11 @@ DOCUMENT = f"# Leave\n\n{GUIDE}\n\nThe change shows at once."
 OTHER = "1. Open **Sales**.\n2. Send the quote."
 
 
-def measure(answer, context=(DOCUMENT,), language="en"):
-    return VerbatimGuide().measure(material(answer, context, language=language))
+QUESTION = "How do I enter my leave?"
+
+
+def measure(answer, context=(DOCUMENT,), language="en", question=QUESTION):
+    return VerbatimGuide().measure(material(answer, context, question, language))
 
 
 def is_verbatim(value):
@@ -20,7 +23,7 @@ def is_verbatim(value):
     "answer",
     [
         GUIDE,
-        f"This is how:\n\n{GUIDE}",
+        f"Follow these steps:\n\n{GUIDE}",
         f"{GUIDE}\n\nThe change shows at once.",
         GUIDE.replace(". ", ") "),
         GUIDE.replace("1. ", "Step 1: ")
@@ -29,7 +32,6 @@ def is_verbatim(value):
         .replace("4. ", "Step 4: "),
         GUIDE.replace("\n", "\n\n"),
         GUIDE.replace("**", ""),
-        GUIDE.replace("Click", "Then click"),
     ],
 )
 def test_a_copied_guide_is_verbatim_in_every_numbering_style(answer):
@@ -48,6 +50,14 @@ def test_a_copied_guide_is_verbatim_in_every_numbering_style(answer):
         ("at most", "at least"),
         ("HR / Leave", "Leave / HR"),
         ("\n4. Click **Save**.", ""),
+        ("Click", "Then click"),
+        ("90", "-90"),
+        ("90", "90%"),
+        ("90", "9\u03380"),
+        ("HR / Leave", "HR-Leave"),
+        ("Click **Save**", "~~Click **Save**~~"),
+        ("Click", "\U0001f6ab Click"),
+        ("Click", "Click \U0001f17d\U0001f17e\U0001f183"),
         (
             "2. Enter at most 90 days.\n3. Do not tick **Paid**.",
             "2. Do not tick **Paid**.\n3. Enter at most 90 days.",
@@ -64,6 +74,16 @@ def test_one_changed_number_negation_component_or_step_is_not_verbatim(change):
         "\n\nThis also works for contractors.",
         "\n\nThe change does not show at once.",
         "\n\nAfterwards click **Publish**.",
+        "\n\nThis is free.",
+        "\nClick **Erase everything**",
+        "\n8) Remove all leave.",
+        "\nStep 8: Remove everything.",
+        "\n\nGood luck with your leave, nobody will ever check it again.",
+        "\n\nshows at once.",
+        "\n\nThe\nchange\nshows",
+        "\n\n\u24b9\u24de\u24dd\u24e3",
+        "\n\nGo to [this page](https://example.com/login):",
+        "\n\n```\nrm -rf / :\n```",
     ],
 )
 def test_a_guide_with_a_claim_of_its_own_beside_it_is_not_verbatim(addition):
@@ -71,10 +91,26 @@ def test_a_guide_with_a_claim_of_its_own_beside_it_is_not_verbatim(addition):
 
 
 @pytest.mark.parametrize(
-    "lead_in", ["You do not need a role:", "Within 24 hours you do this:", "As an *Officer* you do this:"]
+    "lead_in",
+    [
+        "You do not need a role:",
+        "Within 24 hours you do this:",
+        "Never do the following because it would destroy your data:",
+        "This is how you remove a colleague:",
+        "Hello, free for ever.",
+        "Follow these steps: or else:",
+    ],
 )
-def test_a_lead_in_that_negates_counts_or_names_something_is_a_claim(lead_in):
+def test_only_a_line_of_the_lexicon_may_introduce_a_guide(lead_in):
     assert not is_verbatim(measure(f"{lead_in}\n{GUIDE}"))
+
+
+def test_a_guide_of_something_else_than_was_asked_is_no_answer():
+    assert not is_verbatim(measure(GUIDE, question="How do I delete a quote?"))
+
+
+def test_a_document_that_goes_on_with_another_step_is_not_quoted_whole():
+    assert not is_verbatim(measure(GUIDE, (f"# Leave\n\n{GUIDE}\n5. Wait for the approval.",)))
 
 
 def test_the_step_that_differs_is_the_evidence():
@@ -84,7 +120,14 @@ def test_the_step_that_differs_is_the_evidence():
 
 def test_dutch_steps_are_recognised():
     guide = "Stap 1: Open **Verlof**.\nStap 2: Klik op **Opslaan**."
-    assert is_verbatim(measure(guide, ("1. Open **Verlof**.\n2. Klik op **Opslaan**.",), "nl"))
+    assert is_verbatim(
+        measure(
+            guide,
+            ("# Verlof\n\n1. Open **Verlof**.\n2. Klik op **Opslaan**.",),
+            "nl",
+            "Hoe vraag ik verlof aan?",
+        )
+    )
 
 
 def test_the_nearest_guide_of_the_context_counts():
