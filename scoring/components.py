@@ -9,7 +9,7 @@ or stand in a path (see ``unmarked``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scoring.marks import Mark, marks
 from scoring.names import Component, Name
@@ -22,14 +22,27 @@ _LONGEST_SEPARATOR = 11
 _MOST_WORDS = 8
 _SENTENCE_WORDS = 4
 _LONGEST_ITEM = 34
+# No menu is deeper. Evidence may quote a path, so it must not be as long as an answer can be.
+_MOST_PARTS = 12
 _ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|(?P<number>\d{1,3}[.)]))?[ \t]{0,8}")
 
 
 def components(text: PreparedText) -> tuple[Component, ...]:
-    """Return the components and menu paths that a text names, in order."""
+    """Return the components and menu paths that a text names, in order.
+
+    A path of more than 12 parts is cut into shorter ones. Each begins with the last part of the one
+    before, so that no step of it goes unchecked.
+    """
     found = marks(text)
-    named = [*_joined(text, list(_marked(text, found))), *unmarked_components(text, found)]
-    return tuple(sorted(named, key=lambda component: component.span))
+    named = [*_joined(text, _marked(text, found)), *unmarked_components(text, found)]
+    pieces = [piece for component in named for piece in _cut(component)]
+    return tuple(sorted(pieces, key=lambda component: component.span))
+
+
+def _cut(component: Component) -> Iterator[Component]:
+    parts = component.parts
+    for start in range(0, max(len(parts) - 1, 1), _MOST_PARTS - 1):
+        yield Component(parts[start : start + _MOST_PARTS])
 
 
 def _marked(text: PreparedText, found: tuple[Mark, ...]) -> Iterator[tuple[Mark, tuple[Name, ...]]]:
@@ -43,21 +56,21 @@ def _marked(text: PreparedText, found: tuple[Mark, ...]) -> Iterator[tuple[Mark,
             yield mark, (whole,)
 
 
-def _joined(text: PreparedText, named: list[tuple[Mark, tuple[Name, ...]]]) -> Iterator[Component]:
+def _joined(text: PreparedText, named: Iterable[tuple[Mark, tuple[Name, ...]]]) -> Iterator[Component]:
     """Join marks with only a separator between them, as in ``**A** > **B**``, to one path."""
-    parts: tuple[Name, ...] = ()
+    parts: list[Name] = []
     previous_end = -1
     for mark, names in named:
         between = text.original[previous_end : mark.outer_start] if parts else ""
         if parts and len(between) <= _LONGEST_SEPARATOR and _SEPARATOR.fullmatch(between):
-            parts += names
+            parts.extend(names)
         else:
             if parts:
-                yield Component(parts)
-            parts = names
+                yield Component(tuple(parts))
+            parts = list(names)
         previous_end = mark.outer_end
     if parts:
-        yield Component(parts)
+        yield Component(tuple(parts))
 
 
 def _parts(original: str, mark: Mark) -> tuple[Name, ...]:

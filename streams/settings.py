@@ -9,10 +9,20 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_cache_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import from_json
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -37,7 +47,18 @@ _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 
 _chosen_file: ContextVar[Path | None] = ContextVar("chosen_file", default=None)
 
-Seconds = Annotated[float, Field(gt=0)]
+MOST_PROCESSES = 1024
+_DAY_SECONDS = 86_400
+_YEAR_HOURS = 24 * 365
+
+# Beyond some size a number is a slip, and clients and timers fail on it long after the start.
+Seconds = Annotated[float, Field(gt=0, le=_DAY_SECONDS, allow_inf_nan=False)]
+
+
+def _replicas(value: int) -> int:
+    if value == 0:
+        raise ValueError("should be -1, the cluster's default, or at least 1")
+    return value
 
 
 class WrongSettings(Exception):
@@ -83,9 +104,11 @@ class KafkaSettings(_Section):
 class TopicSettings(_Section):
     """What ``truthgate topics create`` asks the cluster for."""
 
-    partitions: int = Field(6, ge=1)
-    replication_factor: int = Field(-1, ge=-1, description="-1: the cluster's default")
-    retention_hours: int = Field(24 * 7, ge=1)
+    partitions: int = Field(6, ge=1, le=10_000)
+    replication_factor: Annotated[int, AfterValidator(_replicas)] = Field(
+        -1, ge=-1, le=100, description="-1: the cluster's default"
+    )
+    retention_hours: int = Field(24 * 7, ge=1, le=10 * _YEAR_HOURS)
 
 
 class EncodingSettings(_Section):
@@ -95,7 +118,9 @@ class EncodingSettings(_Section):
         None, description="set: Confluent wire format; unset: Avro single-object"
     )
     json_input: bool = Field(False, description="accept JSON values on the input topics beside Avro")
-    max_value_bytes: int = Field(1_048_576, ge=1024, description="a larger answer goes to the dead letters")
+    max_value_bytes: int = Field(
+        1_048_576, ge=1024, le=100_000_000, description="a larger answer goes to the dead letters"
+    )
 
 
 class DocumentSettings(_Section):
@@ -106,7 +131,7 @@ class DocumentSettings(_Section):
     catch_up_timeout: Seconds = Field(
         600, description="how long the start waits for the documents that exist"
     )
-    stale_after: float = Field(
+    stale_after: Seconds = Field(
         300,
         ge=120,  # the topic is looked at each minute
         description="a copy that could not be confirmed for this long may be out of date: "
@@ -115,6 +140,8 @@ class DocumentSettings(_Section):
     rebuild_after_hours: float = Field(
         20,
         gt=0,
+        le=_YEAR_HOURS,
+        allow_inf_nan=False,
         description="a store older than this is rebuilt: tombstones may be gone (delete.retention.ms)",
     )
 
@@ -124,7 +151,7 @@ class ScoringSettings(_Section):
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
     profile: Literal["paper"] = "paper"
-    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=MOST_PROCESSES)
     timeout: Seconds = Field(10, description="how long one answer may occupy a scoring process")
 
 
@@ -135,7 +162,7 @@ class FlowSettings(_Section):
     answer_timeout: Seconds = Field(60, description="after this an answer goes to review as it is")
     commit_interval: Seconds = 1
     session_timeout: Seconds = 45
-    max_poll_records: int = Field(200, ge=1)
+    max_poll_records: int = Field(200, ge=1, le=10_000)
 
 
 class WebSettings(_Section):
@@ -176,6 +203,17 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     health: HealthSettings = HealthSettings()
     log: LogSettings = LogSettings()
+
+    @field_validator("policy", mode="before")
+    @classmethod
+    def _overrides_may_be_json(cls, value: Any) -> Any:
+        # A variable holds text; pydantic-settings reads JSON for models, but not for plain dataclasses.
+        if not isinstance(value, dict) or not isinstance(text := value.get("overrides"), str):
+            return value
+        try:
+            return {**value, "overrides": from_json(text)}
+        except ValueError:
+            raise ValueError(f"{variable_name('policy', 'overrides')} should be a JSON list") from None
 
     @classmethod
     def settings_customise_sources(

@@ -18,9 +18,12 @@ from typing import NoReturn
 
 import structlog
 from aiokafka.errors import KafkaError
+from faust.exceptions import ConsumerNotStarted
+from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
 from streams.app import TruthgateApp, create_app
+from streams.delivery.consumer import SafeConsumer
 from streams.delivery.intake import Intake
 from streams.delivery.limits import longest_settling
 from streams.delivery.publisher import Publisher
@@ -46,6 +49,8 @@ log = structlog.get_logger(__name__)
 _LINGER_MS = 2
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
+#: How long to try to set the group's offsets back before the process ends.
+_REWIND_SECONDS = 5.0
 
 
 def run_worker(settings: Settings) -> int:
@@ -134,12 +139,17 @@ async def _consume(
 
 
 async def _leave(app: TruthgateApp, intake: Intake) -> None:
-    app.consumer.stop_flow()
-    app.flow_control.suspend()
-    app.flow_control.clear()
+    _halt(app)
     await intake.drain()
     await app.consumer.commit()
     await app.stop()
+
+
+def _halt(app: TruthgateApp) -> None:
+    """Take no further answer, and drop those that no work has begun on."""
+    app.consumer.stop_flow()
+    app.flow_control.suspend()
+    app.flow_control.clear()
 
 
 async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
@@ -232,17 +242,45 @@ async def _probe(
         probe = ProgressProbe(
             settings.kafka,
             consumer,
-            lambda: app.consumer.assignment() if app.started else (),
+            Topics(settings.kafka.topic_prefix).answers,
+            lambda: _owned(app),
             health,
             metrics,
             settings.health.check_interval,
+            lambda: _rewind(app),
         )
+        await probe.identify()
         task = asyncio.create_task(probe.run())
         task.add_done_callback(_end_if_failed)
         try:
             yield
         finally:
             task.cancel()
+
+
+def _owned(app: TruthgateApp) -> set[TP]:
+    if not app.started:
+        return set()
+    try:
+        return set(app.consumer.assignment())
+    except ConsumerNotStarted:  # the application counts as started before its consumer is
+        return set()
+
+
+async def _rewind(app: TruthgateApp) -> None:
+    """Commit the beginning of every own partition, in place of offsets that were those of another topic.
+
+    What was committed between the topic's replacement and its detection would skip answers.
+    """
+    if not (owned := _owned(app)):
+        return
+    consumer = app.consumer
+    assert isinstance(consumer, SafeConsumer)
+    _halt(app)
+    consumer.offsets.forget(owned)  # so that Faust commits nothing any more
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_REWIND_SECONDS):
+            await consumer._commit(dict.fromkeys(owned, 0))  # noqa: SLF001 - commit() never goes back
 
 
 async def _end_with(failure: Awaitable[BaseException]) -> None:

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from schemas import RegistryUnreachable
 from streams.cli import dead_letters, demo, publish, replay, score, tail, topics, worker
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.output import say, write_line
+from streams.cli.standard_output import OutputFailed, check_standard_output
 from streams.errors import InfrastructureFailure
 from streams.kafka import ServiceUnreachable
 from streams.settings import WrongSettings
@@ -63,8 +63,11 @@ def truthgate(
 
 def main() -> None:
     """Run the command line of this process and end it."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8, whatever the locale
+    try:
+        check_standard_output()
+    except OutputFailed as error:
+        say(str(error))
+        sys.exit(error.code)
     # What a person must know is said by the commands; only the worker shows what libraries log.
     logging.getLogger().addHandler(logging.NullHandler())
     if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell asks for completions, in typer's own way
@@ -79,6 +82,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _leave_output()
         return ExitCode.BROKEN_PIPE
+    except OutputFailed as error:
+        _leave_output()
+        say(str(error))
+        return error.code
     except _EXPECTED as error:
         message, code = _explained(error)
         say(message)

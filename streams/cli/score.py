@@ -18,14 +18,14 @@ from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
-from streams.cli.lines import Complaints, count, read
+from streams.cli.lines import Complaints, count, opened, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import json_line, progress
 from streams.enrichment.context import GivenDocuments
 from streams.errors import BadAnswer
 from streams.offline import OfflineJudge
 from streams.pool import ScoringPool
-from streams.settings import Settings, load_settings
+from streams.settings import MOST_PROCESSES, Settings, load_settings
 
 # Answers in work for each process: enough that none waits for input, few enough to bound memory.
 _WAITING_EACH = 16
@@ -51,7 +51,7 @@ def score(
         Literal["off", "auto", "always"], typer.Option(help="Score a translation; needs a translator.")
     ] = "off",
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Scoring processes; default: one a CPU.")
+        int | None, typer.Option(min=1, max=MOST_PROCESSES, help="Scoring processes; default: one a CPU.")
     ] = None,
     config: ConfigFile = None,
 ) -> None:
@@ -63,6 +63,7 @@ def score(
     """
     if translate != "off":
         raise WrongUsage(f"--translate {translate}: no translator is configured, so only off can be used")
+    _refuse_overwriting(output, [file, documents])
     settings = _with(load_settings(config), profile, processes)
     complaints, missing = Complaints(str(file)), Complaints(str(documents))
     given = GivenDocuments(_documents(documents, missing))
@@ -131,6 +132,23 @@ def _write(outcome: Outcome, sink: TextIO, complaints: Complaints) -> None:
             sink.flush()
 
 
+def _refuse_overwriting(output: Path | None, inputs: Iterable[Path | None]) -> None:
+    for path in inputs:
+        if path and output and any(_is_same(each, opened(path)) for each in (output, _partial(output))):
+            raise WrongUsage(f"--output {output} would overwrite the input {path}")
+
+
+def _is_same(output: Path, path: Path) -> bool:
+    try:
+        return output.is_file() and output.samefile(path)
+    except OSError:  # not there, or not to be looked at: opening it will tell
+        return False
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
 @contextmanager
 def _output(path: Path | None) -> Iterator[TextIO]:
     """Open the output; a file appears under its name only when it is whole."""
@@ -138,7 +156,7 @@ def _output(path: Path | None) -> Iterator[TextIO]:
         yield sys.stdout
         return
     ordinary = path.is_file() or not path.exists()  # and not a device or a pipe
-    partial = path.with_name(path.name + ".part") if ordinary else path
+    partial = _partial(path) if ordinary else path
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file

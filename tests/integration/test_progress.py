@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from faust.types import TP
 
+from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health, Progress
-from streams.kafka import connection, open_consumer
+from streams.kafka import connection, open_admin, open_consumer
 from streams.progress import ProgressProbe
 from streams.settings import Settings
 from streams.telemetry.metrics import Metrics
-from streams.topics import Topics
-from tests.support.records import Outgoing, eventually, produce
+from streams.topics import Topics, create_topics
+from tests.support.records import DEADLINE_SECONDS, Outgoing, committed, eventually, produce
 
 
 class Observer(Health):
@@ -33,16 +35,40 @@ class Observer(Health):
 @asynccontextmanager
 async def probing(settings: Settings, health: Health, metrics: Metrics, *tps: TP) -> AsyncIterator[None]:
     """Observe these partitions ten times a second while the context lasts."""
+    rewinds: list[bool] = []
+    async with open_probe(settings, health, metrics, rewinds, *tps) as running:
+        yield
+        assert not running.done()
+    assert not rewinds
+
+
+@asynccontextmanager
+async def open_probe(
+    settings: Settings, health: Health, metrics: Metrics, rewinds: list[bool], *tps: TP
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Let a probe run that has identified the topic; each call of ``on_replaced`` adds to ``rewinds``."""
+
+    async def rewind() -> None:
+        rewinds.append(True)
+
     async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
-        probe = ProgressProbe(settings.kafka, consumer, lambda: tps, health, metrics, 0.1)
+        answers = Topics(settings.kafka.topic_prefix).answers
+        probe = ProgressProbe(settings.kafka, consumer, answers, lambda: tps, health, metrics, 0.1, rewind)
+        await probe.identify()
         running = asyncio.create_task(probe.run())
         try:
-            yield
-            assert not running.done()
+            yield running
         finally:
             running.cancel()
-            with suppress(asyncio.CancelledError):
-                await running
+            await asyncio.wait([running])
+
+
+async def failure(running: asyncio.Task[None]) -> str:
+    """Wait until the probe fails as it should; give what it says."""
+    with pytest.raises(InfrastructureFailure) as failed:
+        await asyncio.wait_for(running, DEADLINE_SECONDS)
+    assert failed.value.exit_code == EXIT_SOFTWARE
+    return str(failed.value)
 
 
 async def commit(settings: Settings, tp: TP, offset: int) -> None:
@@ -98,9 +124,46 @@ async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
     assert health.seen[-1] == {tps[0]: Progress(1, 0), tps[1]: Progress(1, 0), tps[2]: Progress(0, 2)}
 
 
-async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(settings: Settings) -> None:
+async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
+    settings: Settings, topics: Topics
+) -> None:
     health = Observer(stall_timeout=2)
     async with probing(settings, health, Metrics()):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
     assert health.seen[-1] == {}
     assert health.problem() is None
+
+
+async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_group_along(
+    settings: Settings, topics: Topics
+) -> None:
+    await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
+    await commit(settings, TP(topics.answers, 0), 3)
+    rewinds: list[bool] = []
+    async with open_probe(settings, Observer(), Metrics(), rewinds) as running:
+        async with open_admin(settings.kafka) as admin:
+            await admin.delete_topics([topics.answers])
+        said = await failure(running)
+    assert said == f"topic {topics.answers} was deleted or replaced: it is not there"
+    assert rewinds == []
+    await create_topics(settings)
+
+    async def forgotten() -> bool:
+        return set((await committed(settings.kafka, topics.answers)).values()) == {0}
+
+    await eventually(forgotten, "the new topic has no offsets of the old one")
+
+
+async def test_a_committed_offset_that_stays_beyond_the_end_ends_the_probe(
+    settings: Settings, topics: Topics
+) -> None:
+    tps = [TP(topics.answers, partition) for partition in range(2)]
+    await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=1)] * 5)
+    await commit(settings, tps[0], 1)
+    await commit(settings, tps[1], 4)
+    health, rewinds = Observer(), list[bool]()
+    async with open_probe(settings, health, Metrics(), rewinds, *tps) as running:
+        said = await failure(running)
+    assert said == f"topic {topics.answers} was deleted or replaced: it ends before the committed offset"
+    assert rewinds == [True]
+    assert len(health.seen) == 2  # it is believed the third time

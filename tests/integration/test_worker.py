@@ -17,13 +17,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from streams.errors import EXIT_UNREACHABLE
-from streams.kafka import open_consumer
+from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE
+from streams.kafka import open_admin, open_consumer
 from streams.settings import Settings
-from streams.topics import Topics
+from streams.topics import Topics, create_topics
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
-from tests.support.records import Outgoing, eventually, produce
-from tests.support.workers import Worker, changed, environment
+from tests.support.records import Outgoing, committed, eventually, produce
+from tests.support.workers import Supervised, Worker, changed, environment
 
 #: Stands in every text of a customer below, and must stand in no log.
 SECRET = "Zwaluwstaart-4711"
@@ -244,3 +244,38 @@ async def test_a_worker_that_is_refused_by_its_group_says_so_and_stops_when_aske
             )
             assert worker.get("/healthz")[0] == 200
             assert worker.terminate() == 0
+
+
+async def _replace_answers(settings: Settings, topics: Topics) -> None:
+    async with open_admin(settings.kafka) as admin:
+        await admin.delete_topics([topics.answers])
+
+        async def gone() -> bool:
+            return topics.answers not in await admin.list_topics()
+
+        await eventually(gone, "the topic is deleted")
+    await create_topics(settings)
+
+
+async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(
+    quick: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    before, after = sample_answers(20, "before"), sample_answers(40, "after")
+
+    async def all_committed() -> bool:
+        return sum((await committed(quick.kafka, topics.answers)).values()) == len(before)
+
+    with Supervised(Worker(changed(quick, health={"check_interval": 1}), tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        await produce(quick.kafka, topics.answers, [outgoing(answer, Codec()) for answer in before])
+        await read_until_settled(quick, before)
+        await eventually(all_committed, "the offsets are committed")
+        await _replace_answers(quick, topics)
+        await produce(quick.kafka, topics.answers, [outgoing(answer, Codec()) for answer in after])
+        # Not in order: what the first process read of the new topic came out before it noticed.
+        ledger = await read_until_settled(quick, [*before, *after], deadline=20)
+        await eventually(lambda: bool(supervised.exit_codes), "the first process has ended")
+        assert len(ledger.times_answered) == len(before) + len(after)
+        assert not ledger.buried
+        assert EXIT_SOFTWARE in supervised.exit_codes
+        assert "was deleted or replaced" in supervised.worker.log

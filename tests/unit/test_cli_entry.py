@@ -168,6 +168,25 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
     assert (process.wait(30), complaint) == (141, "")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "ANSWERS"]])
+@pytest.mark.parametrize("unwritable", [">/dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(
+    answers: Path, arguments: list[str], unwritable: str
+) -> None:
+    given = [str(answers) if each == "ANSWERS" else each for each in arguments]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {unwritable}', "sh", *command(*given)],
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("truthgate: standard output ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = typer.Typer()
 

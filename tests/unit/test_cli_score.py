@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.types import Exchange, Judgement
+from streams.cli.entry import run
 from streams.cli.score import judged_lines
 from streams.enrichment.context import GivenDocuments
 from streams.errors import BadAnswer, Stage
@@ -133,6 +134,21 @@ def test_the_output_file_takes_its_name_only_when_it_is_whole(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (0, "")
     assert [json.loads(line)["answer_id"] for line in output.read_text().splitlines()] == ["a-1"]
     assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("output", ["answers.jsonl", "link.jsonl", "answers"])
+def test_an_output_that_would_overwrite_the_input_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    """Under its own name, through a link, and where verdicts are kept until they are whole."""
+    file = tmp_path / ("answers.jsonl" if output != "answers" else "answers.part")
+    file.write_bytes(good(1))
+    (tmp_path / "link.jsonl").symlink_to(file)
+    assert run(["score", str(file), "-o", str(tmp_path / output)]) == 2
+    shown = capsys.readouterr().err
+    assert "would overwrite the input" in shown
+    assert shown.count("\n") == 1
+    assert file.read_bytes() == good(1)
 
 
 def test_a_device_as_output_is_written_to_and_not_replaced() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scoring.policy import Override
 from streams.settings import Settings, WrongSettings, load_settings
 
 SECRET = "hunter2-hunter2"
@@ -62,6 +63,62 @@ def test_a_wrong_variable_is_named_with_the_reason(
     monkeypatch.setenv(variable, value)
     message = complaint()
     assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "values"),
+    [
+        ("KAFKA__DELIVERY_TIMEOUT", ["1e300", "inf", "nan", "0", "86401"]),
+        ("KAFKA__CONNECT_TIMEOUT", ["inf", "1e300"]),
+        ("TOPICS__PARTITIONS", ["9999999999", "0"]),
+        ("TOPICS__REPLICATION_FACTOR", ["99999", "0", "-2"]),
+        ("TOPICS__RETENTION_HOURS", ["9999999999"]),
+        ("ENCODING__MAX_VALUE_BYTES", ["9999999999"]),
+        ("DOCUMENTS__WAIT", ["nan"]),
+        ("DOCUMENTS__STALE_AFTER", ["inf", "nan", "1e300"]),
+        ("DOCUMENTS__REBUILD_AFTER_HOURS", ["inf", "nan", "1e300"]),
+        ("SCORING__PROCESSES", ["999999"]),
+        ("FLOW__SESSION_TIMEOUT", ["inf", "1e300"]),
+        ("FLOW__ANSWER_TIMEOUT", ["inf", "1e300"]),
+        ("FLOW__MAX_POLL_RECORDS", ["9999999999"]),
+        ("HEALTH__STALL_TIMEOUT", ["inf"]),
+    ],
+)
+def test_a_number_that_no_client_or_timer_can_use_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variable: str, values: list[str]
+) -> None:
+    for value in values:
+        monkeypatch.setenv(f"TRUTHGATE_{variable}", value)
+        assert complaint().startswith(f"TRUTHGATE_{variable}: ")
+
+
+@pytest.mark.parametrize("threshold", ["nan", "inf", "-inf"])
+def test_a_threshold_is_a_number_of_the_scale(monkeypatch: pytest.MonkeyPatch, threshold: str) -> None:
+    monkeypatch.setenv("TRUTHGATE_POLICY__AUTO_SEND_AT", threshold)
+    assert "needs 1 <= block_below < auto_send_at <= 5" in complaint()
+
+
+def test_the_overrides_of_the_policy_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", '[{"language": "nl", "auto_send_at": 4.6}]')
+    assert load_settings().policy.overrides == (Override(language="nl", auto_send_at=4.6),)
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        ("[{", "TRUTHGATE_POLICY__OVERRIDES should be a JSON list"),
+        ("[" * 100_000, "TRUTHGATE_POLICY__OVERRIDES should be a JSON list"),
+        ("7", "TRUTHGATE_POLICY__OVERRIDES: "),
+        ('[{"auto_send_at": 4.6}]', "needs a message_type or a language"),
+        ('[{"language": "nl", "auto_send_at": NaN}]', "auto_send_at"),
+        ('[{"language": "nl", "send_at": 4.6}]', "send_at"),
+    ],
+)
+def test_wrong_overrides_in_a_variable_are_named(
+    monkeypatch: pytest.MonkeyPatch, value: str, part: str
+) -> None:
+    monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", value)
+    assert part in complaint()
 
 
 def test_every_wrong_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,9 @@
-import pytest
-from scoring_support import kinds, material
+import time
 
+import pytest
+from scoring_support import kinds, material, prepared
+
+from scoring.components import components
 from scoring.features import ComponentsDefined
 
 DOCUMENT = """# Changing a schedule
@@ -148,3 +151,48 @@ def test_evidence_is_bounded():
     value = measure(" ".join(f"**Name {n}a**" for n in range(500)))
     assert len(value.evidence) == 50
     assert value.value == 0
+
+
+def test_a_path_longer_than_any_menu_is_cut_into_pieces_that_share_a_part():
+    found = components(prepared(" > ".join(f"**Item {n}**" for n in range(30))))
+    assert [len(component.parts) for component in found] == [12, 12, 8]
+    assert [piece.parts[0] for piece in found[1:]] == [piece.parts[-1] for piece in found[:-1]]
+
+
+def test_every_step_of_a_cut_path_is_judged():
+    names = [f"Item {chr(97 + n)}x" for n in range(20)]
+    path = "Go to " + " > ".join(f"**{name}**" for name in names)
+    assert measure(path, path).value == 1
+    for n in range(1, 19):
+        swapped = [*names[:n], names[n + 1], names[n], *names[n + 2 :]]
+        assert measure("Go to " + " > ".join(f"**{name}**" for name in swapped), path).value < 1
+    repeated = " > ".join(f"**{name}**" for name in (names[11], names[11]))
+    assert measure(repeated, path).value < 1
+
+
+def test_an_undefined_component_is_evidence_however_many_faults_come_before_it():
+    misplaced = "Go to **HR / Tasks / Overview**.\n" * 60
+    assert ("undefined_component", "Undo") in kinds(measure(f"{misplaced}Click **Undo**."))
+
+
+def test_more_distinct_names_than_any_answer_has_are_not_defined():
+    names = " ".join(f"**Name {n}a**" for n in range(600))
+    assert measure(names, names).value == pytest.approx(500 / 600)
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("**A** > " * 125_000, DOCUMENT),
+        ("Aa > " * 125_000, DOCUMENT),
+        ("**Menu** > " * 15_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(15_000))),
+        ("Menu > Undo\n" * 15_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(15_000))),
+        (" ".join(f"**Item {n}**" for n in range(15_000)), "Item " * 50_000),
+    ],
+    ids=["marked path", "unmarked path", "many followers", "open-ended", "many names"],
+)
+def test_no_answer_takes_long(answer, context):
+    """The work grows with the length of the texts, not with its square."""
+    begin = time.process_time()
+    measure(answer, context)
+    assert time.process_time() - begin < 10
