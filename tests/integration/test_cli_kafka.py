@@ -122,7 +122,8 @@ async def test_documents_come_from_lines_and_folders_and_are_deleted_by_tombston
 async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     settings: Settings, topics: Topics
 ) -> None:
-    await produce(settings.kafka, topics.blocked, [b"\x00nonsense", Codec().encode(VERDICT)])
+    one_partition = [Outgoing(value, partition=0) for value in (b"\x00nonsense", Codec().encode(VERDICT))]
+    await produce(settings.kafka, topics.blocked, one_partition)
     await produce(settings.kafka, topics.review, [b"", Codec().encode(replace(VERDICT, decision="review"))])
     environment = variables(settings)
     lines = truthgate("tail", "--from-beginning", "--limit", "2", environment=environment)
