@@ -9,18 +9,9 @@ from faust.types import TP
 
 from streams.health import Health, Progress
 from streams.watchdog import Watchdog
+from tests.support.clock import Clock
 
 TP0, TP1 = TP("answers", 0), TP("answers", 1)
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -13,18 +13,9 @@ from streams.health import Health
 from streams.pages import create_pages, serve
 from streams.settings import WebSettings, WrongSettings
 from streams.telemetry.metrics import Metrics
+from tests.support.clock import Clock
 
 LIMIT = 180.0
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -61,7 +52,7 @@ async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: 
 
 async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
     health.waits_for(None)
-    clock.now = LIMIT + 1
+    clock.now += LIMIT + 1
     expected = (503, "the brokers or the event loop have not answered for 181 s\n")
     assert await ask(health, "/healthz") == expected
     assert await ask(health, "/readyz") == expected
