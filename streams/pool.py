@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
-from typing import Self
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self, TypeVar
 
-from pebble import ProcessExpired, ProcessPool
+import structlog
 
-from scoring import Scorer
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
+from streams.scoring_process import Failed, ProcessDied, ScoringProcess
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 #: An answer that takes its process down, or all memory there is, gets a second chance: others may
 #: have been at fault. The second time it is the answer's own doing.
 _ATTEMPTS = 2
-_ANOTHER_CHANCE = (ProcessExpired, MemoryError)
 
 #: Loading the lexicons and models of a process takes seconds; this is for when it hangs.
-_WARM_UP_SECONDS = 120.0
+_START_SECONDS = 120.0
+
+#: How much later than the worker the kernel ends a process that is over its time.
+_GRACE_SECONDS = 5.0
 
 
 class ScoringPool:
     """A pool of scoring processes.
 
-    A process that exceeds the time limit or dies is replaced, so one hostile answer costs one
-    process start and nothing else. A pool that cannot be kept alive ends the worker.
+    A process that exceeds the time limit or dies, busy or idle, is replaced, so one hostile answer
+    costs one process start and nothing else. A process that cannot be replaced ends the worker.
 
     Args:
         policy, profile: what each process builds its ``Scorer`` from.
@@ -41,19 +47,22 @@ class ScoringPool:
         # a replacement in milliseconds because it has the scorer imported already.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["scoring"])
-        self._pool = ProcessPool(
-            max_workers=processes, context=context, initializer=_start_scorer, initargs=(policy, profile)
-        )
-        self._processes = processes
+        limit = timeout + _GRACE_SECONDS
+        self._processes = [ScoringProcess(context, policy, profile, limit) for _ in range(processes)]
+        self._free: asyncio.Queue[ScoringProcess] = asyncio.Queue()
+        self._replacing: set[asyncio.Task[None]] = set()
+        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="scoring")
         self._timeout = timeout
 
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can judge."""
         try:
-            await self._warm_up()
+            await self._start_all()
         except BaseException:
             await self._stop()
             raise
+        for process in self._processes:
+            self._free.put_nowait(process)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -62,52 +71,104 @@ class ScoringPool:
 
     async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
         """Judge one exchange in one of the processes; see :class:`streams.judging.Judge`."""
+        failure: Exception | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                return await self._run(exchange, degraded)
-            except _ANOTHER_CHANCE as error:
-                if attempt == _ATTEMPTS:
-                    raise _own_doing(error, attempt) from error
-        raise AssertionError("unreachable")
+                answer = await self._attempt(exchange, degraded)
+            except ProcessDied as error:
+                failure = _own_doing("ProcessDied", f"ended the scoring process ({error})", attempt)
+                continue
+            if isinstance(answer, Judgement):
+                return answer
+            if answer.error_class != MemoryError.__name__:
+                raise _failure(answer)
+            failure = _own_doing(answer.error_class, "took all the memory there is", attempt)
+        assert failure is not None
+        raise failure
 
-    async def _warm_up(self) -> None:
+    async def _start_all(self) -> None:
+        # Each to its end, so that no thread is left with one when another fails.
+        starts = (self._start(process) for process in self._processes)
+        for failure in await asyncio.gather(*starts, return_exceptions=True):
+            if failure is not None:
+                raise failure
+
+    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
+        process = await self._take()
         try:
-            async with asyncio.timeout(_WARM_UP_SECONDS):
-                await asyncio.gather(*(self._run(Exchange("", ""), ()) for _ in range(self._processes)))
-        except (TimeoutError, ProcessExpired, InfrastructureFailure) as error:
+            return await self._within(self._timeout, process, lambda: process.judge(exchange, degraded))
+        finally:
+            self._give_back(process)
+
+    async def _take(self) -> ScoringProcess:
+        """Wait for a free process; one that died while it was free is no answer's doing."""
+        process = await self._free.get()
+        if not process.alive:
+            try:
+                await self._replace(process)
+            except BaseException:
+                self._free.put_nowait(process)  # whoever is next must not wait for ever
+                raise
+        return process
+
+    def _give_back(self, process: ScoringProcess) -> None:
+        if process.alive:
+            self._free.put_nowait(process)
+            return
+        # Now, not when the next answer comes: that one would have to wait for it.
+        task = asyncio.create_task(self._replace_and_give_back(process))
+        self._replacing.add(task)
+        task.add_done_callback(self._replacing.discard)
+
+    async def _replace_and_give_back(self, process: ScoringProcess) -> None:
+        try:
+            await self._replace(process)
+        except InfrastructureFailure as failure:
+            # The answer that takes the dead process next tries again, and fails with the reason.
+            log.critical("scoring_process_not_replaced", reason=str(failure))
+        finally:
+            self._free.put_nowait(process)
+
+    async def _replace(self, process: ScoringProcess) -> None:
+        log.warning("scoring_process_replaced", exit_code=process.exitcode)
+        await self._start(process)
+
+    async def _start(self, process: ScoringProcess) -> None:
+        try:
+            await self._within(_START_SECONDS, process, process.start)
+        except (ProcessDied, TimeoutError, OSError, EOFError) as error:
             raise InfrastructureFailure(
                 f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE
             ) from error
 
+    async def _within(self, seconds: float, process: ScoringProcess, work: Callable[[], T]) -> T:
+        """Do what blocks in a thread; if it takes too long, or nobody waits for it, kill the process."""
+        job = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(job)
+        except (TimeoutError, asyncio.CancelledError):
+            process.kill()
+            job.add_done_callback(_retrieve)
+            raise
+
     async def _stop(self) -> None:
-        self._pool.stop()  # type: ignore[no-untyped-call]
-        await asyncio.to_thread(self._pool.join)
-
-    async def _run(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        try:
-            job = self._pool.schedule(_judge, args=[exchange, degraded], timeout=self._timeout)
-        except RuntimeError as error:
-            raise InfrastructureFailure(f"the scoring pool is broken: {error}", EXIT_SOFTWARE) from error
-        try:
-            return await asyncio.wrap_future(job)
-        except BrokenProcessPool as error:
-            raise InfrastructureFailure(f"the scoring pool is broken: {error}", EXIT_SOFTWARE) from error
+        await asyncio.gather(*(asyncio.to_thread(process.end) for process in self._processes))
+        await asyncio.gather(*self._replacing, return_exceptions=True)
+        self._threads.shutdown(wait=False)
 
 
-def _own_doing(error: Exception, attempts: int) -> BadAnswer:
-    died = f", exit code {error.exitcode}" if isinstance(error, ProcessExpired) else ""
-    reason = f"judging it ended the scoring process or its memory {attempts} times{died}"
-    return BadAnswer(Stage.SCORE, type(error).__name__, reason, attempts)
+def _retrieve(job: asyncio.Future[T]) -> None:
+    # What became of it is of no interest any more, but an exception nobody reads is reported.
+    if not job.cancelled():
+        job.exception()
 
 
-_scorer: Scorer | None = None
+def _own_doing(error_class: str, did: str, attempts: int) -> BadAnswer:
+    return BadAnswer(Stage.SCORE, error_class, f"judging it {did}, {attempts} times", attempts)
 
 
-def _start_scorer(policy: Policy, profile: str) -> None:
-    global _scorer  # noqa: PLW0603 - one scorer a process is what a pool initializer is for
-    _scorer = Scorer(policy, profile)
-
-
-def _judge(exchange: Exchange, degraded: Sequence[str]) -> Judgement:
-    assert _scorer is not None
-    return _scorer.judge(exchange, tuple(degraded))
+def _failure(failed: Failed) -> Exception:
+    if failed.of_system:
+        return InfrastructureFailure(f"scoring is not possible: {failed.error_class}", EXIT_SOFTWARE)
+    return BadAnswer(Stage.SCORE, failed.error_class, failed.message)

@@ -53,6 +53,21 @@ class HostilePolicy(Policy):
         return Policy().decide(assessment)
 
 
+class Unloadable(Policy):
+    """Can be had only while there is no file "gone" in the folder that ``version`` names."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _load_unless_gone, (self.version,)
+
+
+def _load_unless_gone(folder: str) -> Unloadable:
+    if (Path(folder) / "gone").exists():
+        raise LookupError("the policy is gone")
+    return Unloadable(version=folder)
+
+
 def hostile(language: str) -> Exchange:
     return Exchange(SECRET, SECRET, (), language)
 
@@ -109,39 +124,83 @@ async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
             await asyncio.wait_for(pool.judge(hostile(DEADLY), ()), 20)
         await assert_still_judges(pool)
     assert judgement.decision is Decision.REVIEW
-    assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "ProcessExpired")
+    assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "ProcessDied")
     assert caught.value.attempts == 2
 
 
 async def test_what_the_scorer_raises_concerns_its_answer_alone(policy: HostilePolicy) -> None:
     """That holds for memory too: to end the worker for it would bring the answer back."""
     async with ScoringPool(policy, "paper", 1, 10) as pool:
-        with pytest.raises(LookupError):
+        with pytest.raises(BadAnswer) as raised:
             await asyncio.wait_for(pool.judge(hostile(BROKEN), ()), 20)
         with pytest.raises(BadAnswer) as caught:
             await asyncio.wait_for(pool.judge(hostile(GREEDY), ()), 20)
         await assert_still_judges(pool)
+    assert (raised.value.stage, raised.value.error_class) == (Stage.SCORE, "LookupError")
+    assert raised.value.message == SECRET
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "MemoryError")
     assert caught.value.attempts == 2
 
 
-async def _judge_until_it_fails(pool: ScoringPool) -> None:
-    while True:
-        await pool.judge(HARMLESS, ())
-
-
 @pytest.mark.parametrize("processes", [1, 2])
-async def test_a_process_killed_while_it_waits_ends_the_pool_with_an_error_and_no_hang(
-    processes: int,
-) -> None:
+async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notices(processes: int) -> None:
     async with ScoringPool(Policy(), "paper", processes, 10) as pool:
-        victim = scoring_processes().pop()
-        victim.kill()
-
-        with pytest.raises(InfrastructureFailure) as caught:
-            await asyncio.wait_for(_judge_until_it_fails(pool), 20)
-    assert caught.value.exit_code == EXIT_SOFTWARE
+        for _ in range(3):
+            for victim in scoring_processes():
+                victim.kill()
+            await asyncio.gather(*(assert_still_judges(pool) for _ in range(2 * processes)))
+        assert len(scoring_processes()) == processes
     assert scoring_processes() == set()
+
+
+async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
+    """Each answer has two attempts, and one kill takes at most one of them from each."""
+    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+        judging = asyncio.gather(*(assert_still_judges(pool) for _ in range(200)))
+        for victim in scoring_processes():
+            victim.kill()
+        await judging
+    assert scoring_processes() == set()
+
+
+async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
+    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+        for process in scoring_processes():
+            process.parent().kill()
+            break
+        await asyncio.gather(*(assert_still_judges(pool) for _ in range(4)))
+        await eventually(lambda: len(scoring_processes()) == 2, "both processes are replaced")
+    assert scoring_processes() == set()
+
+
+async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -> None:
+    async with ScoringPool(Policy(), "paper", 1, 0.5) as pool:
+        (process,) = scoring_processes()
+        process.suspend()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), 20)
+        await assert_still_judges(pool)
+
+
+async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(policy: HostilePolicy) -> None:
+    async with ScoringPool(policy, "paper", 1, 60) as pool:
+        (process,) = scoring_processes()
+        idle = process.cpu_times().user
+        judging = asyncio.create_task(pool.judge(hostile(DEAF), ()))
+        await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
+        judging.cancel()
+        await assert_still_judges(pool)
+
+
+async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path: Path) -> None:
+    async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 1, 10) as pool:
+        await assert_still_judges(pool)
+        (tmp_path / "gone").touch()
+        scoring_processes().pop().kill()
+        for _ in range(3):
+            with pytest.raises(InfrastructureFailure, match="do not start") as caught:
+                await asyncio.wait_for(pool.judge(HARMLESS, ()), 20)
+    assert caught.value.exit_code == EXIT_SOFTWARE
 
 
 async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind() -> None:

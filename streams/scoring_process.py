@@ -1,0 +1,155 @@
+"""One scoring process and the pipe to it: judges one answer at a time, and its death is an end of file.
+
+A pool of processes that share one queue can hang when one of them is killed while it holds the
+queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from scoring import Scorer
+from scoring.policy import Policy
+from scoring.types import Exchange, Judgement
+
+#: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
+_END_SECONDS = 10.0
+
+
+class ProcessDied(Exception):
+    """The process ended in mid-work, by its own doing or killed; ``exitcode`` as multiprocessing has it."""
+
+    def __init__(self, exitcode: int | None) -> None:
+        super().__init__(f"exit code {exitcode}")
+        self.exitcode = exitcode
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The scorer raised: the name of the exception's class, its text, and whether it was an OSError.
+
+    The exception itself does not come over: not every one survives pickling.
+    """
+
+    error_class: str
+    message: str
+    of_system: bool
+
+
+class ScoringProcess:
+    """A process with a scorer in it, started anew as often as needed.
+
+    Its methods block; they may be called from any thread, ``kill`` while another one is waiting.
+
+    Args:
+        context: makes the processes.
+        policy, profile: what the scorer is built from.
+        limit: seconds after which an answer ends the process even if nobody is left to kill it.
+    """
+
+    def __init__(self, context: ForkServerContext, policy: Policy, profile: str, limit: float) -> None:
+        self._context = context
+        self._arguments = policy, profile, limit
+        self._starting = threading.Lock()
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._killed = False
+        self._ended = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs, busy or idle, and may go on."""
+        return self._process is not None and not self._killed and self._process.is_alive()
+
+    @property
+    def exitcode(self) -> int | None:
+        """How the process ended, as multiprocessing has it: a negative number is a signal."""
+        return self._process.exitcode if self._process is not None else None
+
+    def start(self) -> None:
+        """Start the process, in the place of one that has died, and wait until it can judge.
+
+        Raises ProcessDied when it ends before that, or was told to end for good, and OSError or
+        EOFError when the system has no process to give.
+        """
+        with self._starting:
+            if self._ended:
+                raise ProcessDied(None)
+            if self._process is not None:
+                self._process.kill()
+            # The former connection is dropped, not closed: a thread may still be reading from it.
+            connection, theirs = self._context.Pipe()
+            with theirs:
+                self._process = self._context.Process(target=_serve, args=(theirs, *self._arguments))
+                self._process.daemon = True
+                self._process.start()
+            self._connection, self._killed = connection, False
+        self._receive(connection)
+
+    def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
+        """Judge one exchange; raises ProcessDied when the process ends in the middle of it."""
+        connection = self._connection
+        assert connection is not None
+        try:
+            connection.send((exchange, degraded))
+        except OSError as error:
+            raise self._died() from error
+        answer: Judgement | Failed = self._receive(connection)
+        return answer
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing; whoever waits for it gets ProcessDied."""
+        self._killed = True
+        if self._process is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """End the process for good and wait until it is gone."""
+        with self._starting:
+            self._ended = True
+            self.kill()
+            if self._process is not None:
+                self._process.join(_END_SECONDS)
+
+    def _receive(self, connection: Connection) -> Any:
+        try:
+            return connection.recv()
+        except (EOFError, OSError) as error:
+            raise self._died() from error
+
+    def _died(self) -> ProcessDied:
+        assert self._process is not None
+        self._process.join(_END_SECONDS)
+        return ProcessDied(self._process.exitcode)
+
+
+def _serve(connection: Connection, policy: Policy, profile: str, limit: float) -> None:
+    """Judge what comes through the pipe until it closes; the main function of a scoring process."""
+    # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
+    # worker ends its processes itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    scorer = Scorer(policy, profile)
+    connection.send(None)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            exchange, degraded = connection.recv()
+            # The kernel's alarm ends the process even inside C code that never looks up, and even
+            # where the worker was killed and can end nothing any more.
+            signal.setitimer(signal.ITIMER_REAL, limit)
+            answer = _judge(scorer, exchange, degraded)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            connection.send(answer)
+
+
+def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
+    try:
+        return scorer.judge(exchange, degraded)
+    except Exception as error:  # noqa: BLE001 - it is the parent's to say what becomes of the answer
+        return Failed(type(error).__name__, str(error), isinstance(error, OSError))
