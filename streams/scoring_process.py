@@ -151,5 +151,5 @@ def _serve(connection: Connection, policy: Policy, profile: str, limit: float) -
 def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
     try:
         return scorer.judge(exchange, degraded)
-    except Exception as error:  # noqa: BLE001 - it is the parent's to say what becomes of the answer
+    except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
         return Failed(type(error).__name__, str(error), isinstance(error, OSError))

@@ -12,6 +12,8 @@ from streams.settings import Settings
 from streams.topics import Topics, create_topics
 from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
 
+pytest_plugins = ["tests.support.network"]
+
 # A shell that runs the tests in the background has SIGINT ignored, and every process started here
 # would inherit that: with a handler in place it gets the default again.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,21 +19,6 @@ from tests.support.tcp_proxy import TcpProxy
 from tests.support.workers import Supervised, Worker, changed
 
 pytestmark = pytest.mark.timeout(1200)
-
-
-@pytest.fixture(scope="module")
-def network() -> Iterator[tuple[TcpProxy, EmbeddedKafka]]:
-    """Give a broker and the proxy through which the worker, and only the worker, sees it."""
-    with TcpProxy() as proxy, EmbeddedKafka(proxies=[proxy.address]) as kafka:
-        proxy.target = kafka.proxied[0]
-        yield proxy, kafka
-
-
-@pytest.fixture
-def proxy(network: tuple[TcpProxy, EmbeddedKafka]) -> Iterator[TcpProxy]:
-    """Give the proxy, which is whole again after the test."""
-    yield network[0]
-    network[0].restore()
 
 
 @pytest.fixture

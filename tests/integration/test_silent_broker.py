@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,21 +18,6 @@ from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.records import eventually
 from tests.support.tcp_proxy import TcpProxy
 from tests.support.workers import Worker, changed
-
-
-@pytest.fixture(scope="module")
-def network() -> Iterator[tuple[TcpProxy, EmbeddedKafka]]:
-    """Give a broker and a proxy before it."""
-    with TcpProxy() as proxy, EmbeddedKafka(proxies=[proxy.address]) as kafka:
-        proxy.target = kafka.proxied[0]
-        yield proxy, kafka
-
-
-@pytest.fixture
-def proxy(network: tuple[TcpProxy, EmbeddedKafka]) -> Iterator[TcpProxy]:
-    """Give the proxy, which is whole again after the test."""
-    yield network[0]
-    network[0].restore()
 
 
 @pytest.fixture

@@ -18,12 +18,13 @@ from typing import Any, Self
 from streams.embedded.ports import LOOPBACK, free_ports
 
 _CHUNK = 16 * 1024
+_CHUNKS_ON_THEIR_WAY = 256
 _CALL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How the proxy treats bytes: seconds added to each chunk, bytes a second, or nothing forwarded."""
+    """How the proxy treats bytes: seconds on the way, bytes a second, or nothing forwarded."""
 
     latency: float = 0.0
     bandwidth: float = float("inf")
@@ -58,7 +59,7 @@ class TcpProxy:
         return len(self._tasks)
 
     def slow(self, latency: float = 0.0, bandwidth: float = float("inf")) -> None:
-        """Delay each chunk by ``latency`` seconds each way and limit it to ``bandwidth`` bytes a second."""
+        """Delay all bytes by ``latency`` seconds each way and let ``bandwidth`` of them through a second."""
         self._conditions = Conditions(latency, bandwidth)
 
     def half_open(self) -> None:
@@ -147,14 +148,28 @@ class TcpProxy:
             _reset(upstream_writer)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while chunk := await reader.read(_CHUNK):
-            conditions = self._conditions
-            if conditions.silent:
-                continue
-            await asyncio.sleep(conditions.latency + len(chunk) / conditions.bandwidth)
+        """Forward one direction; what is on its way does not keep the next chunk from being sent."""
+        on_its_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_CHUNKS_ON_THEIR_WAY)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._deliver(on_its_way, writer))
+            while chunk := await reader.read(_CHUNK):
+                conditions = self._conditions
+                if conditions.silent:
+                    continue
+                await asyncio.sleep(len(chunk) / conditions.bandwidth)
+                await on_its_way.put((self._loop.time() + conditions.latency, chunk))
+            await on_its_way.put((0, b""))
+
+    async def _deliver(
+        self, on_its_way: asyncio.Queue[tuple[float, bytes]], writer: asyncio.StreamWriter
+    ) -> None:
+        due, chunk = await on_its_way.get()
+        while chunk:
+            await asyncio.sleep(max(0.0, due - self._loop.time()))
             writer.write(chunk)
             await writer.drain()
             self.bytes_forwarded += len(chunk)
+            due, chunk = await on_its_way.get()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
