@@ -23,7 +23,11 @@ from aiokafka.errors import (
 from aiokafka.protocol.metadata import MetadataRequest
 from faust.auth import SASLCredentials, SSLCredentials
 
+from streams import records
 from streams.settings import KafkaSettings, WrongSettings
+
+# Every consumer of ours comes from here or, by Faust, from an application that imports this.
+records.install()
 
 _CLOSE_SECONDS = 5.0
 _REFUSALS = (

@@ -55,7 +55,7 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
     }
     original = tuple((key, value) for key, value in received.headers if not key.startswith(PREFIX))
     first_failed_at = earlier.get(FIRST_FAILED_AT) or now.isoformat().encode()
-    headers = tuple((key, value.encode()) for key, value in reason.items())
+    headers = tuple((key, value.encode(errors="backslashreplace")) for key, value in reason.items())
     return DeadLetter(received.key, received.value, (*original, *headers, (FIRST_FAILED_AT, first_failed_at)))
 
 

@@ -30,11 +30,6 @@ class BadDocument:
     value: bytes | None
     code: str
 
-    @property
-    def printable_key(self) -> str | None:
-        """The beginning of the key, for a log line."""
-        return self.key[:200].decode("utf-8", "replace") if self.key else None
-
 
 async def look_schemas_up(records: Iterable[Record], codec: Codec) -> None:
     """Get the writer schemas that reading these records needs; raises RegistryUnreachable."""

@@ -211,8 +211,8 @@ class DocumentFollower:
 
     async def _report(self, bad: BadDocument) -> None:
         self.bad_documents += 1
-        place = {"partition": bad.partition, "offset": bad.offset, "key": bad.printable_key}
-        log.warning("bad_document", code=bad.code, **place)
+        # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
+        log.warning("bad_document", code=bad.code, partition=bad.partition, offset=bad.offset)
         if self._on_bad_document:
             await self._on_bad_document(bad)
 

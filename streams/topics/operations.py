@@ -50,10 +50,11 @@ async def create_topics(settings: Settings) -> list[TopicOutcome]:
     return [_outcome(spec, created, actual) for spec in specs]
 
 
-async def check_topics(settings: Settings) -> list[str]:
+async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[str]:
     """Give one line for each topic that is missing or falls short; empty when all is well.
 
-    Raises ServiceUnreachable.
+    ``any_partitions`` True lets topics have fewer partitions than ``topics.partitions``: judging
+    works with any number. Raises ServiceUnreachable.
     """
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
@@ -64,7 +65,8 @@ async def check_topics(settings: Settings) -> list[str]:
         if spec.name not in actual:
             lines.append(f"topic {spec.name} is missing: run `truthgate topics create`")
         else:
-            lines += [f"topic {spec.name} {problem}" for problem in differences(spec, actual[spec.name])]
+            problems = differences(spec, actual[spec.name], any_partitions=any_partitions)
+            lines += [f"topic {spec.name} {problem}" for problem in problems]
     return lines
 
 

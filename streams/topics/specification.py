@@ -77,10 +77,13 @@ def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     )
 
 
-def differences(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
-    """Say in what a topic falls short of its specification; one that offers more is fine."""
+def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = False) -> tuple[str, ...]:
+    """Say in what a topic falls short of its specification; one that offers more is fine.
+
+    ``any_partitions`` True lets it have fewer partitions too.
+    """
     problems: list[str | None] = []
-    if actual.partitions < spec.partitions:
+    if actual.partitions < spec.partitions and not any_partitions:
         problems.append(f"has {actual.partitions} partitions, {spec.partitions} wanted")
     if actual.replication < spec.replication:
         problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")

@@ -30,7 +30,7 @@ ANSWER = ChatbotAnswer(
     answer="Ja.",
     produced_at=datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
 )
-TIMEOUT = 0.3
+TIMEOUT = 1.0
 DEADLINE = 5.0
 
 
@@ -268,7 +268,7 @@ async def dripping(request: web.Request) -> web.StreamResponse:
     await response.prepare(request)
     for _ in range(int(DEADLINE * 20)):
         await response.write(b" ")
-        await asyncio.sleep(TIMEOUT / 6)
+        await asyncio.sleep(0.05)
     return response
 
 

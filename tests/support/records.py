@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from aiokafka import ConsumerRecord, TopicPartition
 
@@ -14,6 +15,23 @@ from streams.settings import KafkaSettings
 
 DEADLINE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
+
+
+class RawName(str):
+    """The name of a header that goes out as these bytes, as a client in another language can send it.
+
+    Only aiokafka's slow record builder lets it through.
+    """
+
+    __slots__ = ("raw",)
+
+    def __new__(cls, raw: bytes) -> Self:
+        made = super().__new__(cls, raw.decode("latin-1"))
+        made.raw = raw
+        return made
+
+    def encode(self, *_: object) -> bytes:
+        return self.raw
 
 
 @dataclass(frozen=True, slots=True)

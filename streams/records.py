@@ -1,0 +1,75 @@
+r"""Record batches whose header names need not be UTF-8.
+
+Kafka takes any bytes for a header's name, and aiokafka's parser raises on those that are no UTF-8:
+one such record would stop every consumer that meets it, for good. Here a batch that its fast parser
+cannot read is read again by its slow one, which escapes the bytes (``\xff``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aiokafka.consumer import fetcher
+from aiokafka.errors import CorruptRecordException
+from aiokafka.record import default_records, memory_records
+
+
+def install() -> None:
+    """Have every consumer of this process read with :class:`TolerantRecords`."""
+    fetcher.MemoryRecords = TolerantRecords
+
+
+class TolerantRecords(memory_records._MemoryRecordsPy):  # type: ignore[misc] # noqa: SLF001 - see above
+    """The batches of one fetched partition."""
+
+    def next_batch(self) -> Any:
+        """Return the next batch, or None."""
+        raw = self._next_slice
+        batch = super().next_batch()
+        return batch if raw is None or batch.magic < 2 else _Batch(batch, raw)  # noqa: PLR2004 - no headers
+
+
+class _Batch:
+    """A batch read by the fast parser and, from where that fails, by the one that escapes."""
+
+    def __init__(self, batch: Any, raw: memoryview) -> None:
+        self._batch = batch
+        self._raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batch, name)
+
+    def __next__(self) -> Any:
+        return next(self._batch)
+
+    def __iter__(self) -> Iterator[Any]:
+        last = -1
+        try:
+            for record in self._batch:
+                last = record.offset
+                yield record
+        except (UnicodeDecodeError, CorruptRecordException):
+            yield from (record for record in _EscapingBatch(self._raw) if record.offset > last)
+
+
+class _EscapingBatch(default_records._DefaultRecordBatchPy):  # type: ignore[misc] # noqa: SLF001
+    """A batch whose header names are decoded with escapes."""
+
+    def __iter__(self) -> Any:
+        super().__iter__()  # decompresses
+        self._buffer: bytearray = _EscapingBuffer(self._buffer)
+        return self
+
+
+class _EscapingBuffer(bytearray):
+    """Bytes whose slices decode whatever they hold."""
+
+    def __getitem__(self, index: Any) -> Any:
+        item = super().__getitem__(index)
+        return _EscapingBytes(item) if isinstance(index, slice) else item
+
+
+class _EscapingBytes(bytes):
+    def decode(self, encoding: str = "utf-8", errors: str = "backslashreplace") -> str:
+        return super().decode(encoding, errors)
