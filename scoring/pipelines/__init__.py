@@ -1,0 +1,1 @@
+"""The Dutch spaCy pipeline that the package carries (``nl_truthgate``), and how it was trained."""
