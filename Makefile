@@ -47,12 +47,14 @@ faults: install ## kill workers and brokers, break the network: the long form, a
 
 bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.stream
+	$(BIN)/python -m benchmarks.scoring
+	$(BIN)/python -m benchmarks.scoring --language nl
 
 requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/runtime.txt
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --group dev -o requirements/dev.txt
+		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra plot --group dev -o requirements/dev.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

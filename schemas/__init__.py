@@ -3,6 +3,7 @@
 from schemas.codec import Codec
 from schemas.errors import DecodeError, EncodeError, RegistryUnreachable
 from schemas.jsonl import BadLine, read_jsonl
+from schemas.rated import RatedAnswer
 from schemas.records import (
     ChatbotAnswer,
     ContextPassage,
@@ -26,6 +27,7 @@ __all__ = [
     "HumanRating",
     "KnowledgeDocument",
     "RateWindow",
+    "RatedAnswer",
     "Record",
     "RegistryUnreachable",
     "Verdict",

@@ -1,4 +1,4 @@
-"""Files of one JSON object a line: chat logs and help documents, read line by line."""
+"""Files of one JSON object a line: chat logs, rated or not, and help documents, read line by line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from schemas.errors import DecodeError
+from schemas.rated import RatedAnswer
 from schemas.records import (
     AnswerContext,
     ChatbotAnswer,
@@ -19,6 +20,7 @@ from schemas.records import (
     KnowledgeDocument,
     Label,
     Metadata,
+    Rating,
     Timestamp,
 )
 from schemas.validation import from_json
@@ -44,7 +46,7 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _AnswerLine:
+class _AnswerFields:
     """A ChatbotAnswer as people write it: only question and answer are required."""
 
     question: str
@@ -58,7 +60,7 @@ class _AnswerLine:
     produced_at: Timestamp | None = None
     metadata: Metadata = field(default_factory=dict)
 
-    def complete(self, number: int, clock: Clock) -> ChatbotAnswer:
+    def whole(self, number: int, clock: Clock) -> ChatbotAnswer:
         answer_id = self.answer_id or _line_id(number, self.question, self.answer)
         return ChatbotAnswer(
             answer_id=answer_id,
@@ -72,6 +74,25 @@ class _AnswerLine:
             model=self.model,
             metadata=self.metadata,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerLine(_AnswerFields):
+    def complete(self, number: int, clock: Clock) -> ChatbotAnswer:
+        return self.whole(number, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class _RatedLine(_AnswerFields):
+    """A RatedAnswer as people write it: the fields of its answer, and those about it, side by side."""
+
+    rating: Rating | None = None
+    rating_second: Rating | None = None
+    message_type: Label | None = None
+
+    def complete(self, number: int, clock: Clock) -> RatedAnswer:
+        answer = self.whole(number, clock)
+        return RatedAnswer(answer, self.rating, self.rating_second, self.message_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +117,9 @@ class _DocumentLine:
         )
 
 
-_LINES: dict[type[Any], type[_AnswerLine | _DocumentLine]] = {
+_LINES: dict[type[Any], type[_AnswerLine | _RatedLine | _DocumentLine]] = {
     ChatbotAnswer: _AnswerLine,
+    RatedAnswer: _RatedLine,
     KnowledgeDocument: _DocumentLine,
 }
 
@@ -110,7 +132,7 @@ def utc_now() -> datetime:
 def read_jsonl(path: Path, record_type: type[T], clock: Clock = utc_now) -> Iterator[tuple[int, T | BadLine]]:
     """Read the records of a file, each with its line's number from 1; blank lines are passed over.
 
-    A ChatbotAnswer may come without ids (they are then derived from line number, question and
+    A ChatbotAnswer, rated or not, may come without ids (they are then derived from line number, question and
     answer: the same file gives the same ids) and time (``clock``'s); a KnowledgeDocument without
     time. Fields that the record does not have are ignored. Never raises for what a file holds,
     but OSError if it cannot be read.

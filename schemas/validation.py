@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from schemas.errors import DecodeError
+from schemas.rated import RatedAnswer
 from schemas.records import ContextPassage, Record, VerdictEvidence, VerdictFeature
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ MAX_REASONS = 3
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 _FIELD_NAMES = frozenset(
     field.name
-    for record in (*get_args(Record), ContextPassage, VerdictFeature, VerdictEvidence)
+    for record in (*get_args(Record), ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence)
     for field in fields(record)
 )
 

@@ -1,5 +1,7 @@
 """Judges whether a chatbot's answer is true to the help documents it was given."""
 
+from scoring.options import ScorerOptions
+from scoring.parsing import PipelineError
 from scoring.policy import Policy
 from scoring.scorer import Scorer
 from scoring.types import Decision, Evidence, Exchange, FeatureValue, Judgement, MessageType, Passage
@@ -12,6 +14,8 @@ __all__ = [
     "Judgement",
     "MessageType",
     "Passage",
+    "PipelineError",
     "Policy",
     "Scorer",
+    "ScorerOptions",
 ]

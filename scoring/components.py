@@ -1,9 +1,9 @@
 """Finds the UI components that a text names, in the house styles that help texts have.
 
 A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
-a name; a menu path (``A / B``, ``A > B``) is several components in order. Where a line marks
-nothing, capitalised names count that follow a click verb, stand beside a word such as "button",
-or stand in a path (see ``unmarked``).
+a name: it has a capital, or stands beside a word such as "button". A menu path (``A / B``,
+``A > B``) is several components in order. Where a line marks nothing, capitalised names count that
+follow a click verb, stand beside a word such as "button", or stand in a path (see ``unmarked``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from scoring.unmarked import unmarked_components
 _SEPARATOR = re.compile(r"[ \t]{0,4}(?:[ \t][/|][ \t]|->|[>›»→])[ \t]{0,4}")
 _LONGEST_SEPARATOR = 11
 _MOST_WORDS = 8
+# As far as "click then on the" before a name.
+_CUE_REACH = 24
+_STOP = re.compile(r"[.!?;\n]")
 _SENTENCE_WORDS = 4
 _LONGEST_ITEM = 34
 # No menu is deeper. Evidence may quote a path, so it must not be as long as an answer can be.
@@ -52,7 +55,7 @@ def _marked(text: PreparedText, found: tuple[Mark, ...]) -> Iterator[tuple[Mark,
             yield mark, parts
             continue
         whole = _name(text.original, mark.start, mark.end)
-        if _looks_like_name(text, whole) and not _is_title(text, mark):
+        if _looks_like_name(text, whole, _has_cue(text, mark)) and not _is_title(text, mark):
             yield mark, (whole,)
 
 
@@ -88,10 +91,28 @@ def _name(original: str, start: int, end: int) -> Name:
     return Name(tuple(word.text for word in words), words[0].start, words[-1].end)
 
 
-def _looks_like_name(text: PreparedText, name: Name) -> bool:
-    """Say whether marked text is a name: it begins with a capital, is short, and no bare emphasis."""
-    if not 0 < len(name.words) <= _MOST_WORDS or not text.original[name.start].isupper():
+def _has_cue(text: PreparedText, mark: Mark) -> bool:
+    """Say whether a mark stands beside a word that only components have: the 'salary' button."""
+    lexicon = text.lexicon
+    before = words_of(text.original, max(text.start, mark.outer_start - _CUE_REACH), mark.outer_start)
+    after = words_of(text.original, mark.outer_end, min(text.end, mark.outer_end + _CUE_REACH))
+    if after and after[0].text in lexicon.component_nouns and after[0].start == mark.outer_end + 1:
+        return True
+    # After a verb only quotes: "click **twice**" is emphasis.
+    is_quoted = text.original[mark.outer_start] not in "*_<"
+    cues = lexicon.component_nouns | (lexicon.action_verbs if is_quoted else frozenset())
+    nearest = next((word.text for word in reversed(before) if word.text not in lexicon.function_words), "")
+    return nearest in cues and not _STOP.search(text.original, before[-1].end, mark.outer_start)
+
+
+def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> bool:
+    """Say whether marked text is a name: it has a capital or a cue, is short, and no bare emphasis."""
+    if not 0 < len(name.words) <= _MOST_WORDS:
         return False
+    if not text.original[name.start].isupper():
+        is_word = text.original[name.start].islower() and name.words[0] not in text.lexicon.function_words
+        if not (has_cue and is_word):
+            return False
     if name.words[-1] in text.lexicon.keys:
         return False
     ends_sentence = text.original[name.end : name.end + 1] in (".", "!", "?")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
@@ -16,6 +17,14 @@ LOWEST, HIGHEST = 1.0, 5.0
 _LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
 _UNDECIDABLE = (Reason.CONTEXT_MISSING, Reason.CONTEXT_LANGUAGE_DIFFERS, Reason.DOCUMENTS_STALE)
+
+
+class Refuses(StrEnum):
+    """Whether an answer says that it has none."""
+
+    NOT = "not"
+    AND_ANSWERS = "and_answers"
+    PURELY = "purely"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,7 @@ class Override:
     auto_send_at: float | None = None
     block_below: float | None = None
     unscored: Decision | None = None
+    refusal: Decision | None = None
 
     def __post_init__(self) -> None:
         """Refuse an override of everything, which is the policy itself, and one that never applies."""
@@ -52,6 +62,7 @@ class Thresholds:
     auto_send_at: float
     block_below: float
     unscored: Decision
+    refusal: Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,8 @@ class Assessment:
     """What the policy decides on.
 
     ``score`` is in [1, 5] or None; ``because`` is the reason that set the score or kept it from
-    being set, or None where the score is a plain mean; ``degraded`` says what could not be checked.
+    being set, or None where the score is a plain mean; ``degraded`` says what could not be checked;
+    ``refuses`` tells whether the answer says that it has none.
     """
 
     score: float | None
@@ -67,6 +79,7 @@ class Assessment:
     language: str | None
     because: Reason | None = None
     degraded: tuple[str, ...] = ()
+    refuses: Refuses = Refuses.NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +88,36 @@ class Policy:
 
     An answer is blocked below ``block_below`` or when it names an undefined component, sent by
     itself from ``auto_send_at`` on, and otherwise held for review. ``unscored`` is for message
-    types that the profile does not score. Of several overrides that cover an answer, the later
-    one wins. Raises ValueError where thresholds are out of range or in the wrong order.
+    types that the profile does not score. ``refusal`` is for an answer that says that it has none
+    and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
+    One that refuses and then answers is judged as any other, but a low mean alone does not block
+    it. Of several overrides that cover an answer, the later one wins. Raises ValueError where
+    thresholds are out of range or in the wrong order, or where refusals are to be blocked.
+
+    In the settings an override is one entry of a list, here for two of the types that the profile
+    does not score: ``overrides = [{message_type = "unspecified", unscored = "auto_send"},
+    {message_type = "action", language = "nl", unscored = "blocked"}]``.
+
+    >>> policy = Policy(overrides=(Override(MessageType.ACTION, unscored=Decision.BLOCKED),))
+    >>> policy.thresholds(MessageType.ACTION, "nl").unscored.value
+    'blocked'
 
     The shipped thresholds, measured on the development answers (80 fictional ones, 48 of them
     scored, each in Dutch and English). A mean of these features does not tell true from untrue
-    at its upper end: untrue answers reach 4.1, true ones 4.2, and one wrong number in a guide hardly
-    lowers it. So what is sent is an answer that quotes a guide (score 5), and no development answer
-    does: nothing is sent, true or untrue.
-    Sending from 3.5 on would send, in Dutch, 5 of 23 true and 3 of 20 untrue answers, in English
-    12 and 7. At the lower end no untrue answer is below 2.0 but those of score 1, which name an
-    undefined component; true ones begin at 1.67. So ``block_below`` is low and the blocking is left
-    to that rule: 5 of 20 untrue, none of 23 true, 2 of 5 of rating 3, in either language.
+    at its upper end: untrue answers reach 4.2 in Dutch and 4.3 in English, true ones 4.3 and 4.5, and
+    one wrong number in a guide hardly lowers it. So what is sent is an answer that quotes a guide (score
+    5), and no development answer does: nothing is sent, true or untrue. Sending from 3.5 on would send,
+    in Dutch, 11 of 23 true and 5 of 20 untrue answers, in English 16 and 6. At the lower end no untrue
+    answer is below 2.0 but those of score 1, which name an undefined component. So ``block_below``
+    is low and the blocking is left to that rule: 5 of 20 untrue and none of 23 true answers in either
+    language, and of 5 of rating 3 two in Dutch and one in English.
     """
 
     version: str = "paper-1"
     auto_send_at: float = 5.0
     block_below: float = 1.5
     unscored: Decision = Decision.REVIEW
+    refusal: Decision = Decision.REVIEW
     overrides: tuple[Override, ...] = ()
 
     def __post_init__(self) -> None:
@@ -109,7 +134,7 @@ class Policy:
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
         """Return what applies to a message type in a language."""
-        found = Thresholds(self.auto_send_at, self.block_below, self.unscored)
+        found = Thresholds(self.auto_send_at, self.block_below, self.unscored, self.refusal)
         for override in self.overrides:
             if override.covers(message_type, language):
                 found = _overridden(found, override)
@@ -125,18 +150,21 @@ class Policy:
             if gap in assessment.degraded:
                 return Decision.REVIEW, _reasons(gap, assessment)
         decision, reason = self._by_score(assessment)
-        if assessment.degraded and (decision is Decision.AUTO_SEND or assessment.score is None):
+        unjudged = assessment.score is None and reason is not Reason.REFUSAL
+        if assessment.degraded and (decision is Decision.AUTO_SEND or unjudged):
             return Decision.REVIEW, _reasons(assessment.degraded[0], assessment)
         return decision, _reasons(reason, assessment)
 
     def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason]:
         thresholds = self.thresholds(assessment.message_type, assessment.language)
+        if assessment.refuses is Refuses.PURELY:
+            return thresholds.refusal, Reason.REFUSAL
         if assessment.score is None:
             return _without_score(assessment.because, thresholds)
         if assessment.because is Reason.UNDEFINED_COMPONENT:
             return Decision.BLOCKED, Reason.UNDEFINED_COMPONENT
         if assessment.score < thresholds.block_below:
-            return Decision.BLOCKED, Reason.LOW_SCORE
+            return _below(assessment)
         if assessment.score >= thresholds.auto_send_at:
             return Decision.AUTO_SEND, assessment.because or Reason.HIGH_SCORE
         return Decision.REVIEW, Reason.MIDDLE_SCORE
@@ -156,7 +184,14 @@ def _overridden(base: Thresholds, override: Override) -> Thresholds:
         base.auto_send_at if override.auto_send_at is None else override.auto_send_at,
         base.block_below if override.block_below is None else override.block_below,
         override.unscored or base.unscored,
+        override.refusal or base.refusal,
     )
+
+
+def _below(assessment: Assessment) -> tuple[Decision, Reason]:
+    if assessment.refuses is Refuses.AND_ANSWERS and assessment.because is None:
+        return Decision.REVIEW, Reason.REFUSAL
+    return Decision.BLOCKED, assessment.because or Reason.LOW_SCORE
 
 
 def _without_score(because: Reason | None, thresholds: Thresholds) -> tuple[Decision, Reason]:
@@ -171,9 +206,11 @@ def _reasons(first: str, assessment: Assessment) -> tuple[str, ...]:
 
 
 def _check(thresholds: Thresholds, message_type: MessageType | None, language: str | None) -> None:
+    where = " ".join(filter(None, (message_type, language))) or "all answers"
+    if thresholds.refusal is Decision.BLOCKED:
+        raise ValueError(f"policy for {where}: refusal must be review or auto_send, a refusal is not wrong")
     low, high = thresholds.block_below, thresholds.auto_send_at
     if not LOWEST <= low < high <= HIGHEST:
-        where = " ".join(filter(None, (message_type, language))) or "all answers"
         raise ValueError(
             f"policy for {where}: needs 1 <= block_below < auto_send_at <= 5, "
             f"but block_below is {low:g} and auto_send_at is {high:g}"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.features import ComplexAnswer, ComponentsDefined, Feature, PromptOverlap, VerbatimGuide
+from scoring.features import (
+    CompanySpecificTerms,
+    ComplexAnswer,
+    ComponentsDefined,
+    ErrorMismatch,
+    Feature,
+    Hal,
+    PromptOverlap,
+    SubjectCombination,
+    VerbatimGuide,
+)
 from scoring.types import MessageType
 
 
@@ -19,12 +29,27 @@ class Profile:
 
 
 def profiles() -> Iterator[Profile]:
-    """Yield every profile there is."""
-    yield Profile(
-        "paper",
-        frozenset({MessageType.BINARY, MessageType.INSTRUCTION}),
-        (ComponentsDefined(), ComplexAnswer(), PromptOverlap(), VerbatimGuide()),
+    """Yield every profile there is.
+
+    ``paper`` is what the paper does: its seven features on binary and instruction messages.
+    ``extended`` adds, from its Table II, error messages and the heuristic error mismatch. On the six
+    error messages of the development answers the mean of the seven features is the wrong way round:
+    untrue answers have 2.9 in Dutch (3.1 to 3.7 in English), true ones 2.2 to 2.9 (2.4 to 2.9).
+    With the heuristic two of three untrue ones get 1 and are blocked, and the true ones have 2.7 to
+    3.3 (2.9 to 3.3). Few answers, so the profile is there to choose and not the default.
+    """
+    seven: tuple[Feature, ...] = (
+        CompanySpecificTerms(),
+        ComponentsDefined(),
+        ComplexAnswer(),
+        PromptOverlap(),
+        Hal(),
+        SubjectCombination(),
+        VerbatimGuide(),
     )
+    scored = frozenset({MessageType.BINARY, MessageType.INSTRUCTION})
+    yield Profile("paper", scored, seven)
+    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, ErrorMismatch()))
 
 
 def profile_named(name: str) -> Profile:

@@ -22,6 +22,10 @@ class Reason(StrEnum):
         "undefined_component",
         "The answer names a button, field or menu path that neither documents nor question define.",
     )
+    ERROR_MISMATCH = (
+        "error_mismatch",
+        "The answer explains another error code than the one that was asked about.",
+    )
     LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
     MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
     HIGH_SCORE = "high_score", "The score reaches the threshold from which an answer is sent."
@@ -36,6 +40,10 @@ class Reason(StrEnum):
     NO_APPLICABLE_FEATURE = (
         "no_applicable_feature",
         "Nothing in the answer could be measured, so there is no score.",
+    )
+    REFUSAL = (
+        "refusal",
+        "The answer says that it has none, such as that it is not in the documents.",
     )
     LANGUAGE_UNSUPPORTED = (
         "language_unsupported",
@@ -52,6 +60,10 @@ class Reason(StrEnum):
     DOCUMENTS_STALE = (
         "documents_stale",
         "The local copy of the documents may be out of date, because their topic cannot be read.",
+    )
+    TRANSLATION_UNAVAILABLE = (
+        "translation_unavailable",
+        "The answer could not be translated in time, so it was judged as it is.",
     )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 from scoring.lexicon import Lexicon
+from scoring.parsing import LazyParse, Parse, Parser, default_parser, make_together
+from scoring.types import Segment
 
 T = TypeVar("T")
 
@@ -27,24 +29,61 @@ class Word:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a translated text is the translation of, segment by segment."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+
 @dataclass(frozen=True)
 class PreparedText:
     """A text with its words, ready for every feature.
 
     ``start`` and ``end`` bound what is compared (an answer without its greeting); all offsets are
-    into ``original``. What is costly to derive is kept by ``derived``.
+    into ``original``. ``whole_parse`` is that of all of it; ``source`` is given where ``original`` is
+    itself a translation. What is costly to derive is kept by ``derived``.
     """
 
     original: str
     lexicon: Lexicon
     start: int
     end: int
+    whole_parse: LazyParse = field(repr=False, compare=False)
+    source: Source | None = None
     _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, original: str, lexicon: Lexicon, start: int = 0, end: int | None = None) -> PreparedText:
-        """Prepare ``original``, of which ``[start, end)`` is compared; all of it by default."""
-        return cls(original, lexicon, start, len(original) if end is None else end)
+    def of(
+        cls,
+        original: str,
+        lexicon: Lexicon,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        parser: Parser | None = None,
+        source: Source | None = None,
+    ) -> PreparedText:
+        """Prepare ``original``, of which ``[start, end)`` is compared; all of it by default.
+
+        ``parser`` is that of the default pipelines where none is given.
+        """
+        stop = len(original) if end is None else end
+        whole_parse = LazyParse(original, lexicon, parser or default_parser())
+        return cls(original, lexicon, start, stop, whole_parse, source)
+
+    def part(self, start: int, end: int) -> PreparedText:
+        """Return the same text, of which only ``[start, end)`` is compared; the two share one parse."""
+        return replace(self, start=start, end=end, _derived={})
+
+    @property
+    def parse(self) -> Parse:
+        """The tokens of the compared part with their lemmas and relations, parsed at first use.
+
+        Raises PipelineError where the language has no spaCy pipeline.
+        """
+        return self.derived(_parsed)
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -76,6 +115,15 @@ class PreparedText:
         return result
 
 
+def _parsed(text: PreparedText) -> Parse:
+    return text.whole_parse.get().part(text.start, text.end)
+
+
+def parse_together(texts: Iterable[PreparedText]) -> None:
+    """Parse those of ``texts`` that are not parsed yet, all in one go, which is faster than one by one."""
+    make_together(text.whole_parse for text in texts)
+
+
 def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, ...]:
     """Split ``text[start:end]`` into folded words; numbers such as 1.000 or 0,23 stay whole."""
     stop = len(text) if end is None else end
@@ -102,9 +150,11 @@ class TextCache:
     One entry a distinct text and language: a document that many answers cite is prepared once.
     """
 
-    def __init__(self, max_characters: int) -> None:
+    def __init__(self, max_characters: int, parser: Parser | None = None) -> None:
         """Keep at most ``max_characters`` of original text."""
         self._max_characters = max_characters
+        self._parser = parser or default_parser()
+        self.hits = self.misses = 0
         self._characters = 0
         self._texts: OrderedDict[tuple[str, str], PreparedText] = OrderedDict()
 
@@ -117,8 +167,10 @@ class TextCache:
         key = (lexicon.language, original)
         if (kept := self._texts.get(key)) is not None:
             self._texts.move_to_end(key)
+            self.hits += 1
             return kept
-        self._texts[key] = prepared = PreparedText.of(original, lexicon)
+        self.misses += 1
+        self._texts[key] = prepared = PreparedText.of(original, lexicon, parser=self._parser)
         self._characters += len(original)
         self._shrink()
         return prepared

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.features.components_defined import ComponentsDefined
+from scoring.features.error_mismatch import ERROR_MISMATCH
 from scoring.features.verbatim_guide import VERBATIM_GUIDE
 from scoring.reasons import Reason
 from scoring.types import FeatureValue
@@ -24,7 +25,8 @@ class Score:
 def truthfulness(values: Sequence[FeatureValue], *, quotation_decides: bool = True) -> Score:
     """Return the score of the applicable features.
 
-    1. Their mean, equal weights, scaled to 1..5. 2. 1 where a named component is not defined.
+    1. Their mean, equal weights, scaled to 1..5. 2. 1 where a named component is not defined, or, in
+    a profile that measures it, where another error code is explained than the one asked about.
     3. Otherwise 5 where a guide is verbatim. The paper leaves open which of 2 and 3 wins: a wrong
     block costs less than a wrong send. ``quotation_decides`` False leaves rule 3 out, for questions
     that want a yes or a no: a guide, however true, does not say which.
@@ -34,13 +36,15 @@ def truthfulness(values: Sequence[FeatureValue], *, quotation_decides: bool = Tr
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
     if any(_names_undefined(value) for value in values):
         return Score(LOWEST, Reason.UNDEFINED_COMPONENT)
-    if quotation_decides and any(_quotes_a_guide(value) for value in values):
+    if _has_evidence(values, ERROR_MISMATCH):
+        return Score(LOWEST, Reason.ERROR_MISMATCH)
+    if quotation_decides and _has_evidence(values, VERBATIM_GUIDE):
         return Score(HIGHEST, Reason.VERBATIM_GUIDE)
     return Score(LOWEST + (HIGHEST - LOWEST) * sum(applicable) / len(applicable))
 
 
-def _quotes_a_guide(value: FeatureValue) -> bool:
-    return any(evidence.kind == VERBATIM_GUIDE for evidence in value.evidence)
+def _has_evidence(values: Sequence[FeatureValue], kind: str) -> bool:
+    return any(evidence.kind == kind for value in values for evidence in value.evidence)
 
 
 def _names_undefined(value: FeatureValue) -> bool:

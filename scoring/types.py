@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -37,16 +37,45 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence or line of a text and its translation, as character offsets into each."""
+
+    start: int
+    end: int
+    translated_start: int
+    translated_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedText:
+    """A text in English, and which part of it translates which part of the original, in order."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """An exchange in English; ``context`` is in the order of the exchange's passages."""
+
+    question: TranslatedText
+    answer: TranslatedText
+    context: tuple[TranslatedText, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """One question, the chatbot's answer, and the context to judge it against.
 
     ``language`` is an ISO 639-1 code that the sender states, or None to have it identified.
+    ``translation`` is the exchange in English where it was translated first (paper, VI-A).
     """
 
     question: str
     answer: str
     context: tuple[Passage, ...] = ()
     language: str | None = None
+    translation: Translation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +103,20 @@ class FeatureValue:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheUse:
+    """How many documents of an exchange had been prepared before, and how many had not."""
+
+    hits: int = 0
+    misses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """Everything the scorer and the routing policy say about one answer.
 
     ``score`` is in [1, 5], or None when there is no score; ``reasons`` are stable codes, the
     first is the one that decided; ``degraded`` are the codes of what could not be checked.
+    ``documents`` is a note for the metrics, no part of the judgement: it takes no part in ``==``.
     """
 
     decision: Decision
@@ -92,3 +130,4 @@ class Judgement:
     policy_version: str
     scorer_version: str
     degraded: tuple[str, ...] = ()
+    documents: CacheUse = field(default=CacheUse(), compare=False)

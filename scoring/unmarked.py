@@ -120,6 +120,8 @@ def _before_noun(text: PreparedText, words: Sequence[Word], index: int) -> Name 
         if _stops(text, words[begin - 1], words[begin]):
             break
         begin -= 1
+    if begin < index - 1 and words[begin].text in text.lexicon.function_words:
+        begin += 1  # "The Save button": the article has the capital that opens the sentence
     opens = begin == 0 or _stops(text, words[begin - 1], words[begin])
     return None if begin == index or opens else _name(words[begin:index], open_ended=False)
 

@@ -10,6 +10,7 @@ from scoring.types import Judgement
 from streams.enrichment.context import GivenDocuments, ResolvedContext, resolve_context
 from streams.judging import Judge, unjudged
 from streams.settings import Settings
+from streams.translation import FILE_PATIENCE_SECONDS, NotTranslated, Translation
 from streams.verdicts import exchange_of, make_verdict
 
 
@@ -21,16 +22,23 @@ class OfflineJudge:
         judge: scores and decides, within a time limit of its own.
         documents: what document ids are resolved from; one that is not there degrades the verdict
             (``context_missing``), as it does in the worker.
+        translation: what is done to an exchange before it is judged.
         scored_at: the time that every verdict of this run carries, so that runs can be compared.
     """
 
     def __init__(
-        self, settings: Settings, judge: Judge, documents: GivenDocuments, scored_at: datetime
+        self,
+        settings: Settings,
+        judge: Judge,
+        documents: GivenDocuments,
+        scored_at: datetime,
+        translation: Translation | None = None,
     ) -> None:
         self._settings = settings
         self._judge = judge
         self._documents = documents
         self._scored_at = scored_at
+        self._translation = translation or NotTranslated()
 
     async def verdict(self, answer: ChatbotAnswer) -> Verdict:
         """Judge one answer.
@@ -46,7 +54,9 @@ class OfflineJudge:
 
     async def _judgement(self, answer: ChatbotAnswer, context: ResolvedContext) -> Judgement:
         try:
-            return await self._judge.judge(exchange_of(answer, context.passages), context.degraded)
+            exchange = exchange_of(answer, context.passages)
+            prepared = await self._translation.prepare(exchange, FILE_PATIENCE_SECONDS)
+            return await self._judge.judge(prepared.exchange, (*context.degraded, *prepared.degraded))
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
             return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self, TypeVar
 
 import structlog
 
+from scoring.options import ScorerOptions
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
@@ -37,21 +39,33 @@ class ScoringPool:
     costs one process start and nothing else. A process that cannot be replaced ends the worker.
 
     Args:
-        policy, profile: what each process builds its ``Scorer`` from.
+        policy, profile, options: what each process builds its ``Scorer`` from.
         processes: how many.
         timeout: seconds that one answer may occupy a process.
     """
 
-    def __init__(self, policy: Policy, profile: str, processes: int, timeout: float) -> None:
-        # A forked copy of a process with threads can hang; a fork server has none, and starts
-        # a replacement in milliseconds because it has the scorer imported already.
+    def __init__(
+        self,
+        policy: Policy,
+        profile: str,
+        processes: int,
+        timeout: float,
+        options: ScorerOptions | None = None,
+    ) -> None:
+        # A forked copy of a process with threads can hang. A fork server has none, and what it has
+        # loaded its processes need not load again: the main module, and what scoring takes long to load.
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["scoring"])
+        context.set_forkserver_preload(["__main__", "scoring.preload"])
         limit = timeout + _GRACE_SECONDS
-        self._processes = [ScoringProcess(context, policy, profile, limit) for _ in range(processes)]
-        self._free: asyncio.Queue[ScoringProcess] = asyncio.Queue()
+        built_from = policy, profile, options or ScorerOptions()
+        self._processes = [ScoringProcess(context, *built_from, limit) for _ in range(processes)]
+        self._free: deque[ScoringProcess] = deque()
+        # Whoever has waited longest is next, which a queue does not promise.
+        self._turns = asyncio.Semaphore(0)
         self._replacing: set[asyncio.Task[None]] = set()
-        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="scoring")
+        # A process that is killed and replaced may for a moment have one thread with its old self.
+        self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
+        self._stopping = False
         self._timeout = timeout
 
     async def __aenter__(self) -> Self:
@@ -62,7 +76,7 @@ class ScoringPool:
             await self._stop()
             raise
         for process in self._processes:
-            self._free.put_nowait(process)
+            self._release(process)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -102,35 +116,42 @@ class ScoringPool:
 
     async def _take(self) -> ScoringProcess:
         """Wait for a free process; one that died while it was free is no answer's doing."""
-        process = await self._free.get()
-        if not process.alive:
+        await self._turns.acquire()
+        process = self._free.popleft()
+        if not process.idle:
             try:
                 await self._replace(process)
             except BaseException:
-                self._free.put_nowait(process)  # whoever is next must not wait for ever
+                self._release(process)  # whoever is next must not wait for ever
                 raise
         return process
 
+    def _release(self, process: ScoringProcess) -> None:
+        self._free.append(process)
+        self._turns.release()
+
     def _give_back(self, process: ScoringProcess) -> None:
-        if process.alive:
-            self._free.put_nowait(process)
+        if process.idle:
+            self._release(process)
             return
         # Now, not when the next answer comes: that one would have to wait for it.
-        task = asyncio.create_task(self._replace_and_give_back(process))
+        task = asyncio.create_task(self._replace_and_release(process))
         self._replacing.add(task)
         task.add_done_callback(self._replacing.discard)
 
-    async def _replace_and_give_back(self, process: ScoringProcess) -> None:
+    async def _replace_and_release(self, process: ScoringProcess) -> None:
         try:
             await self._replace(process)
         except InfrastructureFailure as failure:
             # The answer that takes the dead process next tries again, and fails with the reason.
-            log.critical("scoring_process_not_replaced", reason=str(failure))
+            if not self._stopping:
+                log.critical("scoring_process_not_replaced", reason=str(failure))
         finally:
-            self._free.put_nowait(process)
+            self._release(process)
 
     async def _replace(self, process: ScoringProcess) -> None:
-        log.warning("scoring_process_replaced", exit_code=process.exitcode)
+        if not self._stopping:
+            log.warning("scoring_process_replaced", exit_code=process.exitcode)
         await self._start(process)
 
     async def _start(self, process: ScoringProcess) -> None:
@@ -153,6 +174,7 @@ class ScoringPool:
             raise
 
     async def _stop(self) -> None:
+        self._stopping = True
         await asyncio.gather(*(asyncio.to_thread(process.end) for process in self._processes))
         await asyncio.gather(*self._replacing, return_exceptions=True)
         self._threads.shutdown(wait=False)

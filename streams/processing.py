@@ -19,6 +19,7 @@ from streams.enrichment.context import Documents, ResolvedContext, resolve_conte
 from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging import Judge, unjudged
 from streams.settings import Settings
+from streams.translation import NotTranslated, Translation
 from streams.verdicts import exchange_of, make_verdict
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
@@ -48,6 +49,7 @@ class AnswerProcessor:
         documents: resolves document ids.
         judge: scores and decides.
         now: the clock, aware, for ``scored_at`` and dead letters.
+        translation: what is done to an exchange before it is judged.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class AnswerProcessor:
         documents: Documents,
         judge: Judge,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        translation: Translation | None = None,
     ) -> None:
         self._settings = settings
         self._codec = codec
         self._documents = documents
         self._judge = judge
         self._now = now
+        self._translation = translation or NotTranslated()
 
     async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
         """Judge one record.
@@ -106,7 +110,11 @@ class AnswerProcessor:
     ) -> Judgement:
         try:
             async with asyncio.timeout(deadline.remaining()):
-                return await self._judge.judge(exchange_of(answer, context.passages), context.degraded)
+                exchange = exchange_of(answer, context.passages)
+                # Half of what is left: a translation that comes too late to be judged is of no use.
+                prepared = await self._translation.prepare(exchange, deadline.remaining() / 2)
+                degraded = (*context.degraded, *prepared.degraded)
+                return await self._judge.judge(prepared.exchange, degraded)
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
             return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)

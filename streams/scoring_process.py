@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from scoring import Scorer
+from scoring.options import ScorerOptions
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 
@@ -50,13 +51,15 @@ class ScoringProcess:
 
     Args:
         context: makes the processes.
-        policy, profile: what the scorer is built from.
+        policy, profile, options: what the scorer is built from.
         limit: seconds after which an answer ends the process even if nobody is left to kill it.
     """
 
-    def __init__(self, context: ForkServerContext, policy: Policy, profile: str, limit: float) -> None:
+    def __init__(
+        self, context: ForkServerContext, policy: Policy, profile: str, options: ScorerOptions, limit: float
+    ) -> None:
         self._context = context
-        self._arguments = policy, profile, limit
+        self._arguments = policy, profile, options, limit
         self._starting = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
@@ -64,9 +67,13 @@ class ScoringProcess:
         self._ended = False
 
     @property
-    def alive(self) -> bool:
-        """Whether the process runs, busy or idle, and may go on."""
-        return self._process is not None and not self._killed and self._process.is_alive()
+    def idle(self) -> bool:
+        """Whether the process runs and waits for work; to be asked only when it has none."""
+        if self._process is None or self._connection is None or self._killed:
+            return False
+        # What can be read from a process without work is the end of its pipe. The system may not have
+        # told of its death yet: the fork server that has to may be gone or frozen itself.
+        return self._process.is_alive() and not self._connection.poll()
 
     @property
     def exitcode(self) -> int | None:
@@ -82,62 +89,67 @@ class ScoringProcess:
         with self._starting:
             if self._ended:
                 raise ProcessDied(None)
-            if self._process is not None:
-                self._process.kill()
+            self.kill()
             # The former connection is dropped, not closed: a thread may still be reading from it.
             connection, theirs = self._context.Pipe()
             with theirs:
-                self._process = self._context.Process(target=_serve, args=(theirs, *self._arguments))
-                self._process.daemon = True
-                self._process.start()
+                process = self._context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
+                self._process = process
+                process.start()
             self._connection, self._killed = connection, False
-        self._receive(connection)
+        _receive(process, connection)
 
     def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
         """Judge one exchange; raises ProcessDied when the process ends in the middle of it."""
-        connection = self._connection
+        # Taken once: another process may have these names by the time that this one has died.
+        process, connection = self._process, self._connection
+        assert process is not None
         assert connection is not None
         try:
             connection.send((exchange, degraded))
         except OSError as error:
-            raise self._died() from error
-        answer: Judgement | Failed = self._receive(connection)
+            raise _died(process) from error
+        answer: Judgement | Failed = _receive(process, connection)
         return answer
 
     def kill(self) -> None:
         """End the process, whatever it is doing; whoever waits for it gets ProcessDied."""
         self._killed = True
-        if self._process is not None:
+        if self._process is not None and self._process.pid is not None:
             self._process.kill()
 
     def end(self) -> None:
-        """End the process for good and wait until it is gone."""
-        with self._starting:
-            self._ended = True
-            self.kill()
-            if self._process is not None:
-                self._process.join(_END_SECONDS)
-
-    def _receive(self, connection: Connection) -> Any:
-        try:
-            return connection.recv()
-        except (EOFError, OSError) as error:
-            raise self._died() from error
-
-    def _died(self) -> ProcessDied:
-        assert self._process is not None
-        self._process.join(_END_SECONDS)
-        return ProcessDied(self._process.exitcode)
+        """End the process for good and wait until it is gone, for a limited time."""
+        self._ended = True
+        if self._starting.acquire(timeout=_END_SECONDS):
+            self._starting.release()
+        self.kill()
+        if self._process is not None and self._process.pid is not None:
+            self._process.join(_END_SECONDS)
 
 
-def _serve(connection: Connection, policy: Policy, profile: str, limit: float) -> None:
+def _receive(process: BaseProcess, connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except (EOFError, OSError) as error:
+        raise _died(process) from error
+
+
+def _died(process: BaseProcess) -> ProcessDied:
+    process.join(_END_SECONDS)
+    return ProcessDied(process.exitcode)
+
+
+def _serve(
+    connection: Connection, policy: Policy, profile: str, options: ScorerOptions, limit: float
+) -> None:
     """Judge what comes through the pipe until it closes; the main function of a scoring process."""
     # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
     # worker ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    scorer = Scorer(policy, profile)
-    connection.send(None)
-    with contextlib.suppress(EOFError, OSError):
+    scorer = Scorer(policy, profile, options)
+    with contextlib.suppress(EOFError, OSError):  # the worker is gone
+        connection.send(None)
         while True:
             exchange, degraded = connection.recv()
             # The kernel's alarm ends the process even inside C code that never looks up, and even

@@ -31,6 +31,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from scoring.company_terms import LEAST_DOCUMENTS
+from scoring.lexicon import load_folder
 from scoring.policy import Policy
 from streams.addresses import HttpUrl, Servers
 
@@ -59,6 +61,11 @@ def _replicas(value: int) -> int:
     if value == 0:
         raise ValueError("should be -1, the cluster's default, or at least 1")
     return value
+
+
+def _readable_lexicons(folder: Path) -> Path:
+    load_folder(folder)  # its error is one line with file, line and reason
+    return folder
 
 
 class WrongSettings(Exception):
@@ -146,13 +153,83 @@ class DocumentSettings(_Section):
     )
 
 
+class CompanyTermsSettings(_Section):
+    """The words of the company's own language, which the feature ``company_terms`` looks for."""
+
+    file: Path | None = Field(
+        None,
+        description="what `truthgate lexicon build` wrote; unset: built from the documents, as they change",
+    )
+    least_documents: int = Field(
+        LEAST_DOCUMENTS, ge=1, description="a language with fewer documents has no terms"
+    )
+    rebuild_interval: Seconds = Field(60, description="how often changes are taken in, at most")
+
+
 class ScoringSettings(_Section):
     """Who judges, in how many processes, and for how long at most."""
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
-    profile: Literal["paper"] = "paper"
+    profile: Literal["paper", "extended"] = "paper"
+    lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
+        None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
+    )
     processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=MOST_PROCESSES)
     timeout: Seconds = Field(10, description="how long one answer may occupy a scoring process")
+    pipelines: dict[str, str] = Field(
+        default_factory=dict,
+        description="spaCy pipelines other than the default, by language: an installed package or a folder",
+    )
+    cached_characters: int = Field(
+        4_000_000, ge=0, description="how much text of documents each scoring process keeps parsed"
+    )
+
+
+class TranslationSettings(_Section):
+    """Whether and by whom texts are translated into English before they are judged.
+
+    What is not set is not contacted. Questions and answers may hold personal data: a public
+    translator sees them.
+    """
+
+    mode: Literal["off", "auto", "always"] = Field(
+        "off",
+        description="auto: what is not in English is translated if a provider is set; "
+        "always: the same, and a provider must be set",
+    )
+    provider: Literal["libretranslate", "google", "deepl", "mymemory"] | None = None
+    base_url: HttpUrl | None = Field(
+        None, description="the server of libretranslate, which has no default, or of deepl"
+    )
+    api_key: SecretStr | None = None
+    time_limit: Seconds = Field(
+        10,
+        description="how long an answer waits for its translation, but never more than half of the time "
+        "it has left; then it is judged as it is, degraded translation_unavailable",
+    )
+    request_timeout: float = Field(
+        5, gt=0, le=60, allow_inf_nan=False, description="seconds that one HTTP call may take"
+    )
+    attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
+    concurrency: int = Field(4, ge=1, le=64, description="how many calls are made at once")
+    request_characters: int = Field(
+        1000, ge=100, le=4500, description="how much text goes into one call, about"
+    )
+    breaker_failures: int = Field(
+        5, ge=1, le=10_000, description="so many failed calls in a row, and no answer waits any more"
+    )
+    breaker_reset: Seconds = Field(30, description="how long until one call tries again")
+    cache: Path = Field(
+        default_factory=lambda: user_cache_path("truthgate") / "translations.sqlite3",
+        description="where translations of documents are kept; questions and answers never are",
+    )
+    cache_megabytes: int = Field(256, ge=1, le=100_000)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> TranslationSettings:
+        if self.mode == "always" and self.provider is None:
+            raise ValueError("mode always needs a provider")
+        return self
 
 
 class FlowSettings(_Section):
@@ -197,7 +274,9 @@ class Settings(BaseSettings):
     topics: TopicSettings = TopicSettings()
     encoding: EncodingSettings = EncodingSettings()
     documents: DocumentSettings = DocumentSettings()
+    company_terms: CompanyTermsSettings = CompanyTermsSettings()
     scoring: ScoringSettings = ScoringSettings()
+    translation: TranslationSettings = TranslationSettings()
     policy: Policy = Policy()
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from typing import NoReturn
 
 import structlog
@@ -27,20 +27,24 @@ from streams.delivery.consumer import SafeConsumer
 from streams.delivery.intake import Intake
 from streams.delivery.limits import longest_settling
 from streams.delivery.publisher import Publisher
+from streams.enrichment.company_terms import terms_source
 from streams.enrichment.follower import DocumentFollower
 from streams.enrichment.store import DocumentStore
+from streams.enrichment.terms_upkeep import TermsUpkeep
 from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health
-from streams.judging import Judge, ScoringOff
+from streams.judging import Judge, ObservedJudge, ScoringOff
 from streams.kafka import ServiceUnreachable, open_consumer, open_producer
 from streams.pages import create_pages, serve
 from streams.pool import ScoringPool
 from streams.processing import AnswerProcessor
 from streams.progress import ProgressProbe
+from streams.scorer_options import scorer_options
 from streams.settings import Settings, WrongSettings
 from streams.telemetry.logs import configure
 from streams.telemetry.metrics import Metrics
 from streams.topics import Topics, check_topics, message_limits
+from streams.translation import NotTranslated, Translation, open_translation
 from streams.watchdog import Watchdog
 
 log = structlog.get_logger(__name__)
@@ -49,6 +53,8 @@ log = structlog.get_logger(__name__)
 _LINGER_MS = 2
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
+#: How long the first answers wait for the company's terms; a thousand documents take half a second.
+_FIRST_TERMS_SECONDS = 30.0
 #: How long to try to set the group's offsets back before the process ends.
 _REWIND_SECONDS = 5.0
 
@@ -92,7 +98,7 @@ def _describe(failure: BaseException) -> str:
 
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
-    if problems := await check_topics(settings):
+    if problems := await check_topics(settings, any_partitions=True):
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
     metrics, health = Metrics(), Health(settings.health.stall_timeout)
@@ -102,9 +108,12 @@ async def _run(settings: Settings) -> None:
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
         publisher = await stack.enter_async_context(_publisher(settings))
-        judge = await stack.enter_async_context(_judge(settings))
-        documents = await stack.enter_async_context(_documents(settings, codec, metrics))
-        processor = AnswerProcessor(settings, codec, documents, judge)
+        judge = await stack.enter_async_context(_judge(settings, metrics))
+        store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
+        translation = await stack.enter_async_context(_translation(settings, metrics))
+        documents = await stack.enter_async_context(_documents(settings, store, codec, metrics))
+        terms = await stack.enter_async_context(_company_terms(settings, store, documents, metrics))
+        processor = AnswerProcessor(settings, codec, documents, judge, translation=translation)
         intake = Intake(processor, publisher, topics, metrics, settings.flow, end_at_once)
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
@@ -112,6 +121,8 @@ async def _run(settings: Settings) -> None:
             "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
         )
         if await _caught_up(settings, documents, health, stopping):
+            # So that an answer is judged right after the start as it is later.
+            await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
             await _consume(app, intake, health, stopping, settings)
     log.info("worker_stopped")
 
@@ -208,30 +219,59 @@ async def _publisher(settings: Settings) -> AsyncIterator[Publisher]:
 
 
 @asynccontextmanager
-async def _judge(settings: Settings) -> AsyncIterator[Judge]:
+async def _judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
     scoring = settings.scoring
     if not scoring.enabled:
         yield ScoringOff(settings.policy, scoring.profile)
         return
-    async with ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout) as pool:
-        yield pool
+    options = scorer_options(settings)
+    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
+    async with pool:
+        yield ObservedJudge(pool, metrics.count_prepared)
 
 
 @asynccontextmanager
-async def _documents(settings: Settings, codec: Codec, metrics: Metrics) -> AsyncIterator[DocumentFollower]:
-    store = DocumentStore(settings.documents.store)
+async def _translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation]:
+    if not settings.scoring.enabled or settings.translation.mode == "off":
+        yield NotTranslated()
+        return
+    from streams.telemetry.translation import TranslationTelemetry  # noqa: PLC0415 - half a second to import
+
+    telemetry = TranslationTelemetry(metrics.registry)
+    opened = open_translation(settings.translation, observer=telemetry, count=telemetry.count)
+    async with opened as translation:
+        yield translation
+
+
+@asynccontextmanager
+async def _documents(
+    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics
+) -> AsyncIterator[DocumentFollower]:
+    follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
+    await follower.start()
+    metrics.documents.set_function(lambda: follower.documents)
+    ending = asyncio.create_task(_end_with(follower.wait_failed()))
     try:
-        follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
-        await follower.start()
-        metrics.documents.set_function(lambda: follower.documents)
-        ending = asyncio.create_task(_end_with(follower.wait_failed()))
-        try:
-            yield follower
-        finally:
-            ending.cancel()
-            await follower.stop()
+        yield follower
     finally:
-        store.close()
+        ending.cancel()
+        await follower.stop()
+
+
+@asynccontextmanager
+async def _company_terms(
+    settings: Settings, store: DocumentStore, documents: DocumentFollower, metrics: Metrics
+) -> AsyncIterator[TermsUpkeep]:
+    upkeep = TermsUpkeep(
+        terms_source(settings, store),
+        settings.company_terms.rebuild_interval,
+        documents.caught_up,
+        on_terms=metrics.show_company_terms,
+        on_failure=metrics.company_terms_failures.inc,
+    )
+    metrics.company_terms_age.set_function(lambda: upkeep.age)
+    async with upkeep:
+        yield upkeep
 
 
 @asynccontextmanager

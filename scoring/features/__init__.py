@@ -1,17 +1,26 @@
 """The heuristics of the paper, each measured on its own."""
 
-from scoring.features.base import ContextText, Feature, Material
+from scoring.features.base import ContextText, Feature, Material, Resource
+from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
+from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.hal import Hal
 from scoring.features.prompt_overlap import PromptOverlap
+from scoring.features.subject_combination import SubjectCombination
 from scoring.features.verbatim_guide import VerbatimGuide
 
 __all__ = [
+    "CompanySpecificTerms",
     "ComplexAnswer",
     "ComponentsDefined",
     "ContextText",
+    "ErrorMismatch",
     "Feature",
+    "Hal",
     "Material",
     "PromptOverlap",
+    "Resource",
+    "SubjectCombination",
     "VerbatimGuide",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Material, span_evidence
+from scoring.features.base import Material, Resource, span_evidence
 from scoring.lexicon import COMPLEXITY_KINDS
 from scoring.types import Evidence, FeatureValue
 
@@ -11,11 +11,22 @@ class ComplexAnswer:
     """Share of the four kinds of signal words that the answer uses.
 
     The kinds are perspective, comparison, example and reasoning; one word of a kind is enough,
-    and its first occurrence is the evidence. Not applicable to an answer without words.
+    and its first occurrence is the evidence, such as ``reasoning_signal``. Heuristic: general answer;
+    one that reasons, compares or gives examples says more than a simple or vague one. The value is in
+    [0, 1] by steps of a quarter. Not applicable to an answer without words.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text import PreparedText
+    >>> texts = "Can I?", "No, because it is closed."
+    >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
+    >>> value = ComplexAnswer().measure(Material(question, answer, context=()))
+    >>> value.value, [(evidence.kind, evidence.text) for evidence in value.evidence]
+    (0.25, [('reasoning_signal', 'because')])
     """
 
     name = "complex_answer"
     on_translation = False
+    needs = frozenset({Resource.LEXICON})
 
     def measure(self, material: Material) -> FeatureValue:
         """Return kinds that occur / 4."""

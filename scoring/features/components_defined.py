@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from scoring.components import components
-from scoring.features.base import MAX_EVIDENCE, Material
+from scoring.features.base import MAX_EVIDENCE, Material, Resource, span_evidence
 from scoring.lexicon import Lexicon
 from scoring.names import Component, Name
 from scoring.text import PreparedText
@@ -33,10 +33,25 @@ class ComponentsDefined:
     Evidence: ``undefined_component`` for a name that occurs nowhere, ``misplaced_component`` for
     a part that exists but not at this place of its path, ``undefined_path`` where all parts
     exist but no two of them in this order.
+
+    Heuristic: unspecified components. The value is in [0, 1]: parts without a fault / parts named.
+    Measured: of the answers whose mistakes name a component all are caught, 5 of 5 on the development
+    answers and 4 of 4 on those of another product, in Dutch and in English; of 39 and 36 true ones at
+    most one is taken for wrong.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.features.base import ContextText
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> document = ContextText("d", text("Click **Save** on the tab **Leave**."))
+    >>> answer = text("Click **Save** or **Undo**.")
+    >>> value = ComponentsDefined().measure(Material(text(""), answer, (document,)))
+    >>> value.value, [evidence.text for evidence in value.evidence]
+    (0.5, ['Undo'])
     """
 
     name = "components_defined"
     on_translation = False
+    needs = frozenset({Resource.LEXICON})
 
     def measure(self, material: Material) -> FeatureValue:
         """Return defined parts / named parts."""
@@ -159,4 +174,4 @@ def _spaced(words: Iterable[str]) -> str:
 
 def _evidence(answer: PreparedText, faults: Iterable[_Fault]) -> Iterator[Evidence]:
     for fault in faults:
-        yield Evidence(fault.kind, answer.original[fault.start : fault.end], fault.start, fault.end)
+        yield from span_evidence(fault.kind, answer, [(fault.start, fault.end)])

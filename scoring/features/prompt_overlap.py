@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Material, span_evidence
+from scoring.features.base import Material, Resource, span_evidence
 from scoring.text import PreparedText
 from scoring.types import FeatureValue
 
@@ -11,11 +11,19 @@ class PromptOverlap:
     """Share of the question's distinct content words that the answer repeats.
 
     Words are compared without plural endings. Not applicable where the question has no content word
-    ("Can I?") or the answer no word. Evidence: the first place of each word in the answer.
+    ("Can I?") or the answer no word. The value is in [0, 1]. Evidence ``question_word``: the first place
+    of each word in the answer.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> texts = "Can I copy schedules?", "Copy it."
+    >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
+    >>> PromptOverlap().measure(Material(question, answer, context=())).value
+    0.5
     """
 
     name = "prompt_overlap"
     on_translation = False
+    needs = frozenset({Resource.LEXICON})
 
     def measure(self, material: Material) -> FeatureValue:
         """Return repeated content words / content words of the question."""

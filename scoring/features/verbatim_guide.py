@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.features.base import ContextText, Material, span_evidence
+from scoring.features.base import ContextText, Material, Resource, span_evidence
 from scoring.guides import Guide, Step, guides
 from scoring.lexicon import Lexicon
+from scoring.text import PreparedText
 from scoring.types import Evidence, FeatureValue
 from scoring.verbatim import quotation
 
@@ -19,31 +20,41 @@ DIFFERING_STEP = "differing_step"
 # An answer with more guides is no support answer; the limit bounds steps times steps.
 _MOST_GUIDES = 10
 _MOST_STEPS = 50
+_NO_WORDS = frozenset({"PUNCT", "SYM", "SPACE"})
 
 
 class VerbatimGuide:
-    """How near the answer's numbered guides come to guides of the context.
+    r"""How near the answer's numbered guides come to guides of the context.
 
     A guide's value is its best over the context's guides: the mean over its steps of the cosine of
-    their word counts, times the ratio of the step counts. The feature is the mean over the
-    answer's guides; 0 where the context has no guide, not applicable where the answer has none.
+    the counts of their lemmas, without stop words, times the ratio of the step counts. The feature is
+    the mean over the answer's guides (the first 10): in [0, 1], 0 where the context has no guide, not
+    applicable where the answer has none.
 
     Mistakes of chatbots change one number, one "not" or one button of a guide, which no cosine
     notices. So the evidence ``verbatim_guide``, on which the score rests, asks for more: the whole
     answer is a quotation (see :func:`scoring.verbatim.quotation`). Otherwise a step that differs in
     its words from all steps of the nearest guide (fillers of the lexicon apart) is a
     ``differing_step``.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> guide = "1. Open the menu.\n2. Choose the colour."
+    >>> document = ContextText("d", text(f"A way to do it:\n\n{guide}"))
+    >>> VerbatimGuide().measure(Material(text("How?"), text(guide), (document,))).value
+    1.0
     """
 
     name = "verbatim_guide"
     on_translation = True
+    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the mean similarity of the answer's guides."""
-        own = material.answer.derived(guides)
+        own = material.answer.derived(counted_guides)
         if not own:
             return FeatureValue(self.name, None)
-        matches = [_best(guide, material) for guide in own[:_MOST_GUIDES]]
+        matches = [_best(guide, counts, material) for guide, counts in own]
         value = sum(match.similarity for match in matches) / len(own)
         return FeatureValue(self.name, min(value, 1.0), tuple(_evidence(material, matches)))
 
@@ -56,19 +67,28 @@ class _Match:
     document: ContextText | None = None
 
 
-def _best(guide: Guide, material: Material) -> _Match:
+def _best(guide: Guide, own: list[Counter[str]], material: Material) -> _Match:
     best = _Match(guide)
-    own = _counts(guide)
     for document in material.context:
-        for other in document.text.derived(guides)[:_MOST_GUIDES]:
-            similarity = _similarity(own, _counts(other))
+        for other, counts in document.text.derived(counted_guides):
+            similarity = _similarity(own, counts)
             if similarity > best.similarity:
                 best = _Match(guide, similarity, other, document)
     return best
 
 
-def _counts(guide: Guide) -> list[Counter[str]]:
-    return [Counter(word.text for word in step.words) for step in guide.steps[:_MOST_STEPS]]
+def counted_guides(text: PreparedText) -> tuple[tuple[Guide, list[Counter[str]]], ...]:
+    """Return the first guides of a text, each with the counts of the lemmas of its first steps."""
+    return tuple(
+        (guide, [_lemmas(text, step) for step in guide.steps[:_MOST_STEPS]])
+        for guide in guides(text)[:_MOST_GUIDES]
+    )
+
+
+def _lemmas(text: PreparedText, step: Step) -> Counter[str]:
+    parse = text.parse
+    indices = parse.indices(step.start, step.end)
+    return Counter(parse.lemma[n] for n in indices if not parse.is_stop[n] and parse.pos[n] not in _NO_WORDS)
 
 
 def _similarity(own: list[Counter[str]], other: list[Counter[str]]) -> float:
@@ -91,11 +111,14 @@ def _squares(counts: Counter[str]) -> int:
 
 
 def _evidence(material: Material, matches: list[_Match]) -> Iterator[Evidence]:
-    answer = material.answer
-    if quoted := quotation(material):
-        span = quoted.start, len(answer.original.rstrip())
-        yield from span_evidence(VERBATIM_GUIDE, answer, [span], quoted.document.document_id)
+    # A translation can make two texts alike that are not, so only what came can be a quotation.
+    as_it_came = material.untranslated or material
+    quoted = None if as_it_came.answer.source else quotation(as_it_came)
+    if quoted:
+        span = quoted.start, len(as_it_came.answer.original.rstrip())
+        yield from span_evidence(VERBATIM_GUIDE, as_it_came.answer, [span], quoted.document.document_id)
         return
+    answer = material.answer
     for match in matches:
         if match.nearest and match.document:
             spans = _differing(match.guide, match.nearest, answer.lexicon)

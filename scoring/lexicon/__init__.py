@@ -1,15 +1,17 @@
 """What the scorer knows of a language, read from one TOML file a language."""
 
-from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, TypePatterns
+from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
-from scoring.lexicon.reader import LexiconError, load_lexicon, load_shipped
+from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_shipped
 
 __all__ = [
     "COMPLEXITY_KINDS",
     "Lexicon",
     "LexiconError",
     "PhraseList",
+    "Refusals",
     "TypePatterns",
+    "load_folder",
     "load_lexicon",
     "load_shipped",
 ]

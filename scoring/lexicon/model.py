@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.lexicon.phrases import PhraseList
@@ -14,10 +15,41 @@ COMPLEXITY_KINDS = ("perspective", "comparison", "example", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class TypePatterns:
-    """The phrases that mark one message type; a type may have several such lists."""
+    """The phrases that mark one message type; a type may have several such lists.
+
+    A hit within one of the ``exceptions`` is none: "what is" marks a general question, but not in
+    "what is the cause". ``in_statements``: what is asked ("... was rejected?") does not count.
+    """
 
     type: MessageType
     phrases: PhraseList
+    exceptions: PhraseList
+    in_statements: bool = False
+
+    def hits(self, words: Sequence[str], clause_starts: Collection[int]) -> Iterator[tuple[int, int]]:
+        """Yield (first, after the last) word index of every hit that is no exception."""
+        excepted = list(self.exceptions.find(words, clause_starts))
+        starts = [start for start, _ in excepted]
+        for first, last in self.phrases.find(words, clause_starts):
+            before = bisect_right(starts, first)
+            if not before or excepted[before - 1][1] < last:
+                yield first, last
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How an answer says that it has none.
+
+    ``phrases`` say so ("could not find"); ``advice`` may stand beside it ("contact support");
+    ``words`` are what both speak of without saying anything of the product; ``contrasts`` begin
+    something else ("but"); ``verdicts`` are the answers of one word ("yes").
+    """
+
+    phrases: PhraseList
+    advice: PhraseList
+    words: frozenset[str]
+    contrasts: frozenset[str]
+    verdicts: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +61,17 @@ class Lexicon:
     - ``greetings``, ``closings``: phrases that open or close a message without saying anything.
     - ``lead_ins``: whole lines that introduce a guide and say nothing else.
     - ``complexity``: signal words by kind (see COMPLEXITY_KINDS).
+    - ``refusal``: how an answer says that it has none.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
+    - ``negations``: words that turn what is said into its opposite.
     - ``emphasis``: what authors mark bold without naming a component.
     - ``action_verbs``: precede a component ("click Save"); ``instruction_verbs``: open a step's
       title; ``component_nouns``: stand beside one ("the Save button"); ``path_openers``: precede a
       menu path ("go to A > B"); ``keys``: keys of a keyboard.
     - ``step_words``: number a step ("Step 2:"); ``plural_endings``: stripped to compare.
+    - ``error_nouns``: stand before a number that is an error code ("error 404").
+    - ``neighbours``: frequent words of neighbouring languages that this one does not have.
     """
 
     language: str
@@ -46,8 +82,10 @@ class Lexicon:
     closings: PhraseList
     lead_ins: frozenset[str]
     complexity: Mapping[str, PhraseList]
+    refusal: Refusals
     function_words: frozenset[str]
     fillers: frozenset[str]
+    negations: frozenset[str]
     emphasis: PhraseList
     action_verbs: frozenset[str]
     instruction_verbs: frozenset[str]
@@ -55,6 +93,8 @@ class Lexicon:
     path_openers: frozenset[str]
     keys: frozenset[str]
     step_words: frozenset[str]
+    error_nouns: frozenset[str]
+    neighbours: frozenset[str]
     plural_endings: tuple[str, ...]
 
     def stem(self, word: str) -> str:

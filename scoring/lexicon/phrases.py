@@ -6,17 +6,29 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
+TEXT_START = "^^"
 CLAUSE_START = "^"
+GAP = "..."
+# A gap longer than this joins words that have nothing to do with each other, and must be searched.
+_LONGEST_GAP = 8
 # Words as a text is split into them, so that no phrase is listed that can never match.
-_WORD = r"(?:[^\W_]+(?:'[^\W_]+)*\*?|\*)"
-_SHAPE = re.compile(rf"\^?{_WORD}(?: {_WORD})*")
+_WORD = r"(?:\*?[^\W_]+(?:'[^\W_]+)*\*?|\*)"
+_SHAPE = re.compile(rf"\^{{0,2}}{_WORD}(?: {_WORD})*(?: \.\.\.(?: {_WORD})+){{0,2}}(?: \.\.\.)?")
+_ANY = "[^ ]*"
+# Possessive: a word is never read again from its middle.
+_GAP = rf"(?: (?!\^)[^ ]++){{0,{_LONGEST_GAP}}}"
 
 
 class PhraseList:
     """Phrases of one or more words, matched against the folded words of a text.
 
-    ``word*`` stands for any ending of that word, ``*`` for any word, a leading ``^`` for "at the
-    start of a clause".
+    ``word*`` stands for any ending of that word, ``*word`` for any beginning, ``*`` for any word,
+    ``...`` (three times at most) for up to eight words of the same clause, a leading ``^`` for "at
+    the start of a clause", ``^^`` for "at the start of the text".
+
+    >>> phrases = PhraseList(["^vat ... samen"])
+    >>> list(phrases.find("vat deze mail eens samen".split(), {0}))
+    [(0, 5)]
     """
 
     def __init__(self, phrases: Sequence[str]) -> None:
@@ -41,14 +53,26 @@ class PhraseList:
 
 
 def _pattern(phrase: str) -> str:
+    first, *others = phrase.lstrip("^").removesuffix(f" {GAP}").split(f" {GAP} ")
     # In the joined text a word is " word", and " ^word" where it begins a clause.
-    start = r" \^" if phrase.startswith(CLAUSE_START) else r" \^?"
-    words = phrase.removeprefix(CLAUSE_START).split(" ")
-    return start + r" \^?".join(map(_word_pattern, words)) + "(?= )"
+    pattern = _start(phrase) + r" \^?".join(map(_word_pattern, first.split(" ")))
+    for part in others:
+        # As short as may be before a word, as long as may be at the end of a phrase.
+        pattern += f"{_GAP}?" + "".join(f" {_word_pattern(word)}" for word in part.split(" "))
+    return pattern + (_GAP if phrase.endswith(GAP) else "") + "(?= )"
+
+
+def _start(phrase: str) -> str:
+    if phrase.startswith(TEXT_START):
+        return r"\A \^?"
+    return r" \^" if phrase.startswith(CLAUSE_START) else r" \^?"
 
 
 def _word_pattern(word: str) -> str:
-    return re.escape(word.rstrip("*")) + ("[^ ]*" if word.endswith("*") else "")
+    if word == "*":
+        return _ANY
+    before, after = _ANY * word.startswith("*"), _ANY * word.endswith("*")
+    return before + re.escape(word.strip("*")) + after
 
 
 def _joined(words: Sequence[str], clause_starts: Collection[int]) -> tuple[str, list[int]]:

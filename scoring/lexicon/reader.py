@@ -9,8 +9,9 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, TypeVar
 
-from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, TypePatterns
+from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
+from scoring.lexicon.places import Places, Section
 from scoring.types import MessageType
 
 T = TypeVar("T")
@@ -18,12 +19,15 @@ T = TypeVar("T")
 _WORD_LISTS = (
     "function_words",
     "fillers",
+    "negations",
     "action_verbs",
     "instruction_verbs",
     "component_nouns",
     "path_openers",
     "keys",
     "step_words",
+    "error_nouns",
+    "neighbours",
 )
 _PHRASE_LISTS = ("greetings", "closings", "emphasis")
 _KEYS = {
@@ -34,7 +38,12 @@ _KEYS = {
     "plural_endings",
     "complexity",
     "message_types",
+    "refusal",
 }
+_REFUSAL_WORDS = ("words", "contrasts", "verdicts")
+_PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
+_NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
+_TOP = Section()
 
 
 class LexiconError(ValueError):
@@ -43,9 +52,17 @@ class LexiconError(ValueError):
 
 def load_shipped() -> dict[str, Lexicon]:
     """Return the lexicons of the package by language code; raises LexiconError."""
-    folder = files("scoring.lexicon")
-    found = [load_lexicon(entry) for entry in folder.iterdir() if entry.name.endswith(".toml")]
-    return {lexicon.language: lexicon for lexicon in sorted(found, key=lambda lexicon: lexicon.language)}
+    return _load(files("scoring.lexicon"))
+
+
+def load_folder(folder: Traversable) -> dict[str, Lexicon]:
+    """Return the lexicons of a folder (``<language>.toml``) by language code; raises LexiconError.
+
+    A folder without any is a mistake in its name.
+    """
+    if not (found := _load(folder)):
+        raise LexiconError(f"{folder}: holds no lexicon, a file such as fr.toml")
+    return found
 
 
 def load_lexicon(file: Traversable) -> Lexicon:
@@ -53,107 +70,146 @@ def load_lexicon(file: Traversable) -> Lexicon:
     return _Reader(file).read()
 
 
+def _load(folder: Traversable) -> dict[str, Lexicon]:
+    try:
+        names = sorted((entry for entry in folder.iterdir()), key=lambda entry: entry.name)
+    except OSError as error:
+        raise LexiconError(f"{folder}: {error.strerror}") from error
+    found = [load_lexicon(entry) for entry in names if entry.name.endswith(".toml")]
+    return {lexicon.language: lexicon for lexicon in found}
+
+
 class _Reader:
     def __init__(self, file: Traversable) -> None:
         self._name = file.name
+        text = self._text(file)
         try:
-            self._text = file.read_text(encoding="utf-8")
-            self._content: dict[str, Any] = tomllib.loads(self._text)
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise LexiconError(f"{self._name}: {error}") from error
+            self._content: dict[str, Any] = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            reason, _, place = str(error).partition(" (at ")
+            line = re.match(r"line (\d+)", place)
+            at = int(line[1]) if line else text.count("\n") + 1
+            raise LexiconError(f"{self._name}: line {at}: is not TOML: {reason}") from error
+        self._places = Places(text)
+
+    def _text(self, file: Traversable) -> str:
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise LexiconError(f"{self._name}: {error.strerror}") from error
+        try:
+            # A byte order mark, as some editors write it, is no part of the text.
+            return content.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise LexiconError(f"{self._name}: line {line}: is not UTF-8: {error.reason}") from error
 
     def read(self) -> Lexicon:
-        self._refuse_unknown(self._content, _KEYS | set(_WORD_LISTS) | set(_PHRASE_LISTS))
+        top = self._content
+        self._refuse_unknown(top, _KEYS | set(_WORD_LISTS) | set(_PHRASE_LISTS), _TOP)
         return Lexicon(
             language=self._language(),
             message_types=tuple(self._message_types()),
-            if_question=self._message_type(self._content, "if_question"),
-            if_statement=self._message_type(self._content, "if_statement"),
+            if_question=self._message_type(top, "if_question", _TOP),
+            if_statement=self._message_type(top, "if_statement", _TOP),
             complexity=self._complexity(),
-            plural_endings=tuple(self._strings(self._content, "plural_endings")),
-            greetings=self._phrases(self._content, "greetings"),
-            closings=self._phrases(self._content, "closings"),
-            lead_ins=frozenset(self._strings(self._content, "lead_ins")),
-            emphasis=self._phrases(self._content, "emphasis"),
-            **{key: frozenset(self._words(key)) for key in _WORD_LISTS},
+            refusal=self._refusal(),
+            plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
+            greetings=self._phrases(top, "greetings", _TOP),
+            closings=self._phrases(top, "closings", _TOP),
+            lead_ins=frozenset(self._strings(top, "lead_ins", _TOP)),
+            emphasis=self._phrases(top, "emphasis", _TOP),
+            **{key: frozenset(self._words(top, key, _TOP)) for key in _WORD_LISTS},
         )
 
     def _language(self) -> str:
-        code = self._value(self._content, "language", str)
+        code = self._value(self._content, "language", str, _TOP)
         if not re.fullmatch("[a-z]{2}", code) or f"{code}.toml" != self._name:
-            raise self._error("language", f"{code!r} is not the ISO 639-1 code that names the file", code)
+            reason = f"{code!r} is not the ISO 639-1 code that names the file"
+            raise self._error(_TOP, "language", reason, code)
         return code
 
     def _message_types(self) -> Iterable[TypePatterns]:
-        for table in self._value(self._content, "message_types", list):
-            self._refuse_unknown(table, {"type", "phrases"})
-            yield TypePatterns(self._message_type(table, "type"), self._phrases(table, "phrases"))
+        for number, table in enumerate(self._value(self._content, "message_types", list, _TOP)):
+            section = Section("message_types", number)
+            self._refuse_unknown(table, _PATTERN_KEYS, section)
+            yield TypePatterns(
+                self._message_type(table, "type", section),
+                self._phrases(table, "phrases", section),
+                self._phrases({"except": [], **table}, "except", section),
+                self._value({"in_statements": False, **table}, "in_statements", bool, section),
+            )
 
     def _complexity(self) -> dict[str, PhraseList]:
-        table = self._value(self._content, "complexity", dict)
-        self._refuse_unknown(table, set(COMPLEXITY_KINDS))
-        return {kind: self._phrases(table, kind) for kind in COMPLEXITY_KINDS}
+        section = Section("complexity")
+        table = self._value(self._content, "complexity", dict, _TOP)
+        self._refuse_unknown(table, set(COMPLEXITY_KINDS), section)
+        return {kind: self._phrases(table, kind, section) for kind in COMPLEXITY_KINDS}
 
-    def _message_type(self, table: dict[str, Any], key: str) -> MessageType:
-        name = self._value(table, key, str)
+    def _refusal(self) -> Refusals:
+        section = Section("refusal")
+        table = self._value(self._content, "refusal", dict, _TOP)
+        self._refuse_unknown(table, {"phrases", "advice", *_REFUSAL_WORDS}, section)
+        return Refusals(
+            self._phrases(table, "phrases", section),
+            self._phrases(table, "advice", section),
+            **{key: frozenset(self._words(table, key, section)) for key in _REFUSAL_WORDS},
+        )
+
+    def _message_type(self, table: dict[str, Any], key: str, section: Section) -> MessageType:
+        name = self._value(table, key, str, section)
         if name not in set(MessageType):
-            raise self._error(key, f"{name!r} is not one of {', '.join(MessageType)}", name)
+            raise self._error(section, key, f"{name!r} is not one of {', '.join(MessageType)}", name)
         return MessageType(name)
 
-    def _words(self, key: str) -> list[str]:
-        words = self._strings(self._content, key)
+    def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
+        words = self._strings(table, key, section)
         for word in words:
-            self._check(key, word, lambda: PhraseList([word]))  # noqa: B023 - called at once
+            self._check(section, key, word, lambda: PhraseList([word]))  # noqa: B023 - called at once
             if not word.replace("'", "").isalnum():
-                raise self._error(key, f"{word!r} is not one plain word", word)
+                raise self._error(section, key, f"{word!r} is not one plain word", word)
         return words
 
-    def _phrases(self, table: dict[str, Any], key: str) -> PhraseList:
-        phrases = self._strings(table, key)
+    def _phrases(self, table: dict[str, Any], key: str, section: Section) -> PhraseList:
+        phrases = self._strings(table, key, section)
         for phrase in phrases:
-            self._check(key, phrase, lambda: PhraseList([phrase]))  # noqa: B023 - called at once
+            self._check(section, key, phrase, lambda: PhraseList([phrase]))  # noqa: B023 - called at once
         return PhraseList(phrases)
 
-    def _check(self, key: str, value: str, make: Callable[[], T]) -> T:
+    def _check(self, section: Section, key: str, value: str, make: Callable[[], T]) -> T:
         try:
             return make()
         except ValueError as error:
-            raise self._error(key, str(error), value) from error
+            raise self._error(section, key, str(error), value) from error
 
-    def _strings(self, table: dict[str, Any], key: str) -> list[str]:
-        values = self._value(table, key, list)
+    def _strings(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
+        values = self._value(table, key, list, section)
         seen: set[str] = set()
         for value in values:
             if not isinstance(value, str) or not value.strip():
-                raise self._error(key, f"{value!r} is not a non-empty string")
+                raise self._error(section, key, f"{value!r} is not a non-empty text", value)
             if value in seen:
-                raise self._error(key, f"{value!r} is listed twice", value)
+                raise self._error(section, key, f"{value!r} is listed twice", value, occurrence=1)
             seen.add(value)
         return values
 
-    def _value(self, table: dict[str, Any], key: str, kind: type[T]) -> T:
+    def _value(self, table: dict[str, Any], key: str, kind: type[T], section: Section) -> T:
         if key not in table:
-            raise LexiconError(f"{self._name}: {key} is missing")
+            raise self._error(section, key, "is missing")
         if not isinstance(table[key], kind):
-            raise self._error(key, f"is not a {kind.__name__}")
+            raise self._error(section, key, f"is not {_NAMES[kind]}")
         value: T = table[key]
         return value
 
-    def _refuse_unknown(self, table: dict[str, Any], known: set[str]) -> None:
+    def _refuse_unknown(self, table: dict[str, Any], known: set[str], section: Section) -> None:
         if not isinstance(table, dict):
-            raise LexiconError(f"{self._name}: {table!r} is not a table")
-        for key in table.keys() - known:
-            raise self._error(key, "is not a key of a lexicon")
+            raise self._error(_TOP, section.name, "is not a table")
+        for key in table:
+            if key not in known:
+                raise self._error(section, key, "is not a key of a lexicon")
 
-    def _error(self, key: str, reason: str, value: str | None = None) -> LexiconError:
-        return LexiconError(f"{self._name}: line {self._line_of(key, value)}: {key}: {reason}")
-
-    def _line_of(self, key: str, value: str | None) -> int:
-        """Find the line of a value at or after its key, else the line of the key, else 1."""
-        lines = self._text.splitlines()
-        starts = [n for n, line in enumerate(lines) if re.match(rf"\[*{re.escape(key)}\b", line.strip())]
-        first = starts[0] if starts else 0
-        if value is not None:
-            hits = [n for n, line in enumerate(lines[first:], first) if f'"{value}"' in line]
-            first = hits[0] if hits else first
-        return first + 1
+    def _error(
+        self, section: Section, key: str, reason: str, value: object = None, occurrence: int = 0
+    ) -> LexiconError:
+        line = self._places.line(section, key, value, occurrence)
+        return LexiconError(f"{self._name}: line {line}: {key}: {reason}")

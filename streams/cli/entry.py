@@ -13,7 +13,7 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import dead_letters, demo, publish, replay, score, tail, topics, worker
+from streams.cli import dead_letters, demo, evaluate, lexicon, publish, replay, score, tail, topics, worker
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.output import say, write_line
 from streams.cli.standard_output import OutputFailed, check_standard_output
@@ -32,9 +32,11 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
 app.command("score")(score.score)
+app.command("evaluate")(evaluate.evaluate)
 app.command("replay")(replay.replay)
 app.command("publish-documents")(publish.publish_documents)
 app.command("tail")(tail.tail)
+app.add_typer(lexicon.app, name="lexicon")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
 

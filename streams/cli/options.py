@@ -39,6 +39,18 @@ InputFile = Annotated[
     Path, typer.Argument(metavar="FILE", callback=_existing_file, help="JSONL; - is standard input.")
 ]
 
+
+def _existing_files(paths: list[Path]) -> list[Path]:
+    if paths.count(STANDARD_INPUT) > 1:
+        raise typer.BadParameter("standard input can be read once only")
+    return [_existing_file(path) for path in paths]
+
+
+InputFiles = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", callback=_existing_files, help="JSONL; - is standard input."),
+]
+
 InputFileOrFolder = Annotated[
     Path | None,
     typer.Argument(

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from schemas import KnowledgeDocument
 from streams.cli.exits import WrongUsage
 from streams.cli.feed import feed
-from streams.cli.lines import Complaints, Place, count, read
+from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_language
+from streams.cli.lines import Complaints, Place, count
 from streams.cli.options import ConfigFile, InputFileOrFolder
 from streams.cli.output import progress, say
 from streams.cli.sending import Outgoing, event_headers, open_codec, open_sender, send_all
-from streams.enrichment.markdown_folder import BadFile, read_markdown_folder
 from streams.settings import Settings, load_settings
 from streams.topics import Topics
 
@@ -31,10 +30,7 @@ Placed = Iterator[tuple[Place, KnowledgeDocument]]
 
 def publish_documents(
     source: InputFileOrFolder = None,
-    language: Annotated[
-        str | None,
-        typer.Option(metavar="CODE", help="Language of the Markdown files, such as nl; a folder needs it."),
-    ] = None,
+    language: MarkdownLanguage = None,
     delete: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Delete this document; may be repeated.")
     ] = None,
@@ -52,7 +48,7 @@ def publish_documents(
     complaints = Complaints(str(source))
     total = count(source) if source else None
     with progress("publishing", total) as bar:
-        documents = _documents(source, language, complaints, bar) if source else iter(())
+        documents = documents_of(source, language, complaints, bar) if source else iter(())
         sent = asyncio.run(_publish(documents, delete or [], settings, complaints))
     say(f"{sent} documents published, {len(delete or [])} deleted")
     raise typer.Exit(complaints.exit_code)
@@ -61,24 +57,9 @@ def publish_documents(
 def _refuse_wrong_usage(source: Path | None, language: str | None, delete: list[str] | None) -> None:
     if source is None and not delete:
         raise WrongUsage("nothing to do: name a FILE, a FOLDER or --delete ID")
-    if source and source.is_dir() and not language:
-        raise WrongUsage("a folder of Markdown needs --language, such as --language nl")
-    if language and not (source and source.is_dir()):
-        raise WrongUsage("--language is for a folder of Markdown; the lines of a JSONL file have their own")
+    refuse_wrong_language(source, language)
     if any(not document_id for document_id in delete or []):
         raise WrongUsage("--delete needs the id of a document")
-
-
-def _documents(source: Path, language: str | None, complaints: Complaints, bar: Progress) -> Placed:
-    if language is None:
-        yield from complaints.without_bad(read(source, KnowledgeDocument, bar))
-        return
-    for document in read_markdown_folder(source, language):
-        if isinstance(document, BadFile):
-            complaints.about(str(document.path.relative_to(source)), document.reason)
-        else:
-            yield document.document_id, document
-        bar.advance(bar.task_ids[0])
 
 
 async def _publish(documents: Placed, delete: list[str], settings: Settings, complaints: Complaints) -> int:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, TextIO
+from typing import Annotated, TextIO
 
 import typer
 from rich.progress import Progress
@@ -21,11 +21,22 @@ from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, count, opened, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import json_line, progress
+from streams.cli.scoring_options import (
+    ProcessesOption,
+    ProfileOption,
+    TranslateOption,
+    Untranslated,
+    chosen,
+    translated,
+)
+from streams.enrichment.company_terms import offline_terms
 from streams.enrichment.context import GivenDocuments
 from streams.errors import BadAnswer
 from streams.offline import OfflineJudge
 from streams.pool import ScoringPool
-from streams.settings import MOST_PROCESSES, Settings, load_settings
+from streams.scorer_options import scorer_options
+from streams.settings import Settings, load_settings
+from streams.translation import open_file_translation
 
 # Answers in work for each process: enough that none waits for input, few enough to bound memory.
 _WAITING_EACH = 16
@@ -46,36 +57,30 @@ def score(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where verdicts go; default: standard output."),
     ] = None,
-    profile: Annotated[Literal["paper"] | None, typer.Option(help="The scorer profile.")] = None,
-    translate: Annotated[
-        Literal["off", "auto", "always"], typer.Option(help="Score a translation; needs a translator.")
-    ] = "off",
-    processes: Annotated[
-        int | None, typer.Option(min=1, max=MOST_PROCESSES, help="Scoring processes; default: one a CPU.")
-    ] = None,
+    profile: ProfileOption = None,
+    translate: TranslateOption = None,
+    processes: ProcessesOption = None,
     config: ConfigFile = None,
 ) -> None:
     """Score a JSONL file of answers without a broker; verdicts are JSONL, in the order of the input.
 
-    A malformed line is named on standard error, the rest is scored, and the exit code is 1.
+    A malformed line is named on standard error, the rest is scored, and the exit code is 1. Answers
+    that could not be translated are judged as they are; with --translate always the exit code is 3 then.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
-    if translate != "off":
-        raise WrongUsage(f"--translate {translate}: no translator is configured, so only off can be used")
     _refuse_overwriting(output, [file, documents])
-    settings = _with(load_settings(config), profile, processes)
+    settings = translated(chosen(load_settings(config), profile, processes), translate)
     complaints, missing = Complaints(str(file)), Complaints(str(documents))
     given = GivenDocuments(_documents(documents, missing))
-    with _output(output) as sink, progress("scoring", count(file), shown=sink is not sys.stdout) as bar:
-        asyncio.run(_score(file, settings, given, sink, complaints, bar))
-    raise typer.Exit(max(complaints.exit_code, missing.exit_code))
-
-
-def _with(settings: Settings, profile: Literal["paper"] | None, processes: int | None) -> Settings:
-    chosen = {"profile": profile, "processes": processes}
-    scoring = settings.scoring.model_copy(update={key: value for key, value in chosen.items() if value})
-    return settings.model_copy(update={"scoring": scoring})
+    with (
+        offline_terms(settings, given.by_id.values()) as settings,
+        _output(output) as sink,
+        progress("scoring", count(file), shown=sink is not sys.stdout) as bar,
+    ):
+        untranslated = asyncio.run(_score(file, settings, given, sink, complaints, bar))
+    unmet = untranslated.tell(settings)
+    raise typer.Exit(max(complaints.exit_code, missing.exit_code, unmet))
 
 
 def _documents(path: Path | None, complaints: Complaints) -> dict[str, KnowledgeDocument]:
@@ -90,15 +95,21 @@ async def _score(
     sink: TextIO,
     complaints: Complaints,
     bar: Progress,
-) -> None:
-    chosen = settings.scoring
-    async with ScoringPool(settings.policy, chosen.profile, chosen.processes, chosen.timeout) as pool:
-        judge = OfflineJudge(settings, pool, documents, datetime.now(UTC))
+) -> Untranslated:
+    scoring, untranslated = settings.scoring, Untranslated()
+    options = scorer_options(settings)
+    async with (
+        ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options) as pool,
+        open_file_translation(settings) as translation,
+    ):
+        judge = OfflineJudge(settings, pool, documents, datetime.now(UTC), translation)
         async with aclosing(
-            judged_lines(read(file, ChatbotAnswer, bar), judge, chosen.processes * _WAITING_EACH)
+            judged_lines(read(file, ChatbotAnswer, bar), judge, scoring.processes * _WAITING_EACH)
         ) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
+                untranslated.see(outcome)
+    return untranslated
 
 
 async def judged_lines(

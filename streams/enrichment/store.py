@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +32,7 @@ ON CONFLICT (document_id) DO UPDATE SET
     timestamp = excluded.timestamp
 WHERE excluded.partition = documents.partition OR excluded.timestamp >= documents.timestamp
 """
+_VERSIONS = 'SELECT document_id, partition, "offset", timestamp FROM documents'
 _DELETE = "DELETE FROM documents WHERE document_id = ? AND (partition = ? OR timestamp <= ?)"
 _NOTE_UNREADABLE = "INSERT OR IGNORE INTO unreadable VALUES (?)"
 _FORGET_UNREADABLE = "DELETE FROM unreadable WHERE document_id = ?"
@@ -70,6 +71,15 @@ class StoredDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """The record that a document came from; another version of it has another."""
+
+    partition: int
+    offset: int
+    timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One record of the topic: the new document of an id, or None when there is none any more.
 
@@ -83,6 +93,22 @@ class Change:
     offset: int
     timestamp: int
     unreadable: bool = False
+
+
+class Snapshot:
+    """The documents at one moment. Raises sqlite3.Error where the file cannot be read."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def versions(self) -> dict[str, Version]:
+        """Return the version of every document by its id."""
+        return {document_id: Version(*place) for document_id, *place in self._database.execute(_VERSIONS)}
+
+    def get(self, document_id: str) -> StoredDocument | None:
+        """Return a document, or None when there is none."""
+        row = self._database.execute(_SELECT, (document_id,)).fetchone()
+        return _stored(*row) if row else None
 
 
 class DocumentStore:
@@ -104,8 +130,8 @@ class DocumentStore:
         self._writing = threading.Lock()
         self._lock = lock_directory(directory)
         try:
-            path = prepare_database(directory)
-            self._writer, self._reader = connect(path), connect(path)
+            self._path = prepare_database(directory)
+            self._writer, self._reader = connect(self._path), connect(self._path)
         except BaseException:
             self._lock.close()
             raise
@@ -129,6 +155,23 @@ class DocumentStore:
         except sqlite3.Error as error:
             raise StoreFailed(error) from error
         return _stored(*row) if row else None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Give the documents as the first look finds them, for reading many in a thread of one's own.
+
+        It has a connection of its own: on a shared one, a statement that is being read keeps what others
+        read at its own older state.
+
+        Raises:
+            StoreFailed: the file cannot be read.
+        """
+        try:
+            with closing(connect(self._path)) as database:
+                database.execute("BEGIN")
+                yield Snapshot(database)
+        except sqlite3.Error as error:
+            raise StoreFailed(error) from error
 
     def __len__(self) -> int:
         count: int = self._reader.execute("SELECT count(*) FROM documents").fetchone()[0]

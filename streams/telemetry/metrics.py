@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from scoring.company_terms import CompanyTerms
+from scoring.types import Judgement
 from streams.enrichment.changes import BadDocument
 
 _LATENCY_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -60,6 +62,41 @@ class Metrics:
             ("partition",),
             registry=self.registry,
         )
+
+        self.company_terms = Gauge(
+            "truthgate_company_terms",
+            "Words known as the company's own.",
+            ("language",),
+            registry=self.registry,
+        )
+        self.company_terms_age = Gauge(
+            "truthgate_company_terms_age_seconds",
+            "Time since the company's words were last known to agree with the documents or their file.",
+            registry=self.registry,
+        )
+        self.company_terms_failures = Counter(
+            "truthgate_company_terms_failures",
+            "Times that the company's words could not be built or read.",
+            registry=self.registry,
+        )
+
+        self.prepared_documents = Counter(
+            "truthgate_prepared_documents",
+            "Documents that answers were judged against, by whether they had been parsed before.",
+            ("cache",),
+            registry=self.registry,
+        )
+
+    def count_prepared(self, judgement: Judgement) -> None:
+        """Count the documents that an answer was judged against."""
+        self.prepared_documents.labels("hit").inc(judgement.documents.hits)
+        self.prepared_documents.labels("miss").inc(judgement.documents.misses)
+
+    def show_company_terms(self, terms: CompanyTerms) -> None:
+        """Show how many terms each language has."""
+        self.company_terms.clear()
+        for language, found in terms.languages.items():
+            self.company_terms.labels(language).set(len(found.counts))
 
     async def count_bad_document(self, _: BadDocument) -> None:
         """Count a record of the documents topic that holds no usable document."""

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+from aiokafka.producer import message_accumulator, producer
+from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, to_json
@@ -22,7 +25,7 @@ from streams.kafka import open_admin, open_consumer
 from streams.settings import Settings
 from streams.topics import Topics, create_topics
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
-from tests.support.records import Outgoing, committed, eventually, produce
+from tests.support.records import Outgoing, RawName, committed, eventually, produce
 from tests.support.workers import Supervised, Worker, changed, environment
 
 #: Stands in every text of a customer below, and must stand in no log.
@@ -169,6 +172,29 @@ async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
     assert log.count('"dead_letter"') >= len(nonsense)
     assert SECRET not in log
     assert SECRET.encode().hex() not in log
+
+
+async def test_a_header_name_that_is_not_utf_8_stops_neither_the_answers_nor_the_documents(
+    quick: Settings, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (message_accumulator, producer):
+        monkeypatch.setattr(module, "DefaultRecordBatchBuilder", _DefaultRecordBatchBuilderPy)
+    odd = ((RawName(b"\xff\xfe" + SECRET.encode()), b"x"),)
+    now = datetime.now(UTC)
+    document = KnowledgeDocument("d-1", "nl", "t", "Klik op **Nieuw**.", now)
+    documents = [Outgoing(Codec().encode(document), b"d-1", odd)]
+    await produce(quick.kafka, topics.documents, documents)
+    answers = [replace(answer, document_ids=("d-1",), context=()) for answer in sample_answers(20, "odd")]
+    with Worker(quick, tmp_path) as worker:
+        worker.wait_ready()
+        records = [replace(outgoing(answer, Codec()), headers=odd) for answer in answers]
+        records += [Outgoing(b"no answer", b"c", odd)]
+        await produce(quick.kafka, topics.answers, records)
+        ledger = await read_until_settled(quick, answers, buried=1)
+        assert SECRET not in worker.log
+    ledger.assert_settled(answers, buried=1)
+    assert {verdict.context_ids for verdict in ledger.verdicts} == {("d-1",)}
+    assert "\\xff\\xfe" + SECRET in ledger.buried[0]
 
 
 async def test_the_scoring_processes_of_a_killed_worker_end_by_themselves(

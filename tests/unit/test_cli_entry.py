@@ -52,7 +52,6 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["score"], "Missing argument 'FILE'"),
         (["score", "nowhere.jsonl"], "nowhere.jsonl"),
         (["score", "--bogus", "x"], "No such option: --bogus"),
-        (["score", "ANSWERS", "--translate", "auto"], "no translator is configured"),
         (["score", "ANSWERS", "--translate", "always"], "no translator is configured"),
         (["score", "ANSWERS", "--profile", "gpt"], "gpt"),
         (["score", "ANSWERS", "--processes", "0"], "--processes"),

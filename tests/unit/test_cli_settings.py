@@ -36,6 +36,13 @@ def complaint(config: Path | None = None) -> str:
             "x",
             ["TRUTHGATE_KAKFA__TOPIC_PREFIX is not", "TRUTHGATE_KAFKA__TOPIC_PREFIX?"],
         ),
+        ("TRUTHGATE_POLICY__REFUSAL", "blocked", ["policy: ", "refusal must be review or auto_send"]),
+        ("TRUTHGATE_POLICY__REFUSL", "review", ["is not a setting", "TRUTHGATE_POLICY__REFUSAL?"]),
+        (
+            "TRUTHGATE_POLICY__OVERRIDES",
+            '[{"message_type": "acton"}]',
+            ["policy.overrides.0.message_type: ", "'action' or 'unspecified'"],
+        ),
         ("TRUTHGATE_WEB_PORT", "8080", ["TRUTHGATE_WEB_PORT is not", "did you mean TRUTHGATE_WEB__PORT?"]),
         ("TRUTHGATE_WEB", "8080", ["TRUTHGATE_WEB is not"]),
         ("TRUTHGATE_KAFKA", "{broken", ["kafka"]),

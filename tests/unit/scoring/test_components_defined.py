@@ -68,6 +68,10 @@ def test_what_a_document_defines_is_defined_in_every_house_style(answer):
         ("Go to **HR / Archive / Overview**.", "Archive"),
         ("Go to HR > Archive > Overview now.", "Archive"),
         ("- **Undo change**: takes it back", "Undo change"),
+        ("The Undo button should be clicked.", "Undo"),
+        ("Click the 'undo' button.", "undo"),
+        ("Click on “undo”.", "undo"),
+        ("The **undo** button should be clicked.", "undo"),
     ],
 )
 def test_a_component_that_no_text_holds_is_an_undefined_component(answer, name):
@@ -123,6 +127,7 @@ def test_the_question_defines_components_too():
     [
         "You get **24 months**, **only** for **€ 5.00**.",
         "**Please note:** this is **not** possible.",
+        "Click **twice** and select **all** lines, in the list of *all* files.",
         "**Important**",
         "**This cannot be undone at all.**",
         "1. **Open the archive**: look there.",

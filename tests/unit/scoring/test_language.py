@@ -1,9 +1,16 @@
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 from scoring_support import LEXICONS
 
 from scoring.language import LanguageDetector, stated_language
 
 DETECTOR = LanguageDetector(LEXICONS.values())
+SENTENCES = tomllib.loads((Path(__file__).parent / "data" / "sentences.toml").read_text(encoding="utf-8"))
+NATIVE = sorted(LEXICONS)
+FOREIGN = sorted(set(SENTENCES) - set(NATIVE))
 
 
 @pytest.mark.parametrize(
@@ -37,3 +44,24 @@ def test_a_language_is_identified_among_all_or_not_known(text, language):
 )  # fmt: skip
 def test_a_stated_language_is_a_code_or_nothing(stated, language):
     assert stated_language(stated) == language
+
+
+@pytest.mark.parametrize("language", NATIVE)
+def test_short_native_sentences_are_identified(language):
+    assert {sentence: DETECTOR.identify(sentence) for sentence in SENTENCES[language]} == dict.fromkeys(
+        SENTENCES[language], language
+    )
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_no_short_sentence_of_another_language_is_taken_for_a_native_one(language):
+    sentences = SENTENCES[language]
+    pairs = map("\n".join, pairwise(sentences))
+    taken = {text: found for text in [*sentences, *pairs] if (found := DETECTOR.identify(text)) in NATIVE}
+    assert taken == {}
+
+
+def test_a_word_of_a_neighbour_may_be_a_name_in_a_longer_text():
+    text = "Ik heb gisteren met de firma Und gebeld over de factuur, maar zij weten ook niet waar die is."
+    assert DETECTOR.identify(text) == "nl"
+    assert DETECTOR.identify("Und Ich " + text) is None

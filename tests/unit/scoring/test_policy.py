@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from scoring.policy import Assessment, Override, Policy
+from scoring.policy import Assessment, Override, Policy, Refuses
 from scoring.reasons import Reason, describe
 from scoring.types import Decision, MessageType
 
@@ -134,3 +134,54 @@ def test_every_reason_is_described_in_one_sentence():
         assert "\n" not in describe(reason)
         assert reason == reason.value
     assert describe("something else") is None
+
+
+@pytest.mark.parametrize("score", [None, 1.0, 3.0, 5.0])
+def test_a_pure_refusal_is_reviewed_whatever_its_score_and_never_blocked(score):
+    because = Reason.MESSAGE_TYPE_NOT_SCORED if score is None else None
+    decision, reasons = decide(score=score, because=because, refuses=Refuses.PURELY)
+    assert (decision, reasons[0]) == ("review", "refusal")
+
+
+def test_refusals_are_sent_where_that_is_configured_and_everything_could_be_checked():
+    policy = Policy(overrides=(Override(language="nl", refusal=Decision.AUTO_SEND),))
+    assert decide(policy, refuses=Refuses.PURELY, score=1.0)[0] == "auto_send"
+    assert decide(policy, language="en", refuses=Refuses.PURELY, score=1.0)[0] == "review"
+    assert decide(policy, refuses=Refuses.PURELY, score=1.0, degraded=("x",)) == ("review", ("x",))
+    assert decide(policy, refuses=Refuses.PURELY, degraded=("context_missing",))[0] == "review"
+
+
+def test_an_answer_that_refuses_and_then_answers_is_judged_but_not_blocked_for_its_mean():
+    refuses = {"refuses": Refuses.AND_ANSWERS}
+    assert decide(score=1.2, **refuses) == ("review", ("refusal",))
+    assert decide(score=1.0, because=Reason.UNDEFINED_COMPONENT, **refuses)[0] == "blocked"
+    assert decide(score=1.0, because=Reason.ERROR_MISMATCH, **refuses)[0] == "blocked"
+    assert decide(score=3.0, **refuses) == ("review", ("middle_score",))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"refusal": Decision.BLOCKED},
+        {"overrides": (Override(MessageType.BINARY, refusal=Decision.BLOCKED),)},
+    ],
+)
+def test_blocking_refusals_is_refused_in_one_line(values):
+    with pytest.raises(ValueError, match=r"^policy for .*: refusal must be review or auto_send"):
+        Policy(**values)
+
+
+@pytest.mark.parametrize("kind", [MessageType.UNSPECIFIED, MessageType.ACTION])
+@pytest.mark.parametrize("route", list(Decision))
+def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, route):
+    policy = Policy(overrides=(Override(kind, "nl", unscored=route),))
+    unscored = Reason.MESSAGE_TYPE_NOT_SCORED
+    assert decide(policy, kind, "nl", because=unscored) == (route, ("message_type_not_scored",))
+    assert decide(policy, kind, "en", because=unscored)[0] == "review"
+    assert decide(policy, kind, "nl", because=unscored, degraded=("x",))[0] == "review"
+    assert policy.identity != Policy().identity
+
+
+def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
+    mismatch = decide(score=1.0, because=Reason.ERROR_MISMATCH)
+    assert mismatch == ("blocked", ("error_mismatch",))

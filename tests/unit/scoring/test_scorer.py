@@ -110,9 +110,9 @@ def test_a_stated_code_is_trusted_and_nonsense_is_not():
 
 
 def test_documents_in_another_language_can_neither_block_nor_send():
-    judgement = judge("Click **Delete** in the program.", context=(VERLOF,))
+    judgement = judge("Click **Undo** in the program.", context=(VERLOF,))
     assert (judgement.decision, judgement.score) == ("review", None)
-    mixed = judge("Click **Delete** in the program.", context=(VERLOF, LEAVE))
+    mixed = judge("Click **Undo** in the program.", context=(VERLOF, LEAVE))
     assert (mixed.decision, mixed.score) == ("review", 1)
     assert mixed.degraded == ("context_language_differs",)
 

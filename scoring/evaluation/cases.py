@@ -1,0 +1,88 @@
+"""What is evaluated: judged answers beside what people say of them, and the groups they fall into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scoring.reasons import Reason
+from scoring.types import Decision, MessageType
+
+RATINGS = (1, 2, 3, 4, 5)
+UNRATED = "unrated"
+# Such an answer was scored the other way, so that it says nothing about this one.
+_WRONG_WAY = Reason.TRANSLATION_UNAVAILABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One answer as it was judged, and as people rated it; without its texts.
+
+    ``score`` is in [1, 5] or None, ``reason`` the code that decided, ``features`` each one's value
+    in [0, 1] or None where it does not apply. ``rating`` and ``rating_second`` are 1..5, ``labelled``
+    is the message type that a person gave the question; each is None where nobody did.
+    """
+
+    recognised: MessageType
+    language: str | None
+    score: float | None
+    decision: Decision
+    reason: str
+    rating: int | None = None
+    rating_second: int | None = None
+    labelled: MessageType | None = None
+    features: Mapping[str, float | None] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
+    translated: bool = False
+
+    @property
+    def counted_out(self) -> str | None:
+        """Why score and rating cannot be compared, as a code; None where they can."""
+        if self.rating is None:
+            return UNRATED
+        if _WRONG_WAY in self.degraded:
+            return str(_WRONG_WAY)
+        return self.reason if self.score is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Which answers a table is about: of one language, one recognised message type, both, or all.
+
+    None means any; an answer whose language is not known belongs to the language ``unknown``.
+    """
+
+    language: str | None = None
+    message_type: MessageType | None = None
+
+    def holds(self, case: Case) -> bool:
+        """Say whether the case belongs to the group."""
+        return self.language in (None, _language(case)) and self.message_type in (None, case.recognised)
+
+    def of(self, cases: Sequence[Case]) -> tuple[Case, ...]:
+        """Return those of the cases that belong to the group."""
+        return tuple(filter(self.holds, cases))
+
+
+def language_groups(cases: Sequence[Case]) -> Iterator[Group]:
+    """Yield the group of all, then one a language."""
+    yield Group()
+    for language in sorted(set(map(_language, cases))):
+        yield Group(language)
+
+
+def groups(cases: Sequence[Case]) -> Iterator[Group]:
+    """Yield all, each language, each message type, and each type in each language that occurs."""
+    yield from language_groups(cases)
+    types = [each for each in MessageType if any(case.recognised is each for case in cases)]
+    for message_type in types:
+        yield Group(None, message_type)
+    for group in list(language_groups(cases))[1:]:
+        for message_type in types:
+            pair = Group(group.language, message_type)
+            if any(map(pair.holds, cases)):
+                yield pair
+
+
+def _language(case: Case) -> str:
+    return case.language or "unknown"

@@ -1,0 +1,74 @@
+"""All tables of one evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scoring.evaluation.agreement import Agreement, agreement
+from scoring.evaluation.cases import Case, groups, language_groups
+from scoring.evaluation.correlation import Correlation, Gain, correlation, gain
+from scoring.evaluation.deviation import Deviation, deviation
+from scoring.evaluation.features import FeatureTable, feature_table
+from scoring.evaluation.message_types import TypeTable, type_table
+from scoring.evaluation.routing import Routing, routing
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one way of scoring came to: Tables IV and V, the decisions, and each feature alone."""
+
+    name: str
+    correlations: tuple[Correlation, ...]
+    deviations: tuple[Deviation, ...]
+    routings: tuple[Routing, ...]
+    features: tuple[FeatureTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything about one set of answers; the first table of each kind is about all of them.
+
+    ``gains`` compare the second run with the first, where there are two.
+    """
+
+    answers: int
+    rated: int
+    labelled: int
+    agreement: Agreement | None
+    message_types: tuple[TypeTable, ...]
+    runs: tuple[Run, ...]
+    gains: tuple[Gain, ...]
+
+
+def report(runs: Mapping[str, Sequence[Case]]) -> Report:
+    """Evaluate the same answers, scored in one way or in several, in the same order.
+
+    Message types and ratings are taken from the first run: they do not depend on the way of scoring.
+    """
+    first = next(iter(runs.values()))
+    return Report(
+        answers=len(first),
+        rated=sum(case.rating is not None for case in first),
+        labelled=sum(case.labelled is not None for case in first),
+        agreement=agreement(first),
+        message_types=tuple(type_table(first, group) for group in language_groups(first)),
+        runs=tuple(_run(name, cases) for name, cases in runs.items()),
+        gains=tuple(
+            gain(one, other, group)
+            for one, other in pairwise(runs.values())
+            for group in language_groups(one)
+        ),
+    )
+
+
+def _run(name: str, cases: Sequence[Case]) -> Run:
+    every = tuple(groups(cases))
+    return Run(
+        name=name,
+        correlations=tuple(correlation(cases, group) for group in every),
+        deviations=tuple(deviation(cases, group) for group in every),
+        routings=tuple(routing(cases, group) for group in every),
+        features=tuple(feature_table(cases, group) for group in language_groups(cases)),
+    )

@@ -1,0 +1,47 @@
+"""What the routing policy did with answers of each rating, scored or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.evaluation.cases import RATINGS, Case, Group
+from scoring.evaluation.statistics import Share
+from scoring.types import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingRow:
+    """Where the answers of one rating went; no shares where there are no such answers."""
+
+    rating: int
+    answers: int
+    auto_send: Share | None
+    review: Share | None
+    blocked: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """The decisions on the rated answers of one group."""
+
+    group: Group
+    ratings: tuple[RoutingRow, ...]
+
+
+def routing(cases: Sequence[Case], group: Group | None = None) -> Routing:
+    """Count the decisions for each rating; the answers that have no score are among them."""
+    group = group or Group()
+    members = group.of(cases)
+    return Routing(group, tuple(_row(rating, members) for rating in RATINGS))
+
+
+def _row(rating: int, cases: Sequence[Case]) -> RoutingRow:
+    decisions = [case.decision for case in cases if case.rating == rating]
+
+    def share(decision: Decision) -> Share | None:
+        return Share.of(decisions.count(decision), len(decisions))
+
+    return RoutingRow(
+        rating, len(decisions), share(Decision.AUTO_SEND), share(Decision.REVIEW), share(Decision.BLOCKED)
+    )

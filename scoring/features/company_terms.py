@@ -1,0 +1,65 @@
+"""Whether the answer speaks the company's own language (paper, V-B, "Company-Specific Terms")."""
+
+from __future__ import annotations
+
+from scoring.features.base import Material, Resource, span_evidence
+from scoring.text import PreparedText
+from scoring.types import FeatureValue
+
+COMPANY_TERM = "company_term"
+
+# The share that help documents themselves have: passages of them that the terms were not built from
+# come to .30 to .46, those of another product to .10 to .13, newspaper text to .01.
+SHARE_OF_DOCUMENTS = 0.3
+
+
+class CompanySpecificTerms:
+    """How near the answer's share of company terms comes to that of the help documents.
+
+    Heuristic of the paper: an answer in general terms only ("General Answer") is less likely true;
+    one in the words of the company's documentation is more so.
+
+    Parameters: the terms of the answer's language in ``Material.company_terms`` (see
+    :mod:`scoring.company_terms.building`). The value is in [0, 1]: (distinct terms / distinct content
+    words of the answer) / 0.3, at most 1. As many as the documents themselves use is enough: beyond
+    that more terms do not make an answer truer, since many a wrong answer is a menu path and little
+    else, and many a true one explains. Content words are those that are neither function words of the
+    language nor numbers nor single letters. Not applicable without terms of the language, or where
+    the answer has no content word.
+
+    Evidence: ``company_term``, the first place of each term in the answer.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> texts = [PreparedText.of(text, load_shipped()["en"]) for text in ("How?", "Open the payslip page.")]
+    >>> material = Material(*texts, context=(), company_terms=frozenset({"payslip"}))
+    >>> value = CompanySpecificTerms().measure(material)
+    >>> value.value, [evidence.text for evidence in value.evidence]
+    (1.0, ['payslip'])
+    """
+
+    name = "company_terms"
+    on_translation = False
+    needs = frozenset({Resource.LEXICON, Resource.COMPANY_TERMS})
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return the share of company terms, measured against that of help documents."""
+        words = material.answer.derived(content_words)
+        if not material.company_terms or not words:
+            return FeatureValue(self.name, None)
+        places = [place for word, place in words.items() if word in material.company_terms]
+        share = len(places) / len(words)
+        evidence = span_evidence(COMPANY_TERM, material.answer, places)
+        return FeatureValue(self.name, min(share / SHARE_OF_DOCUMENTS, 1.0), evidence)
+
+
+def content_words(text: PreparedText) -> dict[str, tuple[int, int]]:
+    """Return the distinct content words of a text in order, each with its first place."""
+    places: dict[str, tuple[int, int]] = {}
+    for word in text.words:
+        if _has_content(word.text) and word.text not in text.lexicon.function_words:
+            places.setdefault(word.text, (word.start, word.end))
+    return places
+
+
+def _has_content(word: str) -> bool:
+    return len(word) > 1 and not any(map(str.isdigit, word))

@@ -1,0 +1,70 @@
+"""Who does what: verbs with their subjects (paper, V-B, "Subject Combination")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.features.base import Material, Resource, span_evidence
+from scoring.text import PreparedText
+from scoring.types import FeatureValue
+
+UNSUPPORTED_SUBJECT = "unsupported_subject"
+
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
+
+
+class SubjectCombination:
+    """Share of the answer's pairs of a verb and its nominal subject that the context has.
+
+    Heuristics: non-appearing statements and off-context. A pair is the lemma of the head and that of
+    its ``nsubj`` or ``nsubj:pass``. Pronouns are left out: who "you" or "it" is stands elsewhere. The value
+    is the distinct pairs found in any document / the distinct pairs of the answer: in [0, 1]. Not
+    applicable where the answer has no such pair.
+
+    Evidence: ``unsupported_subject``, the span from subject to verb of each pair that no document has.
+
+    >>> from scoring.features.base import ContextText
+    >>> from scoring.lexicon import load_shipped
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> document = ContextText("d", text("The manager approves the leave."))
+    >>> answer = text("The employee approves the leave.")
+    >>> SubjectCombination().measure(Material(text(""), answer, (document,))).value
+    0.0
+    """
+
+    name = "subject_combination"
+    on_translation = True
+    needs = frozenset({Resource.PIPELINE})
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return the pairs that the context has / the pairs of the answer."""
+        own = material.answer.derived(subject_places)
+        if not own:
+            return FeatureValue(self.name, None)
+        known = [document.text.derived(subject_pairs) for document in material.context]
+        absent = [span for pair, span in own.items() if not any(pair in pairs for pairs in known)]
+        evidence = span_evidence(UNSUPPORTED_SUBJECT, material.answer, absent)
+        return FeatureValue(self.name, 1 - len(absent) / len(own), evidence)
+
+
+def subject_pairs(text: PreparedText) -> frozenset[tuple[str, str]]:
+    """Return the pairs (verb, subject) of a text."""
+    return frozenset(pair for pair, _ in _found(text))
+
+
+def subject_places(text: PreparedText) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the pairs of a text, each with the span of its first place, in order."""
+    places: dict[tuple[str, str], tuple[int, int]] = {}
+    for pair, span in _found(text):
+        places.setdefault(pair, span)
+    return places
+
+
+def _found(text: PreparedText) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+    parse = text.parse
+    for subject, relation in enumerate(parse.dep):
+        if relation not in _SUBJECTS or parse.pos[subject] == "PRON":
+            continue
+        verb = int(parse.head[subject])
+        first, last = min(subject, verb), max(subject, verb)
+        yield (parse.lemma[verb], parse.lemma[subject]), (int(parse.start[first]), int(parse.end[last]))

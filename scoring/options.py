@@ -1,0 +1,25 @@
+"""What a scorer may be told beside its policy and profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerOptions:
+    """Where the scorer finds what it does not carry itself.
+
+    ``pipelines``: pairs of a language code and the name of an installed spaCy package, or the path of
+    a pipeline's folder, that serves this language instead of the default.
+    ``cached_characters``: how much text of documents is kept prepared, the least recently used dropped;
+    4 million characters are about 2,000 help documents, and take some 25 times as many bytes.
+    ``lexicons``: a folder of lexicon files (``fr.toml``) for further languages, each of which needs a
+    pipeline too, or instead of those of the package.
+    ``company_terms``: the file that ``truthgate lexicon build`` writes, or None to do without.
+    """
+
+    pipelines: tuple[tuple[str, str], ...] = ()
+    company_terms: Path | None = None
+    cached_characters: int = 4_000_000
+    lexicons: Path | None = None

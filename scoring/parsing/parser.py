@@ -1,0 +1,69 @@
+"""From texts to parses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from scoring.lexicon import Lexicon
+from scoring.parsing.parse import Parse
+from scoring.parsing.pieces import pieces
+from scoring.parsing.pipelines import pipeline_for
+from scoring.parsing.tokens import Columns
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+# Pieces that go through the pipeline together; more are no faster and need more memory.
+_BATCH = 16
+_REMEMBERED_LEMMAS = 50_000
+
+
+class Parser:
+    """Parses texts, each by the pipeline of its language.
+
+    ``pipelines`` names those that differ from the defaults. Pipelines are loaded at their first use,
+    once a process. Not safe for use by several threads.
+    """
+
+    def __init__(self, pipelines: Mapping[str, str] | None = None) -> None:
+        self._named = dict(pipelines or {})
+
+    def load(self, language: str) -> Language:
+        """Return the pipeline of a language, loaded; raises PipelineError where there is none."""
+        return pipeline_for(language, self._named.get(language))
+
+    def parse(self, text: str, lexicon: Lexicon) -> Parse:
+        """Return the parse of one text; raises PipelineError where its language has no pipeline."""
+        return self.parse_all([text], lexicon)[0]
+
+    def parse_all(self, texts: Sequence[str], lexicon: Lexicon) -> list[Parse]:
+        """Return the parses of several texts of one language, parsed together, which is faster."""
+        nlp = self.load(lexicon.language)
+        columns = [Columns(lexicon) for _ in texts]
+        work = (
+            (piece.text, (piece, column))
+            for text, column in zip(texts, columns, strict=True)
+            for piece in pieces(text)
+        )
+        # Outside such a zone spaCy would keep every word that it has ever seen.
+        with nlp.memory_zone():
+            for doc, (piece, column) in nlp.pipe(work, as_tuples=True, batch_size=_BATCH):
+                column.add(doc, piece)
+        _forget_lemmas(nlp)
+        return [column.parse() for column in columns]
+
+
+@cache
+def default_parser() -> Parser:
+    """Return the parser of the default pipelines."""
+    return Parser()
+
+
+def _forget_lemmas(nlp: Language) -> None:
+    """Empty the memory of a lemmatizer by rules, which spaCy lets grow without end."""
+    for _, component in nlp.pipeline:
+        remembered = getattr(component, "cache", None)
+        if isinstance(remembered, dict) and len(remembered) > _REMEMBERED_LEMMAS:
+            remembered.clear()

@@ -1,0 +1,15 @@
+"""Imported by a fork server, so that the processes it forks share what they would each load.
+
+Shared are spaCy and the default pipelines: some 80 MB a process, and a start without waiting.
+"""
+
+import gc
+
+from scoring.lexicon import load_shipped
+from scoring.parsing import default_parser
+
+for _language in load_shipped():
+    default_parser().load(_language)
+
+# The garbage collector writes to what it looks at, and what is written to is no longer shared.
+gc.freeze()

@@ -1,0 +1,140 @@
+"""Sentences to a translator and back: few calls, tried again for a while, none when it is down."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity.nap import sleep_using_event
+
+from scoring.translation.breaker import CircuitBreaker
+from scoring.translation.checks import Identify, fault_of, is_untranslated, tidied
+from scoring.translation.errors import OF_THE_MOMENT, OUTAGES, PASSING, Fault, TranslationFailed
+from scoring.translation.observer import Observer
+from scoring.translation.providers import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a call is tried: ``attempts`` in all, after random waits that grow from ``first_wait``.
+
+    The waits double at most, and never exceed ``longest_wait``; both are in seconds.
+    """
+
+    attempts: int = 3
+    first_wait: float = 0.2
+    longest_wait: float = 2.0
+
+
+class Calls:
+    """Translates sentences through one provider; blocks, and may be used by several threads.
+
+    Args:
+        provider: whom to ask.
+        breaker: hears of every call, and refuses them while the provider is down.
+        retries: how often to try.
+        identify: gives the language code of a text, or None; to notice what was not translated.
+        observer: hears of every call.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        breaker: CircuitBreaker,
+        retries: Retries,
+        identify: Identify,
+        observer: Observer,
+    ) -> None:
+        self._provider = provider
+        self._breaker = breaker
+        self._retries = retries
+        self._identify = identify
+        self._observer = observer
+        self._closing = threading.Event()
+
+    def close(self) -> None:
+        """Have no call tried again, and close the connections."""
+        self._closing.set()
+        self._provider.close()
+
+    def batches(self, sentences: Sequence[str], characters: int) -> Iterator[tuple[str, ...]]:
+        """Put sentences together so that one call can translate them: at most ``characters`` each."""
+        if not self._provider.keeps_lines:
+            yield from ((sentence,) for sentence in sentences)
+            return
+        batch: list[str] = []
+        size = 0
+        for sentence in sentences:
+            if batch and size + len(sentence) >= characters:
+                yield tuple(batch)
+                batch, size = [], 0
+            batch.append(sentence)
+            size += len(sentence) + 1
+        if batch:
+            yield tuple(batch)
+
+    def translate(self, batch: Sequence[str], source: str) -> Mapping[str, str]:
+        """Translate the sentences of a batch from the language of code ``source`` into English.
+
+        They go as the lines of one text. Where they do not come back line by line, each a plausible
+        translation, each goes by itself.
+
+        Raises:
+            TranslationFailed: of a sentence; then there is none of the batch.
+        """
+        found = self._together(batch, source) if len(batch) > 1 else None
+        found = found or {sentence: self._one(sentence, source) for sentence in batch}
+        if is_untranslated(" ".join(found), " ".join(found.values()), source, self._identify):
+            raise TranslationFailed(Fault.NOT_ENGLISH)
+        return found
+
+    def _together(self, batch: Sequence[str], source: str) -> Mapping[str, str] | None:
+        try:
+            lines = self._call("\n".join(batch), source).strip().split("\n")
+        except TranslationFailed as failure:
+            if failure.fault in OF_THE_MOMENT:
+                raise
+            return None  # one sentence that is refused must not take the others with it
+        if len(lines) != len(batch):
+            return None
+        found = {sentence: tidied(line) for sentence, line in zip(batch, lines, strict=True)}
+        return None if any(fault_of(*pair) for pair in found.items()) else found
+
+    def _one(self, sentence: str, source: str) -> str:
+        translation = tidied(self._call(sentence, source))
+        if fault := fault_of(sentence, translation):
+            raise TranslationFailed(fault)
+        return translation
+
+    def _call(self, text: str, source: str) -> str:
+        retrying = Retrying(
+            stop=stop_after_attempt(self._retries.attempts),
+            wait=wait_random_exponential(self._retries.first_wait, self._retries.longest_wait),
+            retry=retry_if_exception(self._may_pass),
+            sleep=sleep_using_event(self._closing),
+            reraise=True,
+        )
+        return retrying(self._attempt, text, source)
+
+    def _may_pass(self, error: BaseException) -> bool:
+        return isinstance(error, TranslationFailed) and error.fault in PASSING and not self._closing.is_set()
+
+    def _attempt(self, text: str, source: str) -> str:
+        if self._closing.is_set() or not self._breaker.admit():
+            raise TranslationFailed(Fault.BREAKER_OPEN)
+        began = time.monotonic()
+        try:
+            translation = self._provider.translate(text, source)
+        except TranslationFailed as failure:
+            self._observer.called(failure.fault.value, time.monotonic() - began)
+            if failure.fault in OUTAGES:
+                self._breaker.failed()
+            else:
+                self._breaker.succeeded()
+            raise
+        self._observer.called("translated", time.monotonic() - began)
+        self._breaker.succeeded()
+        return translation

@@ -1,0 +1,123 @@
+"""The one small interface to a translator, and what makes one of it that keeps to its limits."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import requests
+import urllib3
+from deep_translator.exceptions import NotValidLength, TooManyRequests, TranslationNotFound
+
+from scoring.translation.engines import KINDS, Kind, ProviderOptions
+from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
+from scoring.translation.http import BadStatus, BoundedHttp, TooSlow
+
+_TOO_MANY_REQUESTS = 429
+_ABOUT_THE_TEXT = frozenset({400, 413, 414, 422})
+_NO_ACCESS = frozenset({401, 402, 403, 407, 456})  # 456 is DeepL's "quota exceeded"
+
+#: In this order: requests' errors are of several kinds at once.
+_FAULTS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Fault], ...] = (
+    ((TooSlow, requests.Timeout, urllib3.exceptions.TimeoutError), Fault.TIMEOUT),
+    (requests.JSONDecodeError, Fault.SERVER_ERROR),
+    ((requests.RequestException, urllib3.exceptions.HTTPError, OSError), Fault.UNREACHABLE),
+    (TranslationNotFound, Fault.EMPTY),
+    (NotValidLength, Fault.TOO_LONG),
+    (TooManyRequests, Fault.RATE_LIMITED),
+)
+
+
+class Provider(Protocol):
+    """Translates one text, blocking, within a bounded time."""
+
+    @property
+    def identity(self) -> str:
+        """What tells its translations from another's: they are cached under this."""
+
+    @property
+    def longest(self) -> int:
+        """How many characters one call may have."""
+
+    @property
+    def keeps_lines(self) -> bool:
+        """Whether the lines of a text are translated each to one line."""
+
+    def translate(self, text: str, source: str) -> str:
+        """Translate ``text`` from the language of code ``source`` into English.
+
+        Raises:
+            TranslationFailed: in every case of failure, and with nothing of the text in it.
+        """
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
+def make_provider(options: ProviderOptions) -> Provider:
+    """Make the provider that the options name; raises TranslatorMisconfigured."""
+    kind = KINDS[options.name]
+    for given, needed, taken, what in (
+        (options.base_url, kind.needs_url, kind.takes_url, "base_url"),
+        (options.api_key, kind.needs_key, kind.takes_key, "api_key"),
+    ):
+        if needed and not given:
+            raise TranslatorMisconfigured(f"provider {options.name} needs {what}")
+        if given and not taken:
+            raise TranslatorMisconfigured(f"provider {options.name} takes no {what}")
+    return _DeepTranslator(kind, options)
+
+
+class _DeepTranslator:
+    def __init__(self, kind: Kind, options: ProviderOptions) -> None:
+        self._kind = kind
+        self._options = options
+        self._http = BoundedHttp(options.timeout, options.threads, lambda out: kind.adapt(out, options))
+
+    @property
+    def identity(self) -> str:
+        return f"{self._options.name} {self._options.base_url or ''}"
+
+    @property
+    def longest(self) -> int:
+        return self._kind.longest
+
+    @property
+    def keeps_lines(self) -> bool:
+        return self._kind.keeps_lines
+
+    def translate(self, text: str, source: str) -> str:
+        if (code := self._kind.code(source)) is None:
+            raise TranslationFailed(Fault.UNSUPPORTED_LANGUAGE)
+        outcome = self._attempt(text, code)
+        # Raised here and not where it was caught: what was caught there may hold the text.
+        if isinstance(outcome, Fault):
+            raise TranslationFailed(outcome)
+        return outcome
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _attempt(self, text: str, code: str) -> str | Fault:
+        try:
+            with self._http.in_use():
+                translated = self._kind.engine(self._options, code).translate(text)
+        except Exception as error:  # noqa: BLE001 - deep-translator raises what it likes, texts in it
+            return _fault_of(error)
+        if translated is None or translated == "":
+            return Fault.EMPTY
+        return translated if isinstance(translated, str) else Fault.SERVER_ERROR
+
+
+def _fault_of(error: Exception) -> Fault:
+    if isinstance(error, BadStatus):
+        return _fault_of_status(error.status)
+    # Anything else is an answer that this provider does not give.
+    return next((fault for types, fault in _FAULTS if isinstance(error, types)), Fault.SERVER_ERROR)
+
+
+def _fault_of_status(status: int) -> Fault:
+    if status in _ABOUT_THE_TEXT:
+        return Fault.REFUSED
+    if status in _NO_ACCESS:
+        return Fault.UNAUTHORIZED
+    return Fault.RATE_LIMITED if status == _TOO_MANY_REQUESTS else Fault.SERVER_ERROR

@@ -1,0 +1,94 @@
+"""Work that several ask for at once is done once, and its outcome remembered for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
+from scoring.types import TranslatedText
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class _Shared(Generic[Result]):
+    task: asyncio.Task[Result]
+    waiting: int = 0
+
+
+class SharedWork(Generic[Result]):
+    """Does the work of a key once for all who ask for it meanwhile; ends it when nobody waits any more."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Hashable, _Shared[Result]] = {}
+
+    async def get(self, key: Hashable, work: Callable[[], Coroutine[None, None, Result]]) -> Result:
+        """Return the outcome of the work in hand for ``key``, or of ``work`` begun now."""
+        if (shared := self._by_key.get(key)) is None:
+            shared = self._by_key[key] = _Shared(asyncio.create_task(work()))
+            shared.task.add_done_callback(lambda _: self._forget(key, shared))
+        shared.waiting += 1
+        try:
+            return await asyncio.shield(shared.task)
+        finally:
+            shared.waiting -= 1
+            if not shared.waiting and not shared.task.done():
+                self._forget(key, shared)
+                shared.task.cancel()
+
+    def _forget(self, key: Hashable, shared: _Shared[Result]) -> None:
+        if self._by_key.get(key) is shared:
+            del self._by_key[key]
+        if shared.task.done() and not shared.task.cancelled():
+            shared.task.exception()  # seen, even where everybody who waited has left
+
+
+class RecentTexts:
+    """Translated texts, and texts that no translation could be had of, the least recently used dropped.
+
+    Args:
+        characters: how much original text is kept.
+        retry_after: seconds after which a text is tried again that the translator made nonsense of.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self, characters: int, retry_after: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = characters
+        self._retry_after = retry_after
+        self._clock = clock
+        self._characters = 0
+        self._outcomes: OrderedDict[tuple[str, str], tuple[TranslatedText | Fault, float]] = OrderedDict()
+
+    def get(self, source: str, text: str) -> TranslatedText | None:
+        """Return the translation of a text from ``source``; None when nothing is known of it.
+
+        Raises:
+            TranslationFailed: it was tried not long ago, and would fail in the same way.
+        """
+        if (found := self._outcomes.get((source, text))) is None:
+            return None
+        outcome, since = found
+        if isinstance(outcome, TranslatedText):
+            self._outcomes.move_to_end((source, text))
+            return outcome
+        if self._clock() - since < self._retry_after:
+            raise TranslationFailed(outcome)
+        return None
+
+    def put(self, source: str, text: str, outcome: TranslatedText | Fault) -> None:
+        """Remember what came of translating a text; a fault of the moment is not remembered."""
+        if outcome in OF_THE_MOMENT:
+            return
+        if self._outcomes.pop((source, text), None) is None:
+            self._characters += len(text)
+        self._outcomes[source, text] = (outcome, self._clock())
+        while self._characters > self._most:
+            (_, dropped), _ = self._outcomes.popitem(last=False)
+            self._characters -= len(dropped)

@@ -1,0 +1,134 @@
+"""Cuts a text into sentences to translate, and puts their translations back into its structure.
+
+What makes a text a guide stays as it is: line ends, list marks and numbers, headings, table bars,
+code. Only what stands between is translated, sentence by sentence, so that each sentence of the
+translation is known to render one sentence of the original.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from scoring.types import Segment, TranslatedText
+
+# Every quantifier is bounded or possessive: no text makes a search go back over what it has read.
+_OPENING = re.compile(
+    r"[ \t]{0,40}+(?:(?:>|[-+*•–](?=[ \t])|#{1,6}(?=[ \t])|\d{1,3}[.)](?=[ \t]))[ \t]{0,8}+)*+"
+)
+_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_CELL = re.compile(r"[^|]++")
+_SENTENCE_END = re.compile(r"[.!?…]{1,10}+[\"'”’»)\]*_]{0,6}+[ \t]++|[。！？]++")
+_OPENS_SENTENCE = re.compile(r"[\"'“‘«(\[*_¿¡]{0,6}+(?:\d|[^\W\d_])")
+_CLAUSE_END = re.compile(r"[,;:–—]?[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence, or a part of a very long one: ``[start, end)`` of the text, without outer blanks."""
+
+    start: int
+    end: int
+
+
+def pieces(text: str, longest: int) -> Iterator[Piece]:
+    """Yield what is to be translated of a text, in order; none has more than ``longest`` characters."""
+    for start, end in _running_lines(text):
+        for first, last in _sentences(text, start, end):
+            yield from _cut(text, first, last, longest)
+
+
+def assemble(text: str, parts: Sequence[Piece], translations: Sequence[str]) -> TranslatedText:
+    """Put the translation of each piece in the place of the piece.
+
+    What stands between the pieces is copied; where it holds a letter or digit (a step's number, a
+    block of code) it is a segment of its own.
+    """
+    built = _Built(text)
+    for part, translation in zip(parts, translations, strict=True):
+        built.copy(part.start)
+        built.replace(part.end, translation)
+    built.copy(len(text))
+    return built.result()
+
+
+class _Built:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._done = 0
+        self._output: list[str] = []
+        self._length = 0
+        self._segments: list[Segment] = []
+
+    def copy(self, end: int) -> None:
+        if end > self._done:
+            between = self._text[self._done : end]
+            self._put(end, between, is_segment=any(map(str.isalnum, between)))
+
+    def replace(self, end: int, translation: str) -> None:
+        self._put(end, translation, is_segment=True)
+
+    def result(self) -> TranslatedText:
+        return TranslatedText("".join(self._output), tuple(self._segments))
+
+    def _put(self, end: int, output: str, *, is_segment: bool) -> None:
+        reached = self._length + len(output)
+        if is_segment:
+            self._segments.append(Segment(self._done, end, self._length, reached))
+        self._output.append(output)
+        self._done, self._length = end, reached
+
+
+def _running_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of what is running text on each line: no list mark, no bar of a table, no code."""
+    start, in_code = 0, False
+    for line in text.split("\n"):
+        end = start + len(line)
+        if _FENCE.match(line):
+            in_code = not in_code
+        elif not in_code:
+            opening = _OPENING.match(text, start, end)
+            assert opening is not None
+            yield from _cells(text, opening.end(), end)
+        start = end + 1
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if text.startswith("|", start):
+        yield from (match.span() for match in _CELL.finditer(text, start, end))
+    else:
+        yield start, end
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _SENTENCE_END.finditer(text, start, end):
+        if _may_split(text, start, match.end(), end):
+            yield start, match.end()
+            start = match.end()
+    yield start, end
+
+
+def _may_split(text: str, start: int, at: int, end: int) -> bool:
+    """Say whether a sentence may begin ``at``: as a sentence begins, and not within bold text."""
+    opening = _OPENS_SENTENCE.match(text, at, end)
+    if opening is None or text[opening.end() - 1].islower():
+        return False
+    return text.count("**", start, at) % 2 == 0
+
+
+def _cut(text: str, start: int, end: int, longest: int) -> Iterator[Piece]:
+    while end - start > longest:
+        cuts = [match.end() for match in _CLAUSE_END.finditer(text, start + longest // 2, start + longest)]
+        at = cuts[-1] if cuts else start + longest
+        yield from _trimmed(text, start, at)
+        start = at
+    yield from _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Piece]:
+    stretch = text[start:end]
+    kept = stretch.strip()
+    if any(map(str.isalpha, kept)):
+        start += len(stretch) - len(stretch.lstrip())
+        yield Piece(start, start + len(kept))

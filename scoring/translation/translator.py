@@ -1,0 +1,204 @@
+"""Puts an exchange into English: question, answer and documents (paper, section VI-A)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scoring.translation.breaker import CircuitBreaker
+from scoring.translation.cache import TranslationCache, key_of
+from scoring.translation.calls import Calls, Retries
+from scoring.translation.checks import Identify, keeps_marks
+from scoring.translation.engines import ProviderOptions
+from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
+from scoring.translation.observer import Observer
+from scoring.translation.providers import make_provider
+from scoring.translation.shared import RecentTexts, SharedWork
+from scoring.translation.splitting import assemble, pieces
+from scoring.types import Exchange, Passage, Segment, TranslatedText, Translation
+
+T = TypeVar("T")
+
+ENGLISH = "en"
+#: No help page or answer is that long; translating it would take all there is of a translator.
+_MOST_CHARACTERS = 100_000
+#: About 2,000 documents in memory; the rest is on disk.
+_RECENT_CHARACTERS = 4_000_000
+_RETRY_NONSENSE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatorOptions:
+    """How an exchange is translated.
+
+    ``batch_characters`` go to the provider in one call, about. The breaker opens after
+    ``breaker_failures`` failed calls in a row, and stays so for ``breaker_reset`` seconds. Documents
+    are kept at ``cache``, in about ``cache_megabytes`` (None: not on disk). ``native`` are the
+    languages that can also be judged as they come.
+    """
+
+    provider: ProviderOptions
+    retries: Retries = field(default_factory=Retries)
+    batch_characters: int = 1_000
+    breaker_failures: int = 5
+    breaker_reset: float = 30.0
+    cache: Path | None = None
+    cache_megabytes: int = 256
+    native: frozenset[str] = frozenset()
+
+
+class ExchangeTranslator:
+    """Translates exchanges into English. Its methods belong to one event loop; :meth:`close` it.
+
+    Documents are translated once per content and kept; questions and answers are not, since they
+    may hold personal data. Calls run in ``provider.threads`` threads. A call that nobody waits for
+    any longer ends by its own time limit, and what it brings of a document is kept.
+
+    Args:
+        options: whom to ask, and the limits.
+        identify: gives the language code of a text, or None where it is not known; thread-safe.
+        observer: hears what happens.
+
+    Raises:
+        TranslatorMisconfigured: the provider or the cache cannot be made.
+    """
+
+    def __init__(self, options: TranslatorOptions, identify: Identify, observer: Observer) -> None:
+        self._options = options
+        self._identify = identify
+        self._observer = observer
+        provider = make_provider(options.provider)
+        self._identity = provider.identity
+        self._longest = min(provider.longest, options.batch_characters)
+        self._cache = (
+            TranslationCache(options.cache, options.cache_megabytes, observer.cache_failed)
+            if options.cache
+            else None
+        )
+        self._breaker = CircuitBreaker(
+            options.breaker_failures, options.breaker_reset, observer.breaker_became
+        )
+        self._calls = Calls(provider, self._breaker, options.retries, identify, observer)
+        self._threads = ThreadPoolExecutor(options.provider.threads, "translation")
+        self._documents = SharedWork[TranslatedText]()
+        self._recent = RecentTexts(_RECENT_CHARACTERS, _RETRY_NONSENSE_SECONDS)
+
+    def close(self) -> None:
+        """Begin no further call, try none again, and close what is open."""
+        self._calls.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._cache:
+            self._cache.close()
+
+    async def translate(self, exchange: Exchange, language: str, seconds: float) -> Translation:
+        """Translate an exchange that is in ``language`` (a code of ISO 639-1), within ``seconds``.
+
+        The text of a passage begins with its title and an empty line, where it has a title.
+
+        Raises:
+            TranslationFailed: of any part of it, or of all in that time.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._exchange(exchange, language)
+        except TimeoutError:
+            if seconds >= self._options.provider.timeout:
+                self._breaker.ran_out_of_time(seconds)
+            raise TranslationFailed(Fault.TIMEOUT) from None
+
+    async def _exchange(self, exchange: Exchange, language: str) -> Translation:
+        passages = [self._passage(passage, language) for passage in exchange.context]
+        question, answer, *context = await _all(
+            (self._text(exchange.question, language), self._text(exchange.answer, language), *passages)
+        )
+        return Translation(question, answer, tuple(context))
+
+    async def _passage(self, passage: Passage, language: str) -> TranslatedText:
+        text = text_of(passage)
+        if self._identify(passage.text) == ENGLISH:
+            return _as_it_is(text)
+        if (found := self._recent.get(language, text)) is not None:
+            self._observer.looked_up(len(found.segments), 0)
+            return found
+        return await self._documents.get(
+            (language, text), lambda: self._document(passage.document_id, text, language)
+        )
+
+    async def _document(self, document_id: str, text: str, language: str) -> TranslatedText:
+        try:
+            translated = await self._text(text, language, keep=True)
+        except TranslationFailed as failure:
+            self._recent.put(language, text, failure.fault)
+            if failure.fault not in OF_THE_MOMENT:
+                self._observer.document_failed(document_id, failure.fault)
+            raise
+        self._recent.put(language, text, translated)
+        return translated
+
+    async def _text(self, text: str, language: str, *, keep: bool = False) -> TranslatedText:
+        if len(text) > _MOST_CHARACTERS:
+            raise TranslationFailed(Fault.TOO_LONG)
+        parts = tuple(pieces(text, self._longest))
+        sentences = [text[part.start : part.end] for part in parts]
+        known = await self._sentences(tuple(dict.fromkeys(sentences)), language, keep)
+        translated = assemble(text, parts, [known[sentence] for sentence in sentences])
+        # Where features are measured on the translation alone, components must still be marked in it.
+        if language not in self._options.native and not keeps_marks(text, translated.text):
+            raise TranslationFailed(Fault.MARKS_LOST)
+        return translated
+
+    async def _sentences(self, sentences: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
+        known = self._find(sentences, language) if keep else {}
+        missing = [sentence for sentence in sentences if sentence not in known]
+        if keep:
+            self._observer.looked_up(len(known), len(missing))
+        if missing and self._breaker.refuses:
+            raise TranslationFailed(Fault.BREAKER_OPEN)
+        batches = self._calls.batches(missing, self._options.batch_characters)
+        for found in await _all([self._in_thread(batch, language, keep) for batch in batches]):
+            known.update(found)
+        return known
+
+    async def _in_thread(self, batch: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
+        return await asyncio.wrap_future(self._threads.submit(self._batch, batch, language, keep))
+
+    def _batch(self, batch: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
+        found = self._calls.translate(batch, language)
+        if keep and self._cache:
+            self._cache.keep({self._key(sentence, language): found[sentence] for sentence in batch})
+        return found
+
+    def _find(self, sentences: Collection[str], language: str) -> dict[str, str]:
+        if not self._cache:
+            return {}
+        keys = {self._key(sentence, language): sentence for sentence in sentences}
+        return {keys[key]: translation for key, translation in self._cache.find(keys).items()}
+
+    def _key(self, sentence: str, language: str) -> bytes:
+        return key_of(self._identity, language, sentence)
+
+
+def text_of(passage: Passage) -> str:
+    """Return what is read of a passage: its title, which publishers keep out of the text, and its text."""
+    return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
+
+
+def _as_it_is(text: str) -> TranslatedText:
+    whole = (Segment(0, len(text), 0, len(text)),) if text else ()
+    return TranslatedText(text, whole)
+
+
+async def _all(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Do all of the works at once; the first that fails ends the others, and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as failures:
+        first = failures.exceptions[0]
+    else:
+        return [task.result() for task in tasks]
+    raise first

@@ -1,0 +1,48 @@
+"""Numbers of an evaluation as a person reads them, each with its interval."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from scoring.evaluation import Estimate, Group, Share
+from streams.cli.render import in_words
+
+NOTHING = "-"
+# The paper's signs (Table IV): p below 0.01, p below 0.05.
+_SIGNS = ((0.01, "**"), (0.05, "*"))
+
+
+def estimate(found: Estimate | None, p: float | None = None) -> Text:
+    """Give ``0.31* [0.12, 0.48]``, or a dash where there is no value."""
+    if found is None:
+        return Text(NOTHING)
+    interval = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
+    return Text(f"{found.value:.2f}{_sign(p)}").append(interval, "dim")
+
+
+def plain(found: Estimate | None) -> str:
+    """Give ``0.31``, or a dash where there is no value."""
+    return NOTHING if found is None else f"{found.value:.2f}"
+
+
+def percentage(share: Share | None, *, interval: bool = True) -> Text:
+    """Give ``55%``, with its interval on a line below, or a dash where there was nothing to count."""
+    if share is None:
+        return Text(NOTHING)
+    text = Text(f"{share.value:.0%}")
+    return text.append(f"\n{100 * share.low:.0f}–{100 * share.high:.0f}", "dim") if interval else text
+
+
+def counted(share: Share | None) -> str:
+    """Give ``11 of 20``, or a dash where there was nothing to count."""
+    return NOTHING if share is None else f"{share.count} of {share.total}"
+
+
+def name(group: Group) -> str:
+    """Give ``all``, ``nl``, ``binary`` or ``nl, binary``."""
+    parts = [part for part in (group.language, group.message_type) if part is not None]
+    return ", ".join(map(in_words, parts)) or "all"
+
+
+def _sign(p: float | None) -> str:
+    return next((sign for limit, sign in _SIGNS if p is not None and p < limit), "")

@@ -1,0 +1,69 @@
+"""Ratings against scores as a picture; needs matplotlib."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scoring.evaluation import RATINGS, Case, Correlation, correlation
+from scoring.types import Decision
+from streams.cli.evaluate.ways import in_words
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+_COLOURS = {Decision.AUTO_SEND: "#009E73", Decision.REVIEW: "#E69F00", Decision.BLOCKED: "#D55E00"}
+_MARKERS = {Decision.AUTO_SEND: "o", Decision.REVIEW: "s", Decision.BLOCKED: "X"}
+_SCATTER = 0.28
+_HALF_BAR = 0.35
+_SIDE_INCHES = 5.0
+
+
+def draw(path: Path, kind: str, runs: Mapping[str, Sequence[Case]]) -> None:
+    """Draw one panel for each way of scoring, and write it as ``kind`` (``png`` or ``svg``).
+
+    A point is an answer with rating and score, its colour and shape the decision; a bar is the
+    median score of a rating. Equal input gives an equal file. Raises OSError.
+    """
+    with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
+        figure = Figure(figsize=(_SIDE_INCHES * len(runs), _SIDE_INCHES), layout="constrained")
+        panels = figure.subplots(1, len(runs), sharey=True, squeeze=False)[0]
+        for panel, (title, cases) in zip(panels, runs.items(), strict=True):
+            _panel(panel, in_words(title), cases)
+        panels[0].set_ylabel("score")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        metadata = {"Date": None} if kind == "svg" else {}
+        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+
+
+def _panel(panel: Axes, title: str, cases: Sequence[Case]) -> None:
+    chance = random.Random(0)  # noqa: S311 - only keeps points from hiding one another
+    compared = [case for case in cases if case.counted_out is None]
+    for decision in Decision:
+        points = [(case.rating or 0, case.score or 0) for case in compared if case.decision is decision]
+        panel.scatter(
+            [rating + chance.uniform(-_SCATTER, _SCATTER) for rating, _ in points],
+            [score for _, score in points],
+            c=_COLOURS[decision],
+            marker=_MARKERS[decision],
+            s=28,
+            alpha=0.7,
+            linewidths=0,
+            label=decision.replace("_", " "),
+        )
+    scores = {rating: [case.score or 0 for case in compared if case.rating == rating] for rating in RATINGS}
+    medians = {rating: median(found) for rating, found in scores.items() if found}
+    starts, ends = ([rating + side for rating in medians] for side in (-_HALF_BAR, _HALF_BAR))
+    panel.hlines(list(medians.values()), starts, ends, colors="black", linewidth=1.5, label="median")
+    panel.axhline(3, color="grey", linewidth=0.8, linestyle=":")
+    panel.set(title=f"{title}: {_caption(correlation(cases))}", xlabel="rating", xticks=RATINGS)
+    panel.set(xlim=(0.5, 5.5), ylim=(0.8, 5.2), yticks=RATINGS)
+
+
+def _caption(found: Correlation) -> str:
+    answers = f"{found.answers} answers"
+    return f"{answers}, Spearman {found.spearman.value:.2f}" if found.spearman else answers

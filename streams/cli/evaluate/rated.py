@@ -1,0 +1,170 @@
+"""Rated answers, read and judged: from the lines of files to the cases of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from schemas import BadLine, RatedAnswer, Verdict
+from scoring.evaluation import Case
+from scoring.reasons import Reason
+from scoring.types import Decision, MessageType
+from streams.cli.feed import in_order
+from streams.cli.lines import Complaints, read
+from streams.cli.output import say
+from streams.errors import BadAnswer
+from streams.offline import OfflineJudge
+
+_TYPES = ", ".join(MessageType)
+_LINES_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file, who judges its answers (one judge for each way of scoring), and what is wrong with it.
+
+    ``unrated`` fills with the numbers of the lines that have no rating, ``answer_ids`` with the ids
+    of the answers that were judged.
+    """
+
+    path: Path
+    judges: Sequence[OfflineJudge]
+    complaints: Complaints
+    unrated: list[int] = field(default_factory=list)
+    answer_ids: list[str] = field(default_factory=list)
+
+    def note(self, number: int, rated: RatedAnswer) -> None:
+        """Remember an answer that was judged."""
+        self.answer_ids.append(rated.answer.answer_id)
+        if rated.rating is None:
+            self.unrated.append(number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    source: Source
+    number: int
+    content: RatedAnswer | BadLine
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    rated: RatedAnswer
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All answers of the files: for each, its cases in the order of the ways of scoring (``runs``)."""
+
+    runs: Sequence[str]
+    sources: Sequence[Source]
+    answers: Sequence[tuple[Case, ...]]
+
+    @property
+    def cases(self) -> dict[str, list[Case]]:
+        """The cases of each way of scoring, by its name."""
+        return {run: [cases[index] for cases in self.answers] for index, run in enumerate(self.runs)}
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to compare with."""
+        return any(cases[0].rating is not None or cases[0].labelled is not None for cases in self.answers)
+
+    @property
+    def complaints(self) -> list[Complaints]:
+        """What is wrong with each file."""
+        return [source.complaints for source in self.sources]
+
+    @property
+    def untranslated(self) -> int:
+        """How many answers were to be translated and could not be."""
+        missing = (
+            Reason.TRANSLATION_UNAVAILABLE in case.degraded for cases in self.answers for case in cases
+        )
+        return sum(missing)
+
+    def tell(self) -> None:
+        """Say on standard error what a reader of the tables must know."""
+        self._tell_unrated()
+        ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
+        if repeated := len(ids) - len(set(ids)):
+            say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
+        if self.untranslated:
+            say(f"{self.untranslated} answers could not be translated, and are counted out")
+
+    def _tell_unrated(self) -> None:
+        for source in self.sources:
+            if source.unrated:
+                numbers = ", ".join(map(str, source.unrated[:_LINES_NAMED]))
+                more = f" and {len(source.unrated) - _LINES_NAMED} more"
+                rest = more if len(source.unrated) > _LINES_NAMED else ""
+                say(f"{source.path}: {len(source.unrated)} answers have no rating (line {numbers}{rest})")
+
+    def described(self) -> dict[str, Any]:
+        """Give what a report of these answers is about, ready for JSON."""
+        files = [
+            {"file": str(each.path), "bad_lines": each.complaints.count, "unrated_lines": each.unrated}
+            for each in self.sources
+        ]
+        return {"files": files}
+
+
+async def judged_lines(
+    sources: Iterable[Source], limit: int, bar: Progress
+) -> AsyncGenerator[tuple[Case, ...], None]:
+    """Judge the good lines of all files, ``limit`` at once, in their order, and complain about the others.
+
+    Raises CommandFailed when a file cannot be read, InfrastructureFailure.
+    """
+    async with aclosing(in_order(_lines(sources, bar), _judge, limit)) as outcomes:
+        async for line, outcome in outcomes:
+            if isinstance(outcome, BadLine):
+                line.source.complaints.about(line.number, outcome.reason)
+                continue
+            line.source.note(line.number, outcome.rated)
+            yield outcome.cases
+
+
+def _lines(sources: Iterable[Source], bar: Progress) -> Iterator[_Line]:
+    for source in sources:
+        for number, content in read(source.path, RatedAnswer, bar):
+            yield _Line(source, number, _with_known_type(number, content))
+
+
+def _with_known_type(number: int, line: RatedAnswer | BadLine) -> RatedAnswer | BadLine:
+    if isinstance(line, BadLine) or line.message_type is None or line.message_type in set(MessageType):
+        return line
+    return BadLine(number, f"message_type: should be one of {_TYPES}")
+
+
+async def _judge(line: _Line) -> tuple[_Line, _Outcome | BadLine]:
+    rated = line.content
+    if isinstance(rated, BadLine):
+        return line, rated
+    try:
+        verdicts = [await judge.verdict(rated.answer) for judge in line.source.judges]
+    except BadAnswer as error:
+        return line, BadLine(line.number, f"the scorer failed on this answer: {error.error_class}")
+    return line, _Outcome(rated, tuple(_case(rated, verdict) for verdict in verdicts))
+
+
+def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
+    return Case(
+        recognised=MessageType(verdict.message_type),
+        language=verdict.language,
+        score=verdict.score,
+        decision=Decision(verdict.decision),
+        reason=verdict.reasons[0],
+        rating=rated.rating,
+        rating_second=rated.rating_second,
+        labelled=None if rated.message_type is None else MessageType(rated.message_type),
+        features={feature.name: feature.value for feature in verdict.features},
+        degraded=verdict.degraded,
+        translated=verdict.translated,
+    )

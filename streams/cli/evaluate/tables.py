@@ -1,0 +1,224 @@
+"""The tables of an evaluation on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from rich.console import Group as Lines
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from scoring.evaluation import (
+    Agreement,
+    Correlation,
+    Deviation,
+    FeatureTable,
+    Gain,
+    Group,
+    RatingRow,
+    Report,
+    Routing,
+    RoutingRow,
+    Run,
+    Share,
+    TypeTable,
+)
+from streams.cli.evaluate import ways
+from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain
+from streams.cli.render import in_words
+
+T = TypeVar("T", TypeTable, Correlation, Deviation, Routing, FeatureTable, Gain)
+
+_DEVIATIONS: dict[str, Callable[[RatingRow], Share | None]] = {
+    "within 1": lambda row: row.within_margin,
+    "score = 1": lambda row: row.score_1,
+    "score < 3": lambda row: row.below_3,
+    "score > 3": lambda row: row.above_3,
+    "score = 5": lambda row: row.score_5,
+}
+_DECISIONS: dict[str, Callable[[RoutingRow], Share | None]] = {
+    "auto send": lambda row: row.auto_send,
+    "review": lambda row: row.review,
+    "blocked": lambda row: row.blocked,
+}
+
+
+def tables(report: Report) -> Iterator[RenderableType]:
+    """Yield everything that a terminal shows of a report, in order.
+
+    A language's rows are left out where there is one language only: they would repeat those of all.
+    """
+    yield Text(f"{report.answers} answers, {report.rated} rated, {report.labelled} with a message type")
+    if report.agreement:
+        yield _agreement(report.agreement)
+    for types in _shown(report.message_types):
+        if types.answers:
+            yield _types(types)
+    if not report.rated:
+        return
+    yield _correlations(report)
+    for run in report.runs:
+        yield from _run(run, ways.in_words(run.name) if len(report.runs) > 1 else "")
+
+
+def _run(run: Run, how: str) -> Iterator[RenderableType]:
+    yield _deviation(run.deviations[0], how)
+    yield _by_group(
+        "Table V by group: scores of the answers rated 1 and 5",
+        how,
+        ("answers", "within 1", "1: = 1", "1: < 3", "5: < 3"),
+        [(each.group, _deviation_cells(each)) for each in _shown(run.deviations) if each.overall.answers],
+    )
+    yield _routing(run.routings[0], how)
+    yield _by_group(
+        "Routing by group: what becomes of the answers rated 1 and 5",
+        how,
+        ("1: sent", "1: blocked", "5: sent", "5: blocked"),
+        [(each.group, _routing_cells(each)) for each in _shown(run.routings)],
+    )
+    for features in _shown(run.features):
+        yield _features(features, how)
+
+
+def _agreement(found: Agreement) -> Text:
+    text = Text(f"Two raters on {found.answers} answers: the same rating on {counted(found.exact)}, ")
+    text.append(f"within 1 on {counted(found.within_1)}; Spearman ").append(estimate(found.spearman))
+    return text.append(", quadratic kappa ").append(estimate(found.kappa))
+
+
+def _types(types: TypeTable) -> Lines:
+    table = _table("Table III: message types", types.group)
+    for column in ("labelled", "found", "F1", "accuracy", "precision", "recall"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in types.rows:
+        measures = (row.accuracy, row.precision, row.recall)
+        counts = (str(row.labelled), str(row.recognised))
+        table.add_row(in_words(row.name), *counts, estimate(row.f1), *map(plain, measures))
+    mistaken = sorted(
+        (each for each in types.confusions if each.labelled is not each.recognised),
+        key=lambda each: -each.count,
+    )
+    taken = (f"{each.labelled} for {each.recognised} {each.count}" for each in mistaken)
+    return Lines(table, Text(f"Taken: {', '.join(taken) or 'none for another'}", "dim"))
+
+
+def _correlations(report: Report) -> Lines:
+    table = _table("Table IV: Spearman of score and rating", None, "* p < 0.05, ** p < 0.01; [95% interval]")
+    for run in report.runs:
+        table.add_column("answers", justify="right")
+        table.add_column(ways.in_words(run.name))
+    for rows in zip(*(_shown(run.correlations) for run in report.runs), strict=True):
+        if any(row.answers for row in rows):
+            cells = ((str(row.answers), estimate(row.spearman, row.p)) for row in rows)
+            table.add_row(name(rows[0].group), *(cell for pair in cells for cell in pair))
+    outs = (_counted_out(run.correlations[0], ways.in_words(run.name)) for run in report.runs)
+    gains = (_gain(each) for each in _shown(report.gains))
+    return Lines(table, *outs, *gains)
+
+
+def _counted_out(row: Correlation, how: str) -> Text:
+    reasons = ", ".join(f"{each.count} {in_words(each.reason)}" for each in row.counted_out)
+    return Text(f"Counted out ({how}): {reasons or 'none'}", "dim")
+
+
+def _gain(found: Gain) -> Text:
+    text = Text(f"Gained by translating ({name(found.group)}), {found.answers} answers scored both ways: ")
+    return text.append(estimate(found.difference))
+
+
+def _deviation(found: Deviation, how: str) -> Table:
+    table = _table("Table V: scores per rating", None, "95% interval below", how)
+    columns = (*found.ratings, found.overall)
+    for row in columns:
+        rated = "all" if row.rating is None else f"rated {row.rating}"
+        table.add_column(f"{rated}\n({row.answers})", justify="right")
+    for label, share in _DEVIATIONS.items():
+        table.add_row(label, *(percentage(share(row)) for row in columns))
+    return table
+
+
+def _deviation_cells(found: Deviation) -> Sequence[str]:
+    worst, best = found.ratings[0], found.ratings[-1]
+    shares = (found.overall.within_margin, worst.score_1, worst.below_3, best.below_3)
+    return (str(found.overall.answers), *map(_short, shares))
+
+
+def _routing(found: Routing, how: str) -> Lines:
+    table = _table("Routing: decisions per rating", None, "answers without a score are among them", how)
+    for row in found.ratings:
+        table.add_column(f"rated {row.rating}\n({row.answers})", justify="right")
+    for label, share in _DECISIONS.items():
+        table.add_row(label, *(_count_and_share(share(row)) for row in found.ratings))
+    sent = found.ratings[0].auto_send
+    if sent is None:
+        return Lines(table)
+    return Lines(table, Text(f"Sent by itself of the answers rated 1: {counted(sent)}, {_range(sent)}"))
+
+
+def _routing_cells(found: Routing) -> Sequence[str]:
+    worst, best = found.ratings[0], found.ratings[-1]
+    return tuple(map(_short, (worst.auto_send, worst.blocked, best.auto_send, best.blocked)))
+
+
+def _features(found: FeatureTable, how: str) -> Table:
+    table = _table("Each feature alone", found.group, "AUROC: answers rated 5 against those rated 1", how)
+    table.add_column("answers", justify="right")
+    table.add_column("Spearman")
+    table.add_column("AUROC")
+    table.add_column("rated 1, 5", justify="right")
+    for row in found.rows:
+        extremes = f"{row.untrue}, {row.true}"
+        table.add_row(
+            in_words(row.name),
+            str(row.answers),
+            estimate(row.spearman, row.p),
+            estimate(row.auroc),
+            extremes,
+        )
+    return table
+
+
+def _by_group(
+    title: str, how: str, columns: Iterable[str], rows: Iterable[tuple[Group, Sequence[str]]]
+) -> Table:
+    table = _table(title, None, how=how)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for group, cells in rows:
+        if any(cell != NOTHING for cell in cells):
+            table.add_row(name(group), *cells)
+    return table
+
+
+def _table(title: str, group: Group | None, note: str = "", how: str = "") -> Table:
+    of_group = "" if group is None or group == Group() else name(group)
+    heading = ", ".join(filter(None, (title, of_group, how)))
+    table = Table(
+        title=Text(f"\n{heading}", "bold"),
+        caption=Text(note, "dim") if note else None,
+        title_justify="left",
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("")
+    return table
+
+
+def _shown(rows: Sequence[T]) -> list[T]:
+    languages = {row.group.language for row in rows} - {None}
+    return [row for row in rows if len(languages) > 1 or row.group.language is None]
+
+
+def _short(share: Share | None) -> str:
+    return NOTHING if share is None else f"{share.value:.0%} {share.count:>3}/{share.total}"
+
+
+def _count_and_share(share: Share | None) -> str:
+    return NOTHING if share is None else f"{share.count} ({share.value:.0%})"
+
+
+def _range(share: Share) -> str:
+    return f"{share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]"

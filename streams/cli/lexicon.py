@@ -1,0 +1,128 @@
+"""``truthgate lexicon``: build the words of the company's own language from its documents, and show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scoring.company_terms import LEAST_DOCUMENTS, CompanyTerms, CompanyTermsError, load, save
+from scoring.company_terms.building import build as build_terms
+from scoring.company_terms.counting import LanguageCounts
+from scoring.company_terms.general import GeneralLanguage
+from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_language
+from streams.cli.lines import Complaints, count
+from streams.cli.options import AsJson
+from streams.cli.output import json_line, printable, progress, say, write_line
+from streams.enrichment.company_terms import count_given
+
+app = typer.Typer(help="The words of the company's own language, from its help documents.")
+
+
+@app.command("build")
+def build(
+    documents: Annotated[
+        list[Path],
+        typer.Option(
+            exists=True,
+            metavar="FILE|FOLDER",
+            help="JSONL of documents, or a folder of Markdown; may be repeated.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Where the words go (JSON)."),
+    ],
+    language: MarkdownLanguage = None,
+    least_documents: Annotated[
+        int, typer.Option(min=1, metavar="N", help="A language with fewer documents is left out.")
+    ] = LEAST_DOCUMENTS,
+) -> None:
+    """Find the company's own words: those much more frequent in its help than in the language at large.
+
+    A worker builds them by itself from the documents topic; a file is for scoring without one, or to
+    keep the words fixed (`TRUTHGATE_COMPANY_TERMS__FILE`). The same documents give the same file. A
+    bad line or file is named on standard error, the rest is used, and the exit code is 1.
+
+    Example: `truthgate lexicon build --documents help.jsonl --output company-terms.json`
+    """
+    for source in documents:
+        refuse_wrong_language(source, language)
+        if output.exists() and output.samefile(source):
+            raise WrongUsage(f"--output {output} would overwrite the documents")
+    complaints, general = [Complaints(str(source)) for source in documents], GeneralLanguage()
+    with progress("reading", _total(documents)) as bar:
+        read = map(documents_of, documents, repeat(language), complaints, repeat(bar))
+        counts = count_given(document for placed in read for _, document in placed)
+    terms = build_terms(counts.languages, general, least_documents)
+    _tell(terms, counts.languages, general, least_documents)
+    _save(terms, output)
+    raise typer.Exit(max(each.exit_code for each in complaints))
+
+
+@app.command("show")
+def show(
+    file: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="What `build` wrote.")
+    ],
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only this language, such as nl.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the words of a lexicon, the most frequent first: language, word, how often.
+
+    Example: `truthgate lexicon show company-terms.json --language nl`
+    """
+    try:
+        terms = load(file)
+    except CompanyTermsError as error:
+        raise CommandFailed(str(error)) from None
+    if language and language not in terms.languages:
+        raise CommandFailed(f"{file} has no words of language {language}")
+    say(f"version {terms.version}")
+    for code in [language] if language else sorted(terms.languages):
+        _show(code, terms, as_json)
+
+
+def _show(code: str, terms: CompanyTerms, as_json: bool) -> None:
+    found = terms.languages[code]
+    say(f"{code}: {len(found.counts)} words from {found.documents} documents")
+    for word, times in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
+        if as_json:
+            write_line(json_line({"language": code, "word": word, "count": times}))
+        else:
+            write_line(f"{code}\t{printable(word)}\t{times}")
+
+
+def _total(sources: Sequence[Path]) -> int | None:
+    counts = [count(source) for source in sources]
+    return None if None in counts else sum(filter(None, counts))
+
+
+def _tell(
+    terms: CompanyTerms, counts: Mapping[str, LanguageCounts], general: GeneralLanguage, least: int
+) -> None:
+    for code, counted in sorted(counts.items()):
+        documents = f"{counted.documents} documents"
+        if code in terms.languages:
+            say(f"{code}: {len(terms.languages[code].counts)} words from {documents}")
+        elif counted.documents < least:
+            say(f"{code}: left out, {documents} are fewer than {least}")
+        elif not general.knows(code):
+            say(f"{code}: left out, there is no word list of the language at large to compare with")
+        else:
+            say(f"{code}: no word stands out in {documents}")
+
+
+def _save(terms: CompanyTerms, output: Path) -> None:
+    if not terms.languages:
+        raise CommandFailed(f"no words found, so {output} is not written")
+    try:
+        save(terms, output)
+    except OSError as error:
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error

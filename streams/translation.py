@@ -1,0 +1,81 @@
+"""The step before judging: an exchange that is not in English is put into English, if so configured."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from scoring.types import Exchange
+from streams.settings import Settings, TranslationSettings, WrongSettings
+
+if TYPE_CHECKING:
+    from scoring.translation import Observer
+
+#: How long a file's answer may wait for its translation: nobody waits for a file as for a chat, and
+#: a translator that is down is noticed long before.
+FILE_PATIENCE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An exchange as it is to be judged, and what that degrades."""
+
+    exchange: Exchange
+    degraded: tuple[str, ...] = ()
+
+
+class Translation(Protocol):
+    """What is done to an exchange before it is judged."""
+
+    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:
+        """Translate an exchange if need be, in at most that many seconds.
+
+        Never raises for want of a translation: the exchange is then as it was, and degraded
+        ``translation_unavailable``.
+        """
+        ...
+
+
+class NotTranslated:
+    """Leaves every exchange as it is."""
+
+    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:  # noqa: ARG002
+        """Return the exchange as it is."""
+        return Prepared(exchange)
+
+
+def _count_nothing(outcome: str, seconds: float) -> None:
+    pass
+
+
+@asynccontextmanager
+async def open_translation(
+    settings: TranslationSettings,
+    time_limit: float | None = None,
+    observer: Observer | None = None,
+    count: Callable[[str, float], None] = _count_nothing,
+) -> AsyncIterator[Translation]:
+    """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, translate nothing.
+
+    ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer`` and
+    ``count`` (see :class:`streams.translate_first.TranslateFirst`) hear what happens.
+
+    Raises:
+        WrongSettings: mode ``always`` without a provider, or a provider or cache that cannot be made.
+    """
+    if settings.mode == "always" and settings.provider is None:
+        raise WrongSettings("translation.mode is always, so translation.provider is needed")
+    if settings.mode == "off" or settings.provider is None:
+        yield NotTranslated()
+        return
+    from streams.translate_first import translating  # noqa: PLC0415 - takes half a second to import
+
+    with translating(settings, time_limit or settings.time_limit, observer, count) as translation:
+        yield translation
+
+
+def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[Translation]:
+    """Give the translation for commands that judge files; see :func:`open_translation`."""
+    return open_translation(settings.translation, FILE_PATIENCE_SECONDS)

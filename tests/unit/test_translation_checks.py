@@ -1,0 +1,85 @@
+"""What cannot be a translation is told from what may be one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.translation.checks import fault_of, is_untranslated, keeps_marks, tidied
+from scoring.translation.errors import Fault
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("Klik op **Nieuw**.", "Click **New**."),
+        ("maximaal 1.000 regels", "at most 1,000 lines"),
+        ("maximaal 10 000 regels", "at most 10,000 lines"),
+        ("na 22.00 uur", "after 10 pm"),
+        ("om 22.30 uur", "at 10:30 pm"),
+        ("op 02-03-2026", "on March 2, 2026"),
+        ("de 1e stap", "the first step"),
+        ("kies er 2", "choose two"),
+        ("٢٥ يوما", "25 days"),
+        ("点击保存按钮然后关闭窗口。", "Click the save button and then close the window."),
+        ("Ja.", "Yes, that is certainly possible."),
+    ],
+)
+def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
+    assert fault_of(source, translation) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "fault"),
+    [
+        ("Klik op Nieuw.", "", Fault.EMPTY),
+        ("Klik op Nieuw.", " ... ", Fault.EMPTY),
+        ("Klik op Nieuw.", "Click New. " * 20, Fault.WRONG_LENGTH),
+        ("Een zin die wel wat langer is. " * 10, "A sentence.", Fault.WRONG_LENGTH),
+        ("maximaal 500 regels", "at most 50 lines", Fault.NUMBERS_LOST),
+        ("maximaal 5 regels", "at most 15 lines", Fault.NUMBERS_LOST),
+        ("maximaal 500 regels", "at most some lines", Fault.NUMBERS_LOST),
+        ("foutcode K-1014", "error code K-1041", Fault.NUMBERS_LOST),
+        ("2 tot 2 keer", "2 times", Fault.NUMBERS_LOST),
+        ("om 22.30 uur", "at 10 pm", Fault.NUMBERS_LOST),
+    ],
+)
+def test_nonsense_is_told(source: str, translation: str, fault: Fault) -> None:
+    assert fault_of(source, translation) is fault
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_two_texts_can_be_compared(source: str, translation: str) -> None:
+    fault_of(source, translation)
+    tidied(translation)
+    keeps_marks(source, translation)
+
+
+def test_a_text_that_came_back_as_it_was_is_told_unless_it_was_english() -> None:
+    dutch, english = "Dat kun je daar niet vinden.", "You cannot find that there now."
+    assert is_untranslated(dutch, dutch, "nl", lambda _: "nl")
+    assert is_untranslated(dutch, dutch, "nl", lambda _: None)
+    assert is_untranslated(dutch, "Dat kunt u er niet vinden hoor.", "nl", lambda _: "nl")
+    assert is_untranslated(dutch * 3, "Das kann man hier nicht finden. " * 3, "nl", lambda _: "de")
+    assert not is_untranslated(english, english, "nl", lambda _: "en")
+    assert not is_untranslated(dutch, english, "nl", lambda _: None)
+
+
+def test_a_few_words_may_be_the_same_in_both_languages() -> None:
+    assert not is_untranslated("API / Token", "API / Token", "nl", lambda _: "nl")
+
+
+@pytest.mark.parametrize(
+    ("raw", "form"),
+    [
+        ("Click ** New ** and **Save **.", "Click **New** and **Save**."),
+        (" Click\n**New** ", "Click **New**"),
+        ("2 ** 3", "2 ** 3"),
+    ],
+)
+def test_the_form_of_a_sentence_is_mended(raw: str, form: str) -> None:
+    assert tidied(raw) == form
+
+
+def test_lost_marks_are_noticed() -> None:
+    assert keeps_marks("Klik op **Nieuw**.", "Click **New**.")
+    assert not keeps_marks("Klik op **Nieuw**.", "Click New.")

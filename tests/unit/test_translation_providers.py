@@ -1,0 +1,263 @@
+"""Every failure of a translator is a code within the time limit, and no text or key gets out with it."""
+
+import json
+import logging
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from scoring.translation import providers
+from scoring.translation.engines import KINDS, ProviderOptions
+from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
+from scoring.translation.http import Request
+from scoring.translation.providers import Provider, make_provider
+from tests.support.libretranslate import LibreTranslate
+from tests.support.parallel_texts import ParallelTexts
+
+SECRET = "Zwaluwstaart"
+KEY = "key-4711"
+
+
+@pytest.fixture
+def server() -> Iterator[LibreTranslate]:
+    texts = ParallelTexts()
+    texts.add(f"Goedemorgen {SECRET}", "Good morning")
+    with LibreTranslate(texts) as server:
+        yield server
+
+
+@pytest.fixture
+def provider(server: LibreTranslate) -> Iterator[Provider]:
+    provider = make_provider(ProviderOptions("libretranslate", server.url, timeout=0.3))
+    yield provider
+    provider.close()
+
+
+def fault(provider: Provider, source: str = "nl") -> Fault:
+    """Give the fault, having seen that the failure holds neither the text nor a key."""
+    with pytest.raises(TranslationFailed) as raised:
+        provider.translate(f"Goedemorgen {SECRET}", source)
+    error: BaseException | None = raised.value
+    told = "".join(traceback.format_exception(raised.value))
+    while error:
+        told += repr(error) + str(vars(error))
+        assert error.__context__ is None
+        error = error.__cause__
+    assert SECRET not in told
+    assert KEY not in told
+    return raised.value.fault
+
+
+def fault_or_none(provider: Provider) -> Fault | None:
+    try:
+        provider.translate(f"Goedemorgen {SECRET}", "nl")
+    except TranslationFailed as failure:
+        return failure.fault
+    return None
+
+
+def _have_here(name: str, server: LibreTranslate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the provider's requests go to the server, whose answers the test gives."""
+    if name != "libretranslate":
+        here = replace(KINDS[name], adapt=lambda request, _: replace(request, url=f"{server.url}/{name}"))
+        monkeypatch.setitem(providers.KINDS, name, here)
+
+
+def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, provider: Provider) -> None:
+    assert provider.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
+    assert [(asked.path, asked.query, asked.source) for asked in server.asked] == [("/translate", "", "nl")]
+
+
+def test_a_key_is_sent_only_where_one_is_set(server: LibreTranslate, provider: Provider) -> None:
+    server.api_key = KEY
+    assert fault(provider) is Fault.UNAUTHORIZED
+    keyed = make_provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))
+    assert keyed.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
+    assert [asked.key for asked in server.asked] == [None, KEY]
+    assert KEY not in repr(ProviderOptions("libretranslate", server.url, api_key=KEY))
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, Fault.REFUSED),
+        (401, Fault.UNAUTHORIZED),
+        (403, Fault.UNAUTHORIZED),
+        (404, Fault.SERVER_ERROR),
+        (413, Fault.REFUSED),
+        (429, Fault.RATE_LIMITED),
+        (301, Fault.SERVER_ERROR),
+        (500, Fault.SERVER_ERROR),
+        (503, Fault.SERVER_ERROR),
+    ],
+)
+def test_a_status_is_told_by_its_code(
+    server: LibreTranslate, provider: Provider, status: int, expected: Fault
+) -> None:
+    server.behave(status=status)
+    assert fault(provider) is expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>hello</html>",
+        b"[]",
+        b"{}",
+        b"null",
+        b'"text"',
+        b'{"translatedText": 7}',
+        b'{"translatedText": ["a"]}',
+        b'{"other": "x"}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_an_answer_of_another_shape_is_a_failure(
+    server: LibreTranslate, provider: Provider, body: bytes
+) -> None:
+    server.behave(body=body)
+    assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
+
+
+def test_an_answer_of_any_size_does_not_fill_the_memory(server: LibreTranslate, provider: Provider) -> None:
+    server.behave(body=json.dumps({"translatedText": "x" * 5_000_000}).encode())
+    assert fault(provider) is Fault.SERVER_ERROR
+
+
+@pytest.mark.parametrize("behaviour", [{"delay": 5.0}, {"drip": 0.05}])
+def test_a_slow_answer_ends_at_the_time_limit(
+    server: LibreTranslate, provider: Provider, behaviour: dict
+) -> None:
+    server.behave(**behaviour)
+    began = time.monotonic()
+    assert fault(provider) is Fault.TIMEOUT
+    assert time.monotonic() - began < 1.5
+
+
+def test_a_connection_that_breaks_is_told(server: LibreTranslate, provider: Provider) -> None:
+    server.behave(reset=True)
+    assert fault(provider) is Fault.UNREACHABLE
+    server.behave()
+    assert provider.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
+
+
+def test_nobody_there_is_told(server: LibreTranslate, provider: Provider) -> None:
+    server.stop()
+    assert fault(provider) is Fault.UNREACHABLE
+
+
+def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        provider = make_provider(
+            ProviderOptions("libretranslate", f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        )
+        assert fault(provider) is Fault.TIMEOUT
+        provider.close()
+
+
+def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:
+    assert fault(provider, "tlh") is Fault.REFUSED
+
+
+def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
+    slow = make_provider(ProviderOptions("libretranslate", server.url, timeout=5))
+    quick = make_provider(ProviderOptions("libretranslate", server.url, timeout=0.1))
+    server.behave(delay=0.3)
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))
+    thread.start()
+    assert fault(quick) is Fault.TIMEOUT
+    thread.join()
+    assert found == ["Good morning"]
+
+
+@pytest.mark.parametrize("name", ["libretranslate", "google"])
+def test_no_library_logs_a_text(
+    server: LibreTranslate, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    _have_here(name, server, monkeypatch)
+    url = server.url if name == "libretranslate" else None
+    provider = make_provider(ProviderOptions(name, url))
+    with caplog.at_level(logging.DEBUG):
+        for behaviour in ({}, {"status": 500}, {"reset": True}, {"body": b"x"}):
+            server.behave(**behaviour)
+            fault_or_none(provider)
+    assert any(SECRET in asked.query for asked in server.asked) is (name == "google")
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (ProviderOptions("libretranslate"), "provider libretranslate needs base_url"),
+        (ProviderOptions("deepl"), "provider deepl needs api_key"),
+        (ProviderOptions("google", base_url="http://x"), "provider google takes no base_url"),
+        (ProviderOptions("mymemory", api_key=KEY), "provider mymemory takes no api_key"),
+    ],
+)
+def test_what_a_provider_needs_is_told_before_anything_is_sent(options: ProviderOptions, part: str) -> None:
+    with pytest.raises(TranslatorMisconfigured, match=part) as raised:
+        make_provider(options)
+    assert KEY not in str(raised.value)
+
+
+def test_deepl_is_sent_the_text_in_the_body_and_the_key_in_a_header(server: LibreTranslate) -> None:
+    server.behave(body=b'{"translations": [{"text": "Good morning"}]}')
+    provider = make_provider(ProviderOptions("deepl", server.url, KEY))
+    assert provider.translate(SECRET, "nl") == "Good morning"
+    assert (server.asked[0].path, server.asked[0].query, server.asked[0].key) == ("/v2/translate", "", None)
+    assert server.asked[0].headers["Authorization"] == f"DeepL-Auth-Key {KEY}"
+    with pytest.raises(TranslationFailed, match="unsupported_language"):
+        provider.translate(SECRET, "tlh")
+
+
+def test_google_and_mymemory_are_read_as_they_answer(
+    server: LibreTranslate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {
+        "google": b'<div class="result-container">Good morning</div>',
+        "mymemory": b'{"responseData": {"translatedText": "Good morning"}}',
+    }
+    for name, page in pages.items():
+        _have_here(name, server, monkeypatch)
+        provider = make_provider(ProviderOptions(name))
+        server.behave(body=page)
+        assert provider.translate(SECRET, "nl") == "Good morning"
+        server.behave(body=b"<html>nothing</html>")
+        assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
+        server.behave(status=429)
+        assert fault(provider) is Fault.RATE_LIMITED
+    server.behave(body=b'{"responseData": {"translatedText": "MYMEMORY WARNING: YOU USED ALL"}}')
+    assert fault(provider) is Fault.RATE_LIMITED
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "code"),
+    [
+        ("google", "nl", "nl"),
+        ("google", "he", "iw"),
+        ("google", "zh", "zh-CN"),
+        ("google", "xx", None),
+        ("deepl", "nl", "nl"),
+        ("deepl", "af", None),
+        ("mymemory", "nl", "nl-NL"),
+        ("mymemory", "da", "da-DK"),
+        ("mymemory", "xx", None),
+        ("libretranslate", "nl", "nl"),
+    ],
+)
+def test_a_language_has_the_code_of_each_provider(name: str, language: str, code: str | None) -> None:
+    assert KINDS[name].code(language) == code
+
+
+def test_mymemory_is_asked_over_an_encrypted_connection() -> None:
+    request = Request("GET", "http://api.mymemory.translated.net/get")
+    sent = KINDS["mymemory"].adapt(request, ProviderOptions("mymemory"))
+    assert sent.url == "https://api.mymemory.translated.net/get"

@@ -1,0 +1,97 @@
+"""A text is cut into sentences, and its structure is not touched by their translations."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.translation.splitting import assemble, pieces
+
+TEXTS = st.text(
+    st.sampled_from(["a", "B", "é", "7", ".", "!", "。", " ", "\n", "*", "#", "-", "|", "`", ">", ")", "\t"]),
+    max_size=200,
+)
+
+
+def sentences(text: str, longest: int = 1000) -> list[str]:
+    return [text[piece.start : piece.end] for piece in pieces(text, longest)]
+
+
+def shouted(text: str, longest: int = 1000) -> str:
+    parts = tuple(pieces(text, longest))
+    return assemble(text, parts, [text[p.start : p.end].upper() for p in parts]).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Klik op Nieuw. Kies daarna Opslaan! Klaar?", ["Klik op Nieuw.", "Kies daarna Opslaan!", "Klaar?"]),
+        ("Dat kan bijv. met een pdf.", ["Dat kan bijv. met een pdf."]),
+        ("Zie versie 2.0 en 3.1.", ["Zie versie 2.0 en 3.1."]),
+        ("1. Klik op **Nieuw**.\n2) Kies een rooster.", ["Klik op **Nieuw**.", "Kies een rooster."]),
+        ("# Kop\n\n- punt\n> citaat", ["Kop", "punt", "citaat"]),
+        ("**Fout K-1: Bestaat al. Let op.** De rest.", ["**Fout K-1: Bestaat al. Let op.**", "De rest."]),
+        ("| Stap | Wanneer |\n|---|---|\n| 1 | Na 7 dagen |", ["Stap", "Wanneer", "Na 7 dagen"]),
+        ("Doe dit:\n```\nkosten = 1\n```\nKlaar.", ["Doe dit:", "Klaar."]),
+        ("请点击保存。然后关闭。", ["请点击保存。", "然后关闭。"]),
+        ("404\n---\n \n", []),
+        ("", []),
+    ],
+)
+def test_sentences_are_found_within_the_structure_of_a_text(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_numbers_headings_marks_and_code_stay_as_they_are() -> None:
+    text = "## kop\n\n1. klik **op**. Dan:\n   2) kies\n\n| a | 7 |\n\n```\ncode\n```\nklaar\n"
+    assert (
+        shouted(text) == "## KOP\n\n1. KLIK **OP**. DAN:\n   2) KIES\n\n| A | 7 |\n\n```\ncode\n```\nKLAAR\n"
+    )
+
+
+def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere() -> None:
+    clauses = "een lange bijzin, " * 20
+    assert all(len(sentence) <= 50 for sentence in sentences(clauses, 50))
+    assert " ".join(sentences(clauses, 50)) == clauses.strip()
+    assert sentences("x" * 120, 50) == ["x" * 50, "x" * 50, "x" * 20]
+
+
+@given(TEXTS, st.integers(5, 60))
+def test_pieces_are_in_order_short_and_not_blank(text: str, longest: int) -> None:
+    end = 0
+    for piece in pieces(text, longest):
+        assert end <= piece.start < piece.end
+        assert piece.end - piece.start <= longest
+        sentence = text[piece.start : piece.end]
+        assert sentence == sentence.strip()
+        assert any(map(str.isalpha, sentence))
+        end = piece.end
+
+
+@given(TEXTS, st.data())
+def test_every_letter_and_digit_is_in_a_segment_that_tells_where_it_went(text: str, data) -> None:
+    parts = tuple(pieces(text, 40))
+    translations = [data.draw(st.sampled_from(["Yes.", "", "a longer one"])) for _ in parts]
+    done = assemble(text, parts, translations)
+    rendered = {(part.start, part.end): t for part, t in zip(parts, translations, strict=True)}
+    covered: set[int] = set()
+    previous = (0, 0)
+    for segment in done.segments:
+        assert previous[0] <= segment.start <= segment.end
+        assert previous[1] <= segment.translated_start <= segment.translated_end
+        found = done.text[segment.translated_start : segment.translated_end]
+        assert found == rendered.get((segment.start, segment.end), text[segment.start : segment.end])
+        covered.update(range(segment.start, segment.end))
+        previous = (segment.end, segment.translated_end)
+    assert {place for place, character in enumerate(text) if character.isalnum()} <= covered
+
+
+@given(st.text(max_size=300))
+def test_pieces_put_back_untranslated_give_the_text(text: str) -> None:
+    parts = tuple(pieces(text, 50))
+    assert assemble(text, parts, [text[p.start : p.end] for p in parts]).text == text
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("unit", [". ", "**", "|", "> ", "1. ", "```\n", "a.B ", "（。", "\t", '."'])
+def test_a_hostile_text_takes_linear_time(unit: str) -> None:
+    list(pieces(unit * (100_000 // len(unit)), 1000))
