@@ -7,7 +7,7 @@ from scoring_support import kinds, material, prepared
 
 from scoring.features import CompanySpecificTerms
 from scoring.features.base import MAX_EVIDENCE
-from scoring.features.company_terms import SHARE_OF_DOCUMENTS
+from scoring.features.company_terms import OWN_LANGUAGE
 
 TERMS = frozenset({"payslip", "payroll", "kantora", "tab"})
 
@@ -30,7 +30,7 @@ def test_an_answer_in_the_words_of_the_documents_has_all():
 
 def test_a_few_terms_among_many_general_words_are_in_between():
     words = "green house water stone forest river cloud window bridge garden"
-    assert measured(f"payslip {words}").value == pytest.approx(1 / 11 / SHARE_OF_DOCUMENTS)
+    assert measured(f"payslip {words}").value == pytest.approx(1 / 11 / OWN_LANGUAGE)
 
 
 def test_repeating_a_term_or_adding_small_words_and_numbers_changes_nothing():
