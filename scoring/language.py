@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
@@ -35,6 +35,12 @@ def stated_language(code: str | None) -> str | None:
     return match[1].lower() if match else None
 
 
+@cache
+def load_model() -> LanguageIdentifier:
+    """Return py3langid's model, read once."""
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
 class LanguageDetector:
     """Identifies the language of a text among all that the model knows, not only those with a lexicon.
 
@@ -57,10 +63,10 @@ class LanguageDetector:
     """
 
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
-        """Load the model (0.8 s); ``lexicons`` are those of the native languages."""
+        """Load the model (0.8 s, once); ``lexicons`` are those of the native languages."""
         self._lexicons = tuple(lexicons)
         self._neighbours = {lexicon.language: lexicon.neighbours for lexicon in self._lexicons}
-        self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        self._model = load_model()
         # Documents come again and again; one is as long as _CHARACTERS at most.
         self._identify = lru_cache(_REMEMBERED)(self._identify_anew)
 

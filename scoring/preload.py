@@ -1,13 +1,16 @@
 """Imported by a fork server, so that the processes it forks share what they would each load.
 
-Shared are spaCy and the default pipelines: some 80 MB a process, and a start without waiting.
+Shared are spaCy, the default pipelines, the lexicons and the model that identifies languages: some
+80 MB a process, and a start without waiting.
 """
 
 import gc
 
+from scoring.language import load_model
 from scoring.lexicon import load_shipped
 from scoring.parsing import default_parser
 
+load_model()
 for _language in load_shipped():
     default_parser().load(_language)
 

@@ -22,35 +22,27 @@ from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
+from streams import resources
 from streams.app import TruthgateApp, create_app
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.intake import Intake
 from streams.delivery.limits import longest_settling
-from streams.delivery.publisher import Publisher
-from streams.enrichment.company_terms import terms_source
 from streams.enrichment.follower import DocumentFollower
 from streams.enrichment.store import DocumentStore
-from streams.enrichment.terms_upkeep import TermsUpkeep
 from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health
-from streams.judging import Judge, ObservedJudge, ScoringOff
-from streams.kafka import ServiceUnreachable, open_consumer, open_producer
+from streams.kafka import ServiceUnreachable, open_consumer
 from streams.pages import create_pages, serve
-from streams.pool import ScoringPool
 from streams.processing import AnswerProcessor
 from streams.progress import ProgressProbe
-from streams.scorer_options import scorer_options
 from streams.settings import Settings, WrongSettings
 from streams.telemetry.logs import configure
 from streams.telemetry.metrics import Metrics
-from streams.topics import Topics, check_topics, message_limits
-from streams.translation import NotTranslated, Translation, open_translation
+from streams.topics import Topics, check_topics
 from streams.watchdog import Watchdog
 
 log = structlog.get_logger(__name__)
 
-#: Verdicts that are ready within so many milliseconds go to the broker in one request.
-_LINGER_MS = 2
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
 #: How long the first answers wait for the company's terms; a thousand documents take half a second.
@@ -107,12 +99,14 @@ async def _run(settings: Settings) -> None:
         port = await stack.enter_async_context(serve(create_pages(health, metrics.registry), settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
-        publisher = await stack.enter_async_context(_publisher(settings))
-        judge = await stack.enter_async_context(_judge(settings, metrics))
+        publisher = await stack.enter_async_context(resources.publisher(settings))
+        judge = await stack.enter_async_context(resources.judge(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
-        translation = await stack.enter_async_context(_translation(settings, metrics))
-        documents = await stack.enter_async_context(_documents(settings, store, codec, metrics))
-        terms = await stack.enter_async_context(_company_terms(settings, store, documents, metrics))
+        translation = await stack.enter_async_context(resources.translation(settings, metrics))
+        documents = await stack.enter_async_context(resources.documents(settings, store, codec, metrics))
+        ending = asyncio.create_task(_end_with(documents.wait_failed()))
+        stack.callback(ending.cancel)
+        terms = await stack.enter_async_context(resources.company_terms(settings, store, documents, metrics))
         processor = AnswerProcessor(settings, codec, documents, judge, translation=translation)
         intake = Intake(processor, publisher, topics, metrics, settings.flow, end_at_once)
         app = create_app(settings, topics, intake)
@@ -208,70 +202,6 @@ async def _caught_up(
             f"the documents topic was not read to its end within documents.catch_up_timeout ({limit:g} s)"
         )
     return not stopping.is_set()
-
-
-@asynccontextmanager
-async def _publisher(settings: Settings) -> AsyncIterator[Publisher]:
-    limits = message_limits(settings)
-    largest = max(limits.verdict, limits.dead_letter)
-    async with open_producer(settings.kafka, max_request_size=largest, linger_ms=_LINGER_MS) as producer:
-        yield Publisher(producer, settings.kafka.delivery_timeout)
-
-
-@asynccontextmanager
-async def _judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
-    scoring = settings.scoring
-    if not scoring.enabled:
-        yield ScoringOff(settings.policy, scoring.profile)
-        return
-    options = scorer_options(settings)
-    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
-    async with pool:
-        yield ObservedJudge(pool, metrics.count_prepared)
-
-
-@asynccontextmanager
-async def _translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation]:
-    if not settings.scoring.enabled or settings.translation.mode == "off":
-        yield NotTranslated()
-        return
-    from streams.telemetry.translation import TranslationTelemetry  # noqa: PLC0415 - half a second to import
-
-    telemetry = TranslationTelemetry(metrics.registry)
-    opened = open_translation(settings.translation, observer=telemetry, count=telemetry.count)
-    async with opened as translation:
-        yield translation
-
-
-@asynccontextmanager
-async def _documents(
-    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics
-) -> AsyncIterator[DocumentFollower]:
-    follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
-    await follower.start()
-    metrics.documents.set_function(lambda: follower.documents)
-    ending = asyncio.create_task(_end_with(follower.wait_failed()))
-    try:
-        yield follower
-    finally:
-        ending.cancel()
-        await follower.stop()
-
-
-@asynccontextmanager
-async def _company_terms(
-    settings: Settings, store: DocumentStore, documents: DocumentFollower, metrics: Metrics
-) -> AsyncIterator[TermsUpkeep]:
-    upkeep = TermsUpkeep(
-        terms_source(settings, store),
-        settings.company_terms.rebuild_interval,
-        documents.caught_up,
-        on_terms=metrics.show_company_terms,
-        on_failure=metrics.company_terms_failures.inc,
-    )
-    metrics.company_terms_age.set_function(lambda: upkeep.age)
-    async with upkeep:
-        yield upkeep
 
 
 @asynccontextmanager

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from wordfreq import available_languages, read_cBpack
-
 # The step of wordfreq's scale: a list's n-th entry holds the words of frequency 10 ** (-n / 100).
 _STEPS = 100
 
@@ -22,7 +20,7 @@ class GeneralLanguage:
 
     def knows(self, language: str) -> bool:
         """Say whether there is a list of the language."""
-        return language in available_languages()  # asked for another, wordfreq takes a related one
+        return language in _lists()  # asked for another, wordfreq takes a related one
 
     def frequencies(self, language: str, words: Collection[str]) -> Mapping[str, float] | None:
         """Return the frequency of each of ``words``: its share of all words of running text.
@@ -37,10 +35,19 @@ class GeneralLanguage:
         return {word: known[word] for word in words}
 
 
+def _lists() -> Mapping[str, str]:
+    from wordfreq import available_languages  # noqa: PLC0415 - half a second to import, for whoever builds terms
+
+    lists: Mapping[str, str] = available_languages()
+    return lists
+
+
 def _looked_up(language: str, words: set[str]) -> dict[str, float]:
+    from wordfreq import read_cBpack  # noqa: PLC0415 - see _lists
+
     found = dict.fromkeys(words, 0.0)
     # Not by get_frequency_list, which never lets go of a list again.
-    for step, group in enumerate(read_cBpack(available_languages()[language])):
+    for step, group in enumerate(read_cBpack(_lists()[language])):
         # A word may stand in more than one group; the first is the most frequent.
         found |= {word: 10 ** (-step / _STEPS) for word in words.intersection(group) if not found[word]}
     return found

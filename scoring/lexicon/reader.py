@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, Refusals, TypePatterns
@@ -50,9 +52,10 @@ class LexiconError(ValueError):
     """A lexicon cannot be used; the message names file, line, key and reason."""
 
 
-def load_shipped() -> dict[str, Lexicon]:
-    """Return the lexicons of the package by language code; raises LexiconError."""
-    return _load(files("scoring.lexicon"))
+@cache
+def load_shipped() -> Mapping[str, Lexicon]:
+    """Return the lexicons of the package by language code, read once; raises LexiconError."""
+    return MappingProxyType(_load(files("scoring.lexicon")))
 
 
 def load_folder(folder: Traversable) -> dict[str, Lexicon]:

@@ -299,7 +299,7 @@ async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(
         await _replace_answers(quick, topics)
         await produce(quick.kafka, topics.answers, [outgoing(answer, Codec()) for answer in after])
         # Not in order: what the first process read of the new topic came out before it noticed.
-        ledger = await read_until_settled(quick, [*before, *after], deadline=20)
+        ledger = await read_until_settled(quick, [*before, *after])
         await eventually(lambda: bool(supervised.exit_codes), "the first process has ended")
         assert len(ledger.times_answered) == len(before) + len(after)
         assert not ledger.buried

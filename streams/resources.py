@@ -1,0 +1,91 @@
+"""What a worker opens beside its consumer, each closed in every case."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from schemas import Codec
+from streams.delivery.publisher import Publisher
+from streams.enrichment.company_terms import terms_source
+from streams.enrichment.follower import DocumentFollower
+from streams.enrichment.store import DocumentStore
+from streams.enrichment.terms_upkeep import TermsUpkeep
+from streams.judging import Judge, ObservedJudge, ScoringOff
+from streams.kafka import open_producer
+from streams.pool import ScoringPool
+from streams.scorer_options import scorer_options
+from streams.settings import Settings
+from streams.telemetry.metrics import Metrics
+from streams.topics import message_limits
+from streams.translation import NotTranslated, Translation, open_translation
+
+#: Verdicts that are ready within so many milliseconds go to the broker in one request.
+_LINGER_MS = 2
+
+
+@asynccontextmanager
+async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
+    """Open what sends verdicts and dead letters; raises ServiceUnreachable."""
+    limits = message_limits(settings)
+    largest = max(limits.verdict, limits.dead_letter)
+    async with open_producer(settings.kafka, max_request_size=largest, linger_ms=_LINGER_MS) as producer:
+        yield Publisher(producer, settings.kafka.delivery_timeout)
+
+
+@asynccontextmanager
+async def judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
+    """Start the scoring processes, if scoring is on; raises InfrastructureFailure."""
+    scoring = settings.scoring
+    if not scoring.enabled:
+        yield ScoringOff(settings.policy, scoring.profile)
+        return
+    options = scorer_options(settings)
+    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
+    async with pool:
+        yield ObservedJudge(pool, metrics.count_prepared)
+
+
+@asynccontextmanager
+async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation]:
+    """Open the translation of exchanges, or what leaves them as they are."""
+    if not settings.scoring.enabled or settings.translation.mode == "off":
+        yield NotTranslated()
+        return
+    from streams.telemetry.translation import TranslationTelemetry  # noqa: PLC0415 - half a second to import
+
+    telemetry = TranslationTelemetry(metrics.registry)
+    opened = open_translation(settings.translation, observer=telemetry, count=telemetry.count)
+    async with opened as step:
+        yield step
+
+
+@asynccontextmanager
+async def documents(
+    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics
+) -> AsyncIterator[DocumentFollower]:
+    """Follow the documents topic; raises ServiceUnreachable."""
+    follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
+    await follower.start()
+    metrics.documents.set_function(lambda: follower.documents)
+    try:
+        yield follower
+    finally:
+        await follower.stop()
+
+
+@asynccontextmanager
+async def company_terms(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: Metrics
+) -> AsyncIterator[TermsUpkeep]:
+    """Keep the company's words up to date with the documents."""
+    upkeep = TermsUpkeep(
+        terms_source(settings, store),
+        settings.company_terms.rebuild_interval,
+        follower.caught_up,
+        on_terms=metrics.show_company_terms,
+        on_failure=metrics.company_terms_failures.inc,
+    )
+    metrics.company_terms_age.set_function(lambda: upkeep.age)
+    async with upkeep:
+        yield upkeep
