@@ -91,7 +91,8 @@ class Policy:
     types that the profile does not score. ``refusal`` is for an answer that says that it has none
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
-    it. Of several overrides that cover an answer, the later one wins. Raises ValueError where
+    it. With ``auto_send_at`` 5 only an answer that quotes a guide is sent, none for its mean alone.
+    Of several overrides that cover an answer, the later one wins. Raises ValueError where
     thresholds are out of range or in the wrong order, or where refusals are to be blocked.
 
     In the settings an override is one entry of a list, here for two of the types that the profile
@@ -165,7 +166,9 @@ class Policy:
             return Decision.BLOCKED, Reason.UNDEFINED_COMPONENT
         if assessment.score < thresholds.block_below:
             return _below(assessment)
-        if assessment.score >= thresholds.auto_send_at:
+        # At the highest score only a rule sends: no mean, however high, proves anything.
+        is_proved = assessment.because is Reason.VERBATIM_GUIDE or thresholds.auto_send_at < HIGHEST
+        if assessment.score >= thresholds.auto_send_at and is_proved:
             return Decision.AUTO_SEND, assessment.because or Reason.HIGH_SCORE
         return Decision.REVIEW, Reason.MIDDLE_SCORE
 

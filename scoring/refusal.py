@@ -41,9 +41,9 @@ def refusal(answer: PreparedText, question: PreparedText) -> Refusal | None:
 
     An answer refuses where a sentence of it holds a phrase of the lexicon's ``refusal``. It is pure
     where nothing in it says anything of the product: every content word stands in such a phrase, is
-    one of the list that refusals are made of ("documentation"), or repeats the question; advice
-    ("contact your account manager") may have three others. So a button, a number or a verb of its
-    own make it an answer like any other, and so do "yes" and "no" and a short "that can be done".
+    one of the list that refusals are made of ("documentation"), or repeats the question in a sentence
+    that refuses; advice ("contact your account manager") may have three others. So a button, a number
+    or a verb of its own make it an answer like any other, and so do "yes", "no" and "that can be done".
 
     >>> from scoring.lexicon import load_shipped
     >>> english = load_shipped()["en"]
@@ -109,9 +109,11 @@ def _says_something(sentence: tuple[Word, ...], answer: PreparedText, asked: fro
     new = [word for word in own if not _repeats(lexicon.stem(word.text), asked)]
     if advised and not refused:
         return len(new) > _ADVISED_WORDS or any(_may_name(word, answer) for word in new)
-    # "That can be done" has no content word, and yet it answers.
-    is_empty = not refused and not own and lists.words.isdisjoint(texts) and len(texts) > 1
-    return bool(new) or is_empty
+    if refused:
+        return bool(new)
+    # "The invoice can be deleted" has no word that is not the question's, and "that can be done" no
+    # content word at all, and yet they answer.
+    return bool(own) or (lists.words.isdisjoint(texts) and len(texts) > 1)
 
 
 def _covered(texts: tuple[str, ...], phrases: PhraseList) -> set[int]:

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from scoring.features.base import ContextText, Material
 from scoring.features.prompt_overlap import content_stems
 from scoring.lexicon import Lexicon
-from scoring.text import PreparedText
+from scoring.text import PreparedText, Word, words_of
 
 _STEP = re.compile(r"([0-9]{1,2})\. ")
 _ANY_STEP = re.compile(r"(?:(?P<word>[^\W\d_]{2,12}) (?P<number>[0-9]{1,2}):|(?P<plain>[0-9]{1,2})[.)]) ")
 _HEADING = re.compile(r"#{1,6} ")
+# Bold that begins and ends between words, so that the stars of "src/**/file" and "2**10" stay.
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,200})(?<=\S)\*\*(?![\w*])")
+# What stands indented, in a list, a table or a quotation below a step belongs to it; so does a picture.
+_BELONGS_TO_STEP = re.compile(r"[ \t]|[-+*•>|!]|<img")
 _FEWEST_STEPS = 2
 
 
@@ -33,9 +39,13 @@ def quotation(material: Material) -> Quotation | None:
     """Return the quotation that the whole answer is, or None.
 
     The lines of the answer, after one introductory line of the lexicon's ``lead_ins`` at most, are
-    lines of one document, one after the other: they begin with step 1 and leave out no step. The
-    title of the document, or the heading over the guide, shares a word with the question: a guide
-    of something else is no answer. Spaces and bold marks may differ, and nothing else.
+    lines of one document, one after the other, from step 1 to the last: nothing that belongs to the
+    guide follows. In the document the guide stands right under a heading or a lead-in, so that no
+    sentence before it can take it back. Spaces and bold marks may differ, and nothing else.
+
+    And it answers the question: every content word of the question stands in the heading over the guide
+    or in the document's title, the heading says "not" or its like if the question does, and no other guide
+    of the context fits as well.
     """
     answer = material.answer
     lines = plain_lines(answer)
@@ -45,8 +55,8 @@ def quotation(material: Material) -> Quotation | None:
     if len(quoted) < _FEWEST_STEPS:
         return None
     for document in material.context:
-        place = _place(quoted, [text for _, text in document.text.derived(plain_lines)])
-        if place is not None and _is_about(document, place, material.question):
+        place = _place(quoted, document.text)
+        if place is not None and _answers(material, document, place):
             return Quotation(lines[0][0], document)
     return None
 
@@ -65,7 +75,9 @@ def plain_lines(text: PreparedText) -> tuple[tuple[int, str], ...]:
 
 
 def _plain(line: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", line.replace("**", "")).split())
+    # In code every star says something.
+    text = line if "`" in line else _BOLD.sub(r"\1", line)
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _numbered_alike(line: str, lexicon: Lexicon) -> str:
@@ -75,20 +87,31 @@ def _numbered_alike(line: str, lexicon: Lexicon) -> str:
     return f"{int(match['number'] or match['plain'])}. {line[match.end() :]}"
 
 
-def _place(quoted: list[str], lines: list[str]) -> int | None:
-    """Return the index in ``lines`` where a whole guide is quoted, or None."""
-    if _number(quoted[0]) != 1:
+def _place(quoted: list[str], document: PreparedText) -> int | None:
+    """Return the index of the document's line where a whole guide is quoted, or None."""
+    lines = document.derived(plain_lines)
+    texts = [text for _, text in lines]
+    if _number(quoted[0]) != 1 or sum(_number(line) is not None for line in quoted) < _FEWEST_STEPS:
         return None
-    for place, line in enumerate(lines):
+    for place, text in enumerate(texts):
         end = place + len(quoted)
-        if line == quoted[0] and lines[place:end] == quoted and _is_whole(quoted, lines[end:]):
+        if text == quoted[0] and texts[place:end] == quoted and _is_whole(document, place, end):
             return place
     return None
 
 
-def _is_whole(quoted: list[str], rest: list[str]) -> bool:
-    steps = [number for line in quoted if (number := _number(line))]
-    return len(steps) >= _FEWEST_STEPS and (not rest or _number(rest[0]) != steps[-1] + 1)
+def _is_whole(document: PreparedText, place: int, end: int) -> bool:
+    """Say whether a guide is those lines of a document, with nothing before or after that belongs to it."""
+    lines = document.derived(plain_lines)
+    introduced = place == 0 or _opens_a_guide(lines[place - 1][1], document.lexicon)
+    below = list(takewhile(lambda line: not _HEADING.match(line[1]), lines[end:]))
+    if any(_number(text) is not None for _, text in below):
+        return False
+    return introduced and not (below and _BELONGS_TO_STEP.match(document.original, below[0][0]))
+
+
+def _opens_a_guide(line: str, lexicon: Lexicon) -> bool:
+    return _HEADING.match(line) is not None or line.casefold() in lexicon.lead_ins
 
 
 def _number(line: str) -> int | None:
@@ -96,8 +119,75 @@ def _number(line: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _is_about(document: ContextText, place: int, question: PreparedText) -> bool:
-    lines = [text for _, text in document.text.derived(plain_lines)]
-    headings = [line for line in lines[:place] if _HEADING.match(line)]
-    named = PreparedText.of("\n".join([lines[0], *headings[-1:]]), question.lexicon)
-    return not question.derived(content_stems).isdisjoint(content_stems(named))
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A title or heading: its text and the words in it."""
+
+    text: str
+    stems: frozenset[str]
+    lemmas: frozenset[str]
+
+    def has(self, word: Word, asked: PreparedText) -> bool:
+        """Say whether a word of the question is in the line, in whatever form."""
+        lemmas = (asked.parse.lemma[index] for index in asked.parse.indices(word.start, word.end))
+        return asked.lexicon.stem(word.text) in self.stems or not self.lemmas.isdisjoint(lemmas)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a guide is called: the title of its document, and the heading over it."""
+
+    title: _Line
+    heading: _Line
+
+    def covers(self, words: Sequence[Word], asked: PreparedText) -> bool:
+        """Say whether all these words of the question are in the name."""
+        return all(self.title.has(word, asked) or self.heading.has(word, asked) for word in words)
+
+    def fit(self, words: Sequence[Word], asked: PreparedText) -> int:
+        """Return how many of these words are in the heading, which tells guides of a document apart."""
+        return sum(self.heading.has(word, asked) for word in words)
+
+
+def _answers(material: Material, document: ContextText, place: int) -> bool:
+    asked, name = material.question, _name(document.text, place)
+    words = [word for word in asked.words if word.text not in asked.lexicon.function_words]
+    if not words or not name.covers(words, asked):
+        return False
+    if _negates(asked.compared, asked.lexicon) != _negates(name.heading.text, asked.lexicon):
+        return False
+    rivals = (rival for text in material.context for rival in text.text.derived(_names))
+    return not any(
+        rival.heading.text != name.heading.text
+        and rival.covers(words, asked)
+        and rival.fit(words, asked) >= name.fit(words, asked)
+        for rival in rivals
+    )
+
+
+def _names(document: PreparedText) -> tuple[_Name, ...]:
+    """Return the names of all guides of a document."""
+    lines = document.derived(plain_lines)
+    return tuple(_name(document, place) for place, (_, line) in enumerate(lines) if _number(line) == 1)
+
+
+def _name(document: PreparedText, place: int) -> _Name:
+    """Return the name of the guide that begins in a line; the document's first line is its title."""
+    above = document.derived(plain_lines)[:place]
+    headings = [start for start, line in above if _HEADING.match(line)]
+    title = _line(document, above[0][0] if above else 0)
+    return _Name(title, _line(document, headings[-1]) if headings else title)
+
+
+def _line(document: PreparedText, start: int) -> _Line:
+    line = document.part(start, _line_end(document, start))
+    return _Line(line.compared, content_stems(line), frozenset(line.parse.lemma))
+
+
+def _line_end(document: PreparedText, start: int) -> int:
+    end = document.original.find("\n", start)
+    return len(document.original) if end < 0 else end
+
+
+def _negates(text: str, lexicon: Lexicon) -> bool:
+    return any(word.text in lexicon.negations or word.text.endswith("n't") for word in words_of(text))

@@ -19,7 +19,7 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
         (1.2, None, "blocked", "low_score"),
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
-        (5.0, None, "auto_send", "high_score"),
+        (5.0, None, "review", "middle_score"),
         (5.0, Reason.VERBATIM_GUIDE, "auto_send", "verbatim_guide"),
         (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
         (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),
@@ -185,3 +185,8 @@ def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, rout
 def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
     mismatch = decide(score=1.0, because=Reason.ERROR_MISMATCH)
     assert mismatch == ("blocked", ("error_mismatch",))
+
+
+def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():
+    assert decide(Policy(auto_send_at=4.5), score=5.0) == ("auto_send", ("high_score",))
+    assert decide(Policy(auto_send_at=4.5), score=4.5) == ("auto_send", ("high_score",))

@@ -13,9 +13,7 @@ from scoring.version import SCORER_VERSION
 
 SCORER = Scorer(Policy())
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
-LEAVE = Passage(
-    "leave", f"This is how leave is entered in the program.\n\n{GUIDE}\n\nIt shows at once.", "Leave"
-)
+LEAVE = Passage("leave", f"It shows at once.\n\n## Entering leave for an employee\n\n{GUIDE}", "Leave")
 HOW = "How do I enter leave for an employee?"
 VERLOF = Passage(
     "verlof", "Open het tabblad **Verlof** van de medewerker en klik daarna op **Opslaan**.", "Verlof"

@@ -1,10 +1,14 @@
+import json
+import re
+from importlib.resources import files
+
 import pytest
 from scoring_support import kinds, material
 
 from scoring.features import VerbatimGuide
 
 GUIDE = "1. Open **HR / Leave**.\n2. Enter at most 90 days.\n3. Do not tick **Paid**.\n4. Click **Save**."
-DOCUMENT = f"# Leave\n\n{GUIDE}\n\nThe change shows at once."
+DOCUMENT = f"# Entering leave\n\n{GUIDE}\n\nThe change shows at once."
 OTHER = "1. Open **Sales**.\n2. Send the quote."
 
 
@@ -123,7 +127,7 @@ def test_dutch_steps_are_recognised():
     assert is_verbatim(
         measure(
             guide,
-            ("# Verlof\n\n1. Open **Verlof**.\n2. Klik op **Opslaan**.",),
+            ("# Verlof aanvragen\n\n1. Open **Verlof**.\n2. Klik op **Opslaan**.",),
             "nl",
             "Hoe vraag ik verlof aan?",
         )
@@ -147,3 +151,93 @@ def test_an_answer_without_a_guide_is_not_measured(answer):
 
 def test_a_guide_without_any_in_the_context_has_the_value_nought():
     assert measure(GUIDE, ("Nothing numbered.",)).value == 0
+
+
+STEPS = "1. Open **Invoices**.\n2. Click **Delete**."
+INVOICES = (
+    f"# Invoices\n\n## Deleting an invoice\n\n{STEPS}\n\n"
+    "## Copying an invoice\n\n1. Open **Invoices**.\n2. Click **Copy**."
+)
+
+
+def asked(question, answer=STEPS, document=INVOICES):
+    return is_verbatim(measure(answer, (document,), question=question))
+
+
+def test_a_guide_answers_the_question_that_its_heading_names():
+    assert asked("How do I delete an invoice?")
+    assert asked("How can I copy an invoice?", "1. Open **Invoices**.\n2. Click **Copy**.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I copy an invoice?",
+        "How do I undelete an invoice?",
+        "How do I prevent deleting an invoice?",
+        "How do I not delete an invoice?",
+        "How do I avoid that I delete an invoice?",
+        "How do I delete an invoice without a reason?",
+        "How do I delete an invoice in SAP?",
+        "How do I delete an invoice from 3 years ago?",
+        "How do I delete an employee?",
+        "How do I stop someone deleting an invoice?",
+        "How do I do it?",
+        "",
+    ],
+)
+def test_a_true_guide_is_no_answer_to_another_question(question):
+    assert not asked(question)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        f"# Deleting an invoice\n\nNever do this:\n\n{STEPS}",
+        f"# Deleting an invoice\n\nThe old way, which no longer works:\n\n{STEPS}",
+        f"# Never deleting an invoice\n\n{STEPS}",
+        f"# Deleting an invoice\n\n{STEPS}\n   This cannot be undone.\n3. Click **Confirm**.",
+        f"# Deleting an invoice\n\n{STEPS}\n- Only drafts.\n3. Click **Confirm**.",
+        f"# Deleting an invoice\n\n{STEPS}\n![screen](x.png)\n\n3. Click **Confirm**.",
+        f"# Deleting an invoice\n\n{STEPS}\n\nThen wait a minute.\n\n3. Click **Confirm**.",
+        f"# Deleting an invoice\n\n{STEPS}\n   1. Choose a reason.",
+    ],
+)
+def test_a_guide_that_is_taken_back_or_goes_on_is_not_quoted_whole(document):
+    assert asked("How do I delete an invoice?", document=f"# Deleting an invoice\n\n{STEPS}")
+    assert not asked("How do I delete an invoice?", document=document)
+
+
+def test_stars_that_are_not_bold_are_compared():
+    def document(code):
+        return f"# Deleting an invoice\n\n1. Open {code}.\n2. Click **Delete**."
+
+    def answer(code):
+        return f"1. Open {code}.\n2. Click **Delete**."
+
+    for said, written in (("src//file", "src/**/file"), ("210", "2**10"), ("`a`", "`**a**`")):
+        assert asked("How do I delete an invoice?", answer(written), document(written))
+        assert not asked("How do I delete an invoice?", answer(said), document(written))
+
+
+def sections(text):
+    """Give the heading and the numbered lines of every section of a document that has such."""
+    for section in text.split("## ")[1:]:
+        steps = [line for line in section.split("\n") if re.match(r"[0-9]+[.] ", line)]
+        if len(steps) > 1:
+            yield section.split("\n")[0], "\n".join(steps)
+
+
+@pytest.mark.parametrize("language", ["nl", "en"])
+def test_no_guide_of_the_sample_answers_the_question_of_another(language):
+    """Every section's heading is asked, with every guide of the same document as the answer."""
+    lines = (files("streams") / "sample" / f"documents.{language}.jsonl").read_text("utf-8").splitlines()
+    quoted = []
+    for document in map(json.loads, lines):
+        text = f"{document['title']}\n\n{document['text']}"
+        for heading, _ in sections(text):
+            for other, guide in sections(text):
+                quoted.append((heading == other, is_verbatim(measure(guide, (text,), language, heading))))
+    assert quoted.count((False, True)) == 0
+    assert quoted.count((True, True)) > 50
+    assert quoted.count((False, False)) > 40
