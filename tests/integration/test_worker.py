@@ -239,6 +239,13 @@ async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics)
     assert len(output.splitlines()) == 1
 
 
+async def test_a_pipeline_that_cannot_be_had_is_told(quick: Settings, topics: Topics) -> None:
+    code, output = _refusal(changed(quick, scoring={"pipelines": {"nl": "nope_pipeline"}}))
+    assert code == 2
+    assert "language 'nl': pipeline 'nope_pipeline' cannot be loaded" in output
+    assert len(output.splitlines()) == 1
+
+
 async def test_a_documents_store_in_use_by_another_worker_is_told(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:

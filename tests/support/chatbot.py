@@ -13,13 +13,14 @@ from aiokafka.errors import KafkaError
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka import open_producer
+from streams.kafka import ServiceUnreachable, open_producer
 from streams.settings import Settings
 from streams.topics import Topics
 from tests.support.ledger import outgoing
 from tests.support.records import Outgoing, eventually
 
 _SENDING_SECONDS = 600.0
+_SEND_SECONDS = 30.0
 
 
 class Chatbot:
@@ -53,21 +54,23 @@ class Chatbot:
         await eventually(lambda: self.sent >= count, f"{count} answers published", _SENDING_SECONDS)
 
     async def _publish(self) -> None:
-        codec, topic = Codec(), Topics(self._settings.kafka.topic_prefix).answers
-        async with open_producer(self._settings.kafka) as producer:
-            for answer in self._answers:
-                await self._send(producer, topic, outgoing(answer, codec))
-                self.sent += 1
-                await asyncio.sleep(self._pause)
-
-    async def _send(self, producer: AIOKafkaProducer, topic: str, record: Outgoing) -> None:
-        """Send until the broker has it, as a chatbot does that loses no answer; that may repeat one."""
+        """Send until the broker has everything, as a chatbot that loses no answer does; some come twice."""
+        codec = Codec()
+        records = [outgoing(answer, codec) for answer in self._answers]
         end = time.monotonic() + _SENDING_SECONDS
-        while True:
+        while self.sent < len(records):
             try:
-                await producer.send_and_wait(topic, record.value, key=record.key)
-            except KafkaError:
+                async with open_producer(self._settings.kafka) as producer:
+                    await self._publish_by(producer, records)
+            except (KafkaError, ServiceUnreachable, TimeoutError):
                 if time.monotonic() > end:
                     raise
-            else:
-                return
+
+    async def _publish_by(self, producer: AIOKafkaProducer, records: list[Outgoing]) -> None:
+        topic = Topics(self._settings.kafka.topic_prefix).answers
+        for record in records[self.sent :]:
+            # A producer can wait without end for a broker that was killed; another one does not.
+            async with asyncio.timeout(_SEND_SECONDS):
+                await producer.send_and_wait(topic, record.value, key=record.key)
+            self.sent += 1
+            await asyncio.sleep(self._pause)
