@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scoring.company_terms import Watched
 from scoring.language import LanguageDetector
-from scoring.lexicon import load_folder, load_shipped
+from scoring.lexicon import load_lexicons
 from scoring.message_type import message_type
 from scoring.options import ScorerOptions
 from scoring.parsing import Parser
@@ -46,8 +46,7 @@ class Scorer:
         """Prepare to judge by ``policy`` and the profile of that name."""
         self._policy = policy
         self._profile = profile_named(profile)
-        own = load_folder(options.lexicons) if options.lexicons else {}
-        self._lexicons = {**load_shipped(), **own}
+        self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
         parser = Parser(dict(options.pipelines))
         for language in self._lexicons:

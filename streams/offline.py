@@ -53,10 +53,12 @@ class OfflineJudge:
         return make_verdict(answer, judgement, context_ids, self._scored_at)
 
     async def _judgement(self, answer: ChatbotAnswer, context: ResolvedContext) -> Judgement:
+        degraded = context.degraded
         try:
             exchange = exchange_of(answer, context.passages)
             prepared = await self._translation.prepare(exchange, FILE_PATIENCE_SECONDS)
-            return await self._judge.judge(prepared.exchange, (*context.degraded, *prepared.degraded))
+            degraded = (*degraded, *prepared.degraded)
+            return await self._judge.judge(prepared.exchange, degraded)
         except TimeoutError:
-            degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
+            degraded = (Reason.SCORING_TIMEOUT, *degraded)
             return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)

@@ -15,7 +15,8 @@ from scoring.options import ScorerOptions
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
-from streams.scoring_process import Failed, ProcessDied, ScoringProcess
+from streams.scoring_process import Failed, NoScorer, ProcessDied, ScoringProcess
+from streams.settings import WrongSettings
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +70,11 @@ class ScoringPool:
         self._timeout = timeout
 
     async def __aenter__(self) -> Self:
-        """Start the processes and wait until they can judge."""
+        """Start the processes and wait until they can judge.
+
+        Raises WrongSettings when no scorer can be made of what it is to be built from, and
+        InfrastructureFailure when they do not start for another reason.
+        """
         try:
             await self._start_all()
         except BaseException:
@@ -104,6 +109,8 @@ class ScoringPool:
         # Each to its end, so that no thread is left with one when another fails.
         starts = (self._start(process) for process in self._processes)
         for failure in await asyncio.gather(*starts, return_exceptions=True):
+            if isinstance(failure, NoScorer):
+                raise WrongSettings(f"scoring: {failure}") from failure
             if failure is not None:
                 raise failure
 
@@ -152,15 +159,16 @@ class ScoringPool:
     async def _replace(self, process: ScoringProcess) -> None:
         if not self._stopping:
             log.warning("scoring_process_replaced", exit_code=process.exitcode)
-        await self._start(process)
+        try:
+            await self._start(process)
+        except NoScorer as error:  # what the first ones were made of is gone
+            raise _not_started(error) from error
 
     async def _start(self, process: ScoringProcess) -> None:
         try:
             await self._within(_START_SECONDS, process, process.start)
         except (ProcessDied, TimeoutError, OSError, EOFError) as error:
-            raise InfrastructureFailure(
-                f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE
-            ) from error
+            raise _not_started(error) from error
 
     async def _within(self, seconds: float, process: ScoringProcess, work: Callable[[], T]) -> T:
         """Do what blocks in a thread; if it takes too long, or nobody waits for it, kill the process."""
@@ -184,6 +192,10 @@ def _retrieve(job: asyncio.Future[T]) -> None:
     # What became of it is of no interest any more, but an exception nobody reads is reported.
     if not job.cancelled():
         job.exception()
+
+
+def _not_started(error: Exception) -> InfrastructureFailure:
+    return InfrastructureFailure(f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE)
 
 
 def _own_doing(error_class: str, did: str, attempts: int) -> BadAnswer:

@@ -108,15 +108,16 @@ class AnswerProcessor:
     async def _judge_in_time(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
     ) -> Judgement:
+        degraded = context.degraded
         try:
             async with asyncio.timeout(deadline.remaining()):
                 exchange = exchange_of(answer, context.passages)
                 # Half of what is left: a translation that comes too late to be judged is of no use.
                 prepared = await self._translation.prepare(exchange, deadline.remaining() / 2)
-                degraded = (*context.degraded, *prepared.degraded)
+                degraded = (*degraded, *prepared.degraded)
                 return await self._judge.judge(prepared.exchange, degraded)
         except TimeoutError:
-            degraded = (Reason.SCORING_TIMEOUT, *context.degraded)
+            degraded = (Reason.SCORING_TIMEOUT, *degraded)
             return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)
 
 

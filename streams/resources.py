@@ -35,7 +35,7 @@ async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
 
 @asynccontextmanager
 async def judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
-    """Start the scoring processes, if scoring is on; raises InfrastructureFailure."""
+    """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings."""
     scoring = settings.scoring
     if not scoring.enabled:
         yield ScoringOff(settings.policy, scoring.profile)
@@ -55,7 +55,12 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
     from streams.telemetry.translation import TranslationTelemetry  # noqa: PLC0415 - half a second to import
 
     telemetry = TranslationTelemetry(metrics.registry)
-    opened = open_translation(settings.translation, observer=telemetry, count=telemetry.count)
+    opened = open_translation(
+        settings.translation,
+        observer=telemetry,
+        count=telemetry.count,
+        own_lexicons=settings.scoring.lexicons,
+    )
     async with opened as step:
         yield step
 

@@ -32,6 +32,10 @@ class ProcessDied(Exception):
         self.exitcode = exitcode
 
 
+class NoScorer(Exception):
+    """The scorer cannot be made from what it is told to be made of; the message is one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failed:
     """The scorer raised: the name of the exception's class, its text, and whether it was an OSError.
@@ -83,8 +87,8 @@ class ScoringProcess:
     def start(self) -> None:
         """Start the process, in the place of one that has died, and wait until it can judge.
 
-        Raises ProcessDied when it ends before that, or was told to end for good, and OSError or
-        EOFError when the system has no process to give.
+        Raises NoScorer when it cannot make its scorer, ProcessDied when it ends before that, or was
+        told to end for good, and OSError or EOFError when the system has no process to give.
         """
         with self._starting:
             if self._ended:
@@ -97,7 +101,9 @@ class ScoringProcess:
                 self._process = process
                 process.start()
             self._connection, self._killed = connection, False
-        _receive(process, connection)
+        if isinstance(told := _receive(process, connection), NoScorer):
+            self.kill()  # it ends by itself, but must not seem idle until then
+            raise told
 
     def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
         """Judge one exchange; raises ProcessDied when the process ends in the middle of it."""
@@ -147,17 +153,27 @@ def _serve(
     # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
     # worker ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    scorer = Scorer(policy, profile, options)
+    made = _made(policy, profile, options)
     with contextlib.suppress(EOFError, OSError):  # the worker is gone
+        if isinstance(made, NoScorer):
+            connection.send(made)
+            return
         connection.send(None)
         while True:
             exchange, degraded = connection.recv()
             # The kernel's alarm ends the process even inside C code that never looks up, and even
             # where the worker was killed and can end nothing any more.
             signal.setitimer(signal.ITIMER_REAL, limit)
-            answer = _judge(scorer, exchange, degraded)
+            answer = _judge(made, exchange, degraded)
             signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(answer)
+
+
+def _made(policy: Policy, profile: str, options: ScorerOptions) -> Scorer | NoScorer:
+    try:
+        return Scorer(policy, profile, options)
+    except ValueError as error:  # a profile, lexicon or pipeline that cannot be had
+        return NoScorer(" ".join(str(error).split()))
 
 
 def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:

@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -32,7 +33,7 @@ from pydantic_settings import (
 )
 
 from scoring.company_terms import LEAST_DOCUMENTS
-from scoring.lexicon import load_folder
+from scoring.lexicon import load_folder, load_lexicons
 from scoring.policy import Policy
 from streams.addresses import HttpUrl, Servers
 
@@ -183,6 +184,15 @@ class ScoringSettings(_Section):
     cached_characters: int = Field(
         4_000_000, ge=0, description="how much text of documents each scoring process keeps parsed"
     )
+
+    @field_validator("pipelines")
+    @classmethod
+    def _languages_have_lexicons(cls, pipelines: dict[str, str], others: ValidationInfo) -> dict[str, str]:
+        if pipelines and "lexicons" in others.data:  # not there: refused itself
+            known = load_lexicons(others.data["lexicons"])
+            if unknown := sorted(set(pipelines) - set(known)):
+                raise ValueError(f"{unknown[0]!r} is no language with a lexicon ({', '.join(sorted(known))})")
+        return pipelines
 
 
 class TranslationSettings(_Section):

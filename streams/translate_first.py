@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
+
+import structlog
 
 from scoring.language import LanguageDetector
-from scoring.lexicon import load_shipped
+from scoring.lexicon import load_lexicons
 from scoring.reasons import Reason
 from scoring.translation import (
     ENGLISH,
@@ -21,12 +24,15 @@ from scoring.translation import (
     TranslatorOptions,
     Unobserved,
 )
-from scoring.types import Exchange
+from scoring.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
 from streams.translation import Prepared
 
+log = structlog.get_logger(__name__)
+
 NOT_NEEDED = "not_needed"
 _TRANSLATED = "translated"
+_UNEXPECTED = "unexpected"
 
 
 class TranslateFirst:
@@ -40,7 +46,7 @@ class TranslateFirst:
         languages: tells the language of an exchange.
         time_limit: seconds that one exchange may wait at most, whatever else is allowed.
         count: called with how each exchange fared (``translated``, ``not_needed`` or the code of
-            what was at fault), and the seconds that it took.
+            what was at fault, ``unexpected`` for a defect), and the seconds that it took.
     """
 
     def __init__(
@@ -65,13 +71,23 @@ class TranslateFirst:
         assert language is not None
         now = asyncio.get_running_loop().time
         began = now()
-        try:
-            translation = await self._translator.translate(exchange, language, min(seconds, self._time_limit))
-        except TranslationFailed as failure:
-            self._count(failure.fault.value, now() - began)
+        outcome = await self._translated(exchange, language, min(seconds, self._time_limit))
+        if isinstance(outcome, str):
+            self._count(outcome, now() - began)
             return Prepared(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
         self._count(_TRANSLATED, now() - began)
-        return Prepared(replace(exchange, translation=translation))
+        return Prepared(replace(exchange, translation=outcome))
+
+    async def _translated(self, exchange: Exchange, language: str, seconds: float) -> Translation | str:
+        """Return the translation, or the code of what was at fault."""
+        try:
+            return await self._translator.translate(exchange, language, seconds)
+        except TranslationFailed as failure:
+            return failure.fault.value
+        except Exception as error:  # noqa: BLE001 - whatever a translator provokes, the answer is judged
+            # Its text may quote the customer.
+            log.error("translation_failed_unexpectedly", error_class=type(error).__name__)  # noqa: TRY400
+            return _UNEXPECTED
 
 
 @contextmanager
@@ -80,9 +96,10 @@ def translating(
     time_limit: float,
     observer: Observer | None,
     count: Callable[[str, float], None],
+    own_lexicons: Path | None = None,
 ) -> Iterator[TranslateFirst]:
     """Give what translates as the settings say; raises WrongSettings where it cannot be made."""
-    lexicons = load_shipped()
+    lexicons = load_lexicons(own_lexicons)
     languages = LanguageDetector(lexicons.values())
     try:
         options = translator_options(settings, frozenset(lexicons))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from scoring.types import Exchange
@@ -56,11 +57,13 @@ async def open_translation(
     time_limit: float | None = None,
     observer: Observer | None = None,
     count: Callable[[str, float], None] = _count_nothing,
+    own_lexicons: Path | None = None,
 ) -> AsyncIterator[Translation]:
     """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, translate nothing.
 
     ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer`` and
-    ``count`` (see :class:`streams.translate_first.TranslateFirst`) hear what happens.
+    ``count`` (see :class:`streams.translate_first.TranslateFirst`) hear what happens. ``own_lexicons`` is the
+    folder that the scorer has lexicons from: both must know the same languages.
 
     Raises:
         WrongSettings: mode ``always`` without a provider, or a provider or cache that cannot be made.
@@ -72,10 +75,14 @@ async def open_translation(
         return
     from streams.translate_first import translating  # noqa: PLC0415 - takes half a second to import
 
-    with translating(settings, time_limit or settings.time_limit, observer, count) as translation:
+    with translating(
+        settings, time_limit or settings.time_limit, observer, count, own_lexicons
+    ) as translation:
         yield translation
 
 
 def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[Translation]:
     """Give the translation for commands that judge files; see :func:`open_translation`."""
-    return open_translation(settings.translation, FILE_PATIENCE_SECONDS)
+    return open_translation(
+        settings.translation, FILE_PATIENCE_SECONDS, own_lexicons=settings.scoring.lexicons
+    )

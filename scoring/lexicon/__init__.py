@@ -2,7 +2,7 @@
 
 from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
-from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_shipped
+from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
 
 __all__ = [
     "COMPLEXITY_KINDS",
@@ -13,5 +13,6 @@ __all__ = [
     "TypePatterns",
     "load_folder",
     "load_lexicon",
+    "load_lexicons",
     "load_shipped",
 ]

@@ -68,6 +68,14 @@ def load_folder(folder: Traversable) -> dict[str, Lexicon]:
     return found
 
 
+def load_lexicons(own: Traversable | None = None) -> dict[str, Lexicon]:
+    """Return the lexicons of the package, replaced and added to by those of the folder ``own``.
+
+    Raises LexiconError.
+    """
+    return {**load_shipped(), **(load_folder(own) if own else {})}
+
+
 def load_lexicon(file: Traversable) -> Lexicon:
     """Read one lexicon file; raises LexiconError that names file, line, key and reason."""
     return _Reader(file).read()
@@ -120,7 +128,7 @@ class _Reader:
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
-            lead_ins=frozenset(self._strings(top, "lead_ins", _TOP)),
+            lead_ins=frozenset(line.casefold() for line in self._strings(top, "lead_ins", _TOP)),
             emphasis=self._phrases(top, "emphasis", _TOP),
             **{key: frozenset(self._words(top, key, _TOP)) for key in _WORD_LISTS},
         )

@@ -23,6 +23,10 @@ _UNUSED = (
 )  # fmt: skip
 
 
+# What spaCy raises, and what a package raises that is no pipeline.
+_UNLOADABLE = (OSError, ValueError, ImportError, TypeError, AttributeError, KeyError)
+
+
 class PipelineError(ValueError):
     """No pipeline can be had for a language; the message names language and pipeline."""
 
@@ -54,6 +58,6 @@ def _load(language: str, name: str) -> Language:
 
     try:
         return spacy.load(name, exclude=_UNUSED)
-    except (OSError, ValueError, ImportError) as error:
-        reason = str(error).partition("\n")[0]
+    except _UNLOADABLE as error:
+        reason = str(error).strip().partition("\n")[0]
         raise PipelineError(f"language {language!r}: pipeline {name!r} cannot be loaded: {reason}") from error

@@ -14,7 +14,7 @@ from scoring.translation.errors import TranslatorMisconfigured
 
 APPLICATION_ID = 0x74677472  # "tgtr", marks the file as ours in SQLite's header
 #: Raise it when the layout changes, or what is cut into sentences or taken for nonsense.
-VERSION = 1
+VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS translations (

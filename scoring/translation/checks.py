@@ -17,6 +17,8 @@ _NOT_DIGIT = re.compile(r"\D")
 _WORD = re.compile(r"[^\W\d_]++")
 # One such sign stands for what an alphabet needs some three letters for.
 _WIDE = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
+# Valid in JSON, but neither can be kept or sent on: no UTF-8 has a lone surrogate, and few take a NUL.
+_NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 _MARK = re.compile(r"\*\*[ \t]{0,4}([^*\n]{1,400}?)[ \t]{0,4}\*\*")
 
 _NOON = 12
@@ -53,11 +55,13 @@ def tidied(translation: str) -> str:
 def fault_of(source: str, translation: str) -> Fault | None:
     """Say what is wrong with the translation of a sentence, or None.
 
-    Checked are emptiness; a length beyond three times, or below a third, of the source's (a
-    translator that repeats itself or drops half); and that no number is lost, because a lost number
-    hides that an answer is wrong. Numbers may be written otherwise (1.000: 1,000; 22.00: 10 pm;
-    2: two).
+    Checked are characters that no text has; emptiness; a length beyond three times, or below a third,
+    of the source's (a translator that repeats itself or drops half); and that no number is lost,
+    because a lost number hides that an answer is wrong. Numbers may be written otherwise (1.000: 1,000;
+    22.00: 10 pm; 2: two).
     """
+    if _NOT_TEXT.search(translation):
+        return Fault.NOT_TEXT
     if not any(map(str.isalnum, translation)):
         return Fault.EMPTY
     size, translated = _size(source), _size(translation)

@@ -17,6 +17,7 @@ class Fault(StrEnum):
     UNSUPPORTED_LANGUAGE = "unsupported_language"
     REFUSED = "refused"
     TOO_LONG = "too_long"
+    NOT_TEXT = "not_text"
     EMPTY = "empty"
     WRONG_LENGTH = "wrong_length"
     NUMBERS_LOST = "numbers_lost"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Annotated
 
+import structlog
 import typer
 from aiokafka.errors import KafkaError
 
@@ -70,8 +71,9 @@ def main() -> None:
     except OutputFailed as error:
         say(str(error))
         sys.exit(error.code)
-    # What a person must know is said by the commands; only the worker shows what libraries log.
+    # What a person must know is said by the commands; only the worker shows what is logged.
     logging.getLogger().addHandler(logging.NullHandler())
+    structlog.configure(logger_factory=structlog.stdlib.LoggerFactory())  # its default is standard output
     if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell asks for completions, in typer's own way
         app(prog_name=NAME)
     sys.exit(run(sys.argv[1:]))

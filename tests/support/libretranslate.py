@@ -33,6 +33,8 @@ NONSENSE = {
     "merged": lambda _, english: english.replace("\n", " "),
     "list": lambda _, english: [english],
     "none": lambda _, __: None,
+    "surrogate": lambda _, english: f"{english} \ud800",  # valid JSON, as an escape
+    "nul": lambda _, english: f"{english} \0",
 }
 
 

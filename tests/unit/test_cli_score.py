@@ -206,3 +206,19 @@ def test_the_sample_is_scored_whole(name: str) -> None:
         "score", sample / f"answers.{name}.jsonl", "--documents", sample / f"documents.{name}.jsonl"
     )
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 80)
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(good(1))
+    done = truthgate(command, file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'})
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr.startswith("truthgate: scoring: language 'nl': pipeline 'nope_pipeline' ")
+
+
+def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
+    """An answer that is over its time has its process replaced, which is logged."""
+    done = truthgate("score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
+    assert [json.loads(line)["degraded"][0] for line in done.stdout.splitlines()] == ["scoring_timeout"]
+    assert done.stderr == ""

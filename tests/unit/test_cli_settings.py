@@ -48,6 +48,11 @@ def complaint(config: Path | None = None) -> str:
         ("TRUTHGATE_KAFKA", "{broken", ["kafka"]),
         ("TRUTHGATE_LOG__LEVEL", "loud", ["TRUTHGATE_LOG__LEVEL: ", "'debug', 'info'"]),
         ("TRUTHGATE_SCORING__PROFILE", "gpt", ["TRUTHGATE_SCORING__PROFILE: "]),
+        (
+            "TRUTHGATE_SCORING__PIPELINES",
+            '{"nl": "nl_core_news_sm", "xx1": "some"}',
+            ["TRUTHGATE_SCORING__PIPELINES: 'xx1' is no language with a lexicon (en, nl)"],
+        ),
         ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
         ("truthgate_web__port", "abc", ["WEB__PORT: "]),
         (

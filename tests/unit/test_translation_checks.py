@@ -22,6 +22,7 @@ from scoring.translation.errors import Fault
         ("٢٥ يوما", "25 days"),
         ("点击保存按钮然后关闭窗口。", "Click the save button and then close the window."),
         ("Ja.", "Yes, that is certainly possible."),
+        ("Klik op Nieuw.", "Click New 😀."),
     ],
 )
 def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
@@ -33,6 +34,9 @@ def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
     [
         ("Klik op Nieuw.", "", Fault.EMPTY),
         ("Klik op Nieuw.", " ... ", Fault.EMPTY),
+        ("Klik op Nieuw.", "Click New. \ud800", Fault.NOT_TEXT),
+        ("Klik op Nieuw.", "Click \udfffNew.", Fault.NOT_TEXT),
+        ("Klik op Nieuw.", "Click New.\0", Fault.NOT_TEXT),
         ("Klik op Nieuw.", "Click New. " * 20, Fault.WRONG_LENGTH),
         ("Een zin die wel wat langer is. " * 10, "A sentence.", Fault.WRONG_LENGTH),
         ("maximaal 500 regels", "at most 50 lines", Fault.NUMBERS_LOST),

@@ -297,6 +297,8 @@ async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
         ("numbers", Fault.NUMBERS_LOST),
         ("list", Fault.SERVER_ERROR),
         ("none", Fault.EMPTY),
+        ("surrogate", Fault.NOT_TEXT),
+        ("nul", Fault.NOT_TEXT),
     ],
 )
 async def test_nonsense_is_no_translation_and_is_not_kept(
