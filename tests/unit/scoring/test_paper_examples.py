@@ -37,12 +37,16 @@ TAX = {
 
 The program takes the tax rates from the tax office each year in January. You may adjust a tax rate by hand.
 
+## Adjusting tax rates manually
+
 1. Go to **Payroll / Settings / Tax rates**.
 2. Click **Adjust**, enter the rate and the date, and click **Save**.
 """,
     "nl": """# Belastingtarieven
 
 Het programma haalt de belastingtarieven elk jaar in januari op. Je mag een tarief handmatig aanpassen.
+
+## Belastingtarieven handmatig aanpassen
 
 1. Ga naar **Salaris / Instellingen / Belastingtarieven**.
 2. Klik op **Aanpassen**, vul het tarief en de datum in en klik op **Opslaan**.
@@ -263,8 +267,9 @@ def test_the_tax_rate_questions_get_their_types_and_only_answers_that_could_be_c
 @pytest.mark.parametrize("language", ["en", "nl"])
 def test_the_guide_of_the_document_is_sent_and_one_with_another_number_is_not(language):
     question = {
-        "en": "How would I adjust tax rates manually?", "nl": "Hoe pas ik belastingtarieven handmatig aan?"
-    }  # fmt: skip
+        "en": "How would I adjust tax rates manually?",
+        "nl": "Hoe kan ik belastingtarieven handmatig aanpassen?",
+    }
     guide = TAX[language][TAX[language].index("1. ") :].strip()
     sent = judge(TAX, language, question[language], guide)
     assert (sent.score, sent.decision) == (5, "auto_send")

@@ -18,7 +18,7 @@ DOCUMENT = [
     ("De manager keurt het verlof goed.", "The manager approves the leave."),
 ]
 GUIDE = [
-    ("# Verlof", "# Leave"),
+    ("# Verlof aanvragen", "# Requesting leave"),
     ("1. Open het portaal.", "1. Open the portal."),
     ("2. Klik op **Opslaan**.", "2. Click **Save**."),
 ]
