@@ -6,25 +6,15 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
 from scoring.reasons import Reason
-from scoring.types import Decision, MessageType
+from scoring.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
-LOWEST, HIGHEST = 1.0, 5.0
 _LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
 _UNDECIDABLE = (Reason.CONTEXT_MISSING, Reason.CONTEXT_LANGUAGE_DIFFERS, Reason.DOCUMENTS_STALE)
-
-
-class Refuses(StrEnum):
-    """Whether an answer says that it has none."""
-
-    NOT = "not"
-    AND_ANSWERS = "and_answers"
-    PURELY = "purely"
 
 
 @dataclass(frozen=True, slots=True)

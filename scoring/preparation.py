@@ -72,7 +72,7 @@ class Preparation:
     def _as_it_came(self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]) -> Material:
         lexicon = question.lexicon
         answer = PreparedText.of(exchange.answer, lexicon, parser=self._parser)
-        documents = tuple(self._document(p.document_id, _with_title(p), lexicon) for p in context)
+        documents = tuple(self._document(p.document_id, p.read, lexicon) for p in context)
         return Material(question, self._spoken(answer), documents, answer, self._terms(lexicon))
 
     def _in_english(self, exchange: Exchange, untranslated: Material | None) -> Material:
@@ -106,8 +106,3 @@ def parse_material(material: Material) -> None:
     """Parse the texts of a material together; what is parsed already is not parsed again."""
     documents = [document.text for document in material.context]
     parse_together([material.whole_answer or material.answer, material.question, *documents])
-
-
-def _with_title(passage: Passage) -> str:
-    # The title defines components too; many publishers keep it out of the text.
-    return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text

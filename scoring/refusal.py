@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scoring.features.base import span_evidence
-from scoring.features.prompt_overlap import content_stems
 from scoring.lexicon import Lexicon, PhraseList, Refusals
-from scoring.policy import Refuses
+from scoring.stems import content_stems
 from scoring.text import PreparedText, Word
-from scoring.types import Evidence, FeatureValue
+from scoring.types import Evidence, FeatureValue, Refuses
 
 REFUSAL = "refusal"
 

@@ -9,9 +9,7 @@ from scoring.features.components_defined import ComponentsDefined
 from scoring.features.error_mismatch import ERROR_MISMATCH
 from scoring.features.verbatim_guide import VERBATIM_GUIDE
 from scoring.reasons import Reason
-from scoring.types import FeatureValue
-
-LOWEST, HIGHEST = 1.0, 5.0
+from scoring.types import HIGHEST, LOWEST, FeatureValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+#: The ends of the scale of scores and ratings.
+LOWEST, HIGHEST = 1.0, 5.0
+
 
 class MessageType(StrEnum):
     """What kind of question the user asked (paper, section IV-D, "Message Types")."""
@@ -16,6 +19,14 @@ class MessageType(StrEnum):
     BINARY = "binary"
     ACTION = "action"
     UNSPECIFIED = "unspecified"
+
+
+class Refuses(StrEnum):
+    """Whether an answer says that it has none."""
+
+    NOT = "not"
+    AND_ANSWERS = "and_answers"
+    PURELY = "purely"
 
 
 class Decision(StrEnum):
@@ -34,6 +45,11 @@ class Passage:
     text: str
     title: str | None = None
     score: float | None = None
+
+    @property
+    def read(self) -> str:
+        """What is read of it: the title, which defines components and often stands apart, and the text."""
+        return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
 @dataclass(frozen=True, slots=True)

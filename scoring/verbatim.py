@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from scoring.features.base import ContextText, Material
-from scoring.features.prompt_overlap import content_stems
 from scoring.lexicon import Lexicon
+from scoring.stems import content_stems
 from scoring.text import PreparedText, Word, words_of
 
 _STEP = re.compile(r"([0-9]{1,2})\. ")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from scoring.evaluation.cases import RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
+from scoring.types import HIGHEST, LOWEST
 
 MARGIN = 1.0
 NEUTRAL = 3.0
-_LOWEST, _HIGHEST = 1.0, 5.0
 # A score is computed in binary fractions: 1 + 4 * 0.3 is a little less than 2.2.
 _ROUNDING = 1e-9
 
@@ -58,8 +58,8 @@ def _row(rating: int | None, compared: Sequence[tuple[float, int]]) -> RatingRow
         rating=rating,
         answers=len(compared),
         within_margin=share([abs(score - rated) <= MARGIN + _ROUNDING for score, rated in compared]),
-        score_1=share([score <= _LOWEST + _ROUNDING for score in scores]),
+        score_1=share([score <= LOWEST + _ROUNDING for score in scores]),
         below_3=share([score < NEUTRAL - _ROUNDING for score in scores]),
         above_3=share([score > NEUTRAL + _ROUNDING for score in scores]),
-        score_5=share([score >= _HIGHEST - _ROUNDING for score in scores]),
+        score_5=share([score >= HIGHEST - _ROUNDING for score in scores]),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scoring.error_codes import ErrorCode, error_codes
 from scoring.features.base import Material, Resource, span_evidence
-from scoring.features.prompt_overlap import content_stems, first_places
+from scoring.stems import content_stems, first_places
 from scoring.text import PreparedText
 from scoring.types import FeatureValue
 
@@ -105,7 +105,7 @@ def explained_codes(text: PreparedText) -> Mapping[str, frozenset[str]]:
     """Return the content words of the explanation of every error code of a text."""
     stems: defaultdict[str, set[str]] = defaultdict(set)
     for code, start, end in _stretches(text):
-        stems[code] |= content_stems(PreparedText.of(text.original, text.lexicon, start, end))
+        stems[code] |= content_stems(text.part(start, end))
     return {code: frozenset(words - {code}) for code, words in stems.items()}
 
 

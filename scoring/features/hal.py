@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.features.base import Material, Resource, span_evidence
+from scoring.parsing import NO_WORDS
 from scoring.text import PreparedText
 from scoring.types import FeatureValue
 
@@ -19,7 +20,6 @@ UNSUPPORTED_WORDS = "unsupported_words"
 #: The sizes of the sliding windows, in words: neighbours, a phrase, and the ten of Lund & Burgess.
 WINDOWS = (2, 5, 10)
 _WIDEST = max(WINDOWS)
-_NO_WORDS = frozenset({"PUNCT", "SYM", "SPACE"})
 _FEWEST_WORDS = 2
 # Odd constants that spread sums of hashes over all 64 bits.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -129,7 +129,7 @@ def neighbours(text: PreparedText) -> Neighbours:
 
 def _sequence(text: PreparedText) -> _Sequence:
     parse = text.parse
-    kept = np.array([pos not in _NO_WORDS for pos in parse.pos], dtype=np.bool_) & ~parse.is_stop
+    kept = np.array([pos not in NO_WORDS for pos in parse.pos], dtype=np.bool_) & ~parse.is_stop
     # Python's hash of a string is the same for all texts of a process, which is all that is needed.
     words = np.array([hash(lemma) for lemma in parse.lemma], dtype=np.int64).view(np.uint64)
     is_number = np.array([any(map(str.isdigit, lemma)) for lemma in parse.lemma], dtype=np.bool_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.features.base import Material, Resource, span_evidence
-from scoring.text import PreparedText
+from scoring.stems import content_stems, first_places
 from scoring.types import FeatureValue
 
 
@@ -15,6 +15,7 @@ class PromptOverlap:
     of each word in the answer.
 
     >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text import PreparedText
     >>> texts = "Can I copy schedules?", "Copy it."
     >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
     >>> PromptOverlap().measure(Material(question, answer, context=())).value
@@ -34,17 +35,3 @@ class PromptOverlap:
         repeated = sorted(places[stem] for stem in asked if stem in places)
         evidence = span_evidence("question_word", material.answer, repeated)
         return FeatureValue(self.name, len(repeated) / len(asked), evidence)
-
-
-def content_stems(text: PreparedText) -> frozenset[str]:
-    """Return the stems of the words that carry content."""
-    lexicon = text.lexicon
-    return frozenset(lexicon.stem(word) for word in text.word_texts if word not in lexicon.function_words)
-
-
-def first_places(text: PreparedText) -> dict[str, tuple[int, int]]:
-    """Return the first place of every stem of a text, as character offsets."""
-    places: dict[str, tuple[int, int]] = {}
-    for word in text.words:
-        places.setdefault(text.lexicon.stem(word.text), (word.start, word.end))
-    return places

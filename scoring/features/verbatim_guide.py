@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from scoring.features.base import ContextText, Material, Resource, span_evidence
 from scoring.guides import Guide, Step, guides
 from scoring.lexicon import Lexicon
+from scoring.parsing import NO_WORDS
 from scoring.text import PreparedText
 from scoring.types import Evidence, FeatureValue
 from scoring.verbatim import quotation
@@ -20,7 +21,6 @@ DIFFERING_STEP = "differing_step"
 # An answer with more guides is no support answer; the limit bounds steps times steps.
 _MOST_GUIDES = 10
 _MOST_STEPS = 50
-_NO_WORDS = frozenset({"PUNCT", "SYM", "SPACE"})
 
 
 class VerbatimGuide:
@@ -88,7 +88,7 @@ def counted_guides(text: PreparedText) -> tuple[tuple[Guide, list[Counter[str]]]
 def _lemmas(text: PreparedText, step: Step) -> Counter[str]:
     parse = text.parse
     indices = parse.indices(step.start, step.end)
-    return Counter(parse.lemma[n] for n in indices if not parse.is_stop[n] and parse.pos[n] not in _NO_WORDS)
+    return Counter(parse.lemma[n] for n in indices if not parse.is_stop[n] and parse.pos[n] not in NO_WORDS)
 
 
 def _similarity(own: list[Counter[str]], other: list[Counter[str]]) -> float:

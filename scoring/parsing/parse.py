@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+#: Parts of speech (Universal Dependencies) of what is no word.
+NO_WORDS = frozenset({"PUNCT", "SYM", "SPACE"})
+
 Column = TypeVar("Column", Integers, Flags)
 
 

@@ -118,7 +118,7 @@ class ExchangeTranslator:
         return Translation(question, answer, tuple(context))
 
     async def _passage(self, passage: Passage, language: str) -> TranslatedText:
-        text = text_of(passage)
+        text = passage.read
         if self._identify(passage.text) == ENGLISH:
             return _as_it_is(text)
         if (found := self._recent.get(language, text)) is not None:
@@ -180,11 +180,6 @@ class ExchangeTranslator:
 
     def _key(self, sentence: str, language: str) -> bytes:
         return key_of(self._identity, language, sentence)
-
-
-def text_of(passage: Passage) -> str:
-    """Return what is read of a passage: its title, which publishers keep out of the text, and its text."""
-    return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
 
 
 def _as_it_is(text: str) -> TranslatedText:
