@@ -35,6 +35,10 @@ lint: install ## style, types and the directions of imports
 unit: install ## the tests that need no broker
 	$(BIN)/python -m pytest tests/unit
 
+.PHONY: explore
+explore: install ## the unit tests with examples that were never tried before
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest tests/unit -m hypothesis
+
 integration: install ## the tests on a real Apache Kafka
 	$(BIN)/python -m pytest tests/integration
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from streams.settings import Settings
@@ -13,6 +15,12 @@ from streams.topics import Topics, create_topics
 from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
 
 pytest_plugins = ["tests.support.network"]
+
+# The same examples everywhere and on every run: what passes here passes there, and a slow machine is no
+# failure. `make explore` looks for new ones.
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", max_examples=2_000, deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A shell that runs the tests in the background has SIGINT ignored, and every process started here
 # would inherit that: with a handler in place it gets the default again.

@@ -261,6 +261,12 @@ def test_tags_become_universal_parts_of_speech(tag, part_of_speech):
     assert upos(tag) == part_of_speech
 
 
+def test_heads_that_run_in_a_circle_are_no_tree():
+    adjective, noun = "ADJ(prenom,basis,zonder)", "N(soort,ev,basis,zijd,stan)"
+    rows = (("vrije", "vrij", adjective, 0, "ROOT"), ("factuur", "factuur", noun, 2, "ROOT"))
+    assert convert(tokens(*rows)) is None
+
+
 LABELS = ["ROOT", "su", "obj1", "mod", "det", "vc", "cnj", "body", "predc", "pc", "svp", "punct", "None"]
 TAGS = [PV, INF, VD, NOUN, NAME, DET, PREP, PUNCT, AND, THAT, I_TAG, "BW()", "ADJ(prenom,basis,zonder)"]
 WORDS = ["zijn", "kunnen", "willen", "klikken", "te", "om", "factuur", "als"]

@@ -45,11 +45,15 @@ def convert(sentence: Sequence[FrogToken]) -> tuple[UdWord, ...] | None:
         return None
     mend_infinitives(graph)
     join_roots(graph)
+    if graph.has_circle():  # a word that the parser made its own head, or that a repair hung below itself
+        return None
     for node in graph.bottom_up():
         _lift(graph, node)
     mend_subjects(graph)
     raise_adverbs(graph)
     name_relations(graph)
+    if not graph.roots():  # only punctuation heads the sentence
+        return None
     attach_punctuation(graph)
     return _words(graph) if _is_tree(graph) else None
 

@@ -61,10 +61,15 @@ def _bind_clause(graph: Graph, opener: int, clause: int) -> None:
 
 
 def join_roots(graph: Graph) -> None:
-    """Leave one root: the finite verb or conjunction that comes first; the others are attached below it."""
+    """Leave one root: the finite verb or conjunction that comes first; the others are attached below it.
+
+    Where heads run in a circle there may be no root; then nothing is joined.
+    """
     for node in graph.roots():
         _find_head(graph, node)
     roots = graph.roots()
+    if not roots:
+        return
     main = next((node for node in roots if graph.has(node, "pv") or graph.children(node, "cnj")), roots[0])
     for node in roots:
         if node != main:

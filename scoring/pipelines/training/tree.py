@@ -89,6 +89,10 @@ class Graph:
                 return
             yield node
 
+    def has_circle(self) -> bool:
+        """Tell whether the ancestors of some word never end."""
+        return any(sum(1 for _ in self.path(node)) == len(self) for node in range(len(self)))
+
     def bottom_up(self) -> list[int]:
         """Return all words, each before its head."""
         return sorted(range(len(self)), key=lambda node: -sum(1 for _ in self.path(node)))
