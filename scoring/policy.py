@@ -14,7 +14,18 @@ from scoring.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
-_UNDECIDABLE = (Reason.CONTEXT_MISSING, Reason.CONTEXT_LANGUAGE_DIFFERS, Reason.DOCUMENTS_STALE)
+# Of several the first here leads the reasons: why nothing was found tells more than that nothing is there.
+_UNDECIDABLE = (
+    Reason.CONTEXT_INSUFFICIENT,
+    Reason.RETRIEVAL_UNAVAILABLE,
+    Reason.CONTEXT_MISSING,
+    Reason.CONTEXT_LANGUAGE_DIFFERS,
+    Reason.DOCUMENTS_STALE,
+)
+
+# These set the score to 1 too, but take too many true answers for untrue: one that says in other words that
+# something cannot be done, or that has calculated its numbers. Nothing is sent by that; a person decides.
+_HELD = frozenset({Reason.DENIED_REQUEST, Reason.UNKNOWN_QUANTITY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,8 @@ class Policy:
     """Thresholds on the score (1 to 5) and what becomes of answers that have none.
 
     An answer is blocked below ``block_below`` or when it names an undefined component, sent by
-    itself from ``auto_send_at`` on, and otherwise held for review. ``unscored`` is for message
+    itself from ``auto_send_at`` on, and otherwise held for review. Two rules that set the score to 1 hold
+    an answer and never block it, ``denied_request`` and ``unknown_quantity``. ``unscored`` is for message
     types that the profile does not score. ``refusal`` is for an answer that says that it has none
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
@@ -101,10 +113,13 @@ class Policy:
     in Dutch, 11 of 23 true and 5 of 20 untrue answers, in English 16 and 6. At the lower end no untrue
     answer is below 2.0 but those of score 1, which name an undefined component. So ``block_below``
     is low and the blocking is left to that rule: 5 of 20 untrue and none of 23 true answers in either
-    language, and of 5 of rating 3 two in Dutch and one in English.
+    language, and of 5 of rating 3 two in Dutch and one in English. These are figures of profile ``paper``;
+    with the rules that ``extended`` adds, 11 of the 20 are blocked in Dutch, 12 in English and one more held
+    by ``denied_request``; of rating 5 none is blocked. These rules do take true answers for untrue: of 165
+    that an independent reviewer wrote to be hard, 5 are blocked by them and 6 held.
     """
 
-    version: str = "paper-1"
+    version: str = "paper-2"
     auto_send_at: float = 5.0
     block_below: float = 1.5
     unscored: Decision = Decision.REVIEW
@@ -184,6 +199,8 @@ def _overridden(base: Thresholds, override: Override) -> Thresholds:
 def _below(assessment: Assessment) -> tuple[Decision, Reason]:
     if assessment.refuses is Refuses.AND_ANSWERS and assessment.because is None:
         return Decision.REVIEW, Reason.REFUSAL
+    if assessment.because in _HELD:
+        return Decision.REVIEW, assessment.because
     return Decision.BLOCKED, assessment.because or Reason.LOW_SCORE
 
 

@@ -13,8 +13,12 @@ from scoring.features import (
     Feature,
     Hal,
     PromptOverlap,
+    QuantitiesKnown,
+    RequestPossible,
+    StatementsAgree,
     SubjectCombination,
     VerbatimGuide,
+    VerdictAgrees,
 )
 from scoring.types import MessageType
 
@@ -31,12 +35,12 @@ class Profile:
 def profiles() -> Iterator[Profile]:
     """Yield every profile there is.
 
-    ``paper`` is what the paper does: its seven features on binary and instruction messages.
-    ``extended`` adds, from its Table II, error messages and the heuristic error mismatch. On the six
-    error messages of the development answers the mean of the seven features is the wrong way round:
-    untrue answers have 2.9 in Dutch (3.1 to 3.7 in English), true ones 2.2 to 2.9 (2.4 to 2.9).
-    With the heuristic two of three untrue ones get 1 and are blocked, and the true ones have 2.7 to
-    3.3 (2.9 to 3.3). Few answers, so the profile is there to choose and not the default.
+    ``paper`` is what the paper does: its seven features on binary and instruction messages. ``extended``
+    adds, from its Table II, error messages with error mismatch, and takes answer contradiction, off-
+    context and non-appearing statements clause by clause: whether the yes or no, the statements, what was
+    asked for and the quantities agree with the documents. What contradicts them has score 1. On the
+    development answers its score's Spearman is .57 in Dutch and .65 in English, that of ``paper`` .34 and
+    .43.
     """
     seven: tuple[Feature, ...] = (
         CompanySpecificTerms(),
@@ -47,9 +51,10 @@ def profiles() -> Iterator[Profile]:
         SubjectCombination(),
         VerbatimGuide(),
     )
+    claims: tuple[Feature, ...] = (VerdictAgrees(), StatementsAgree(), RequestPossible(), QuantitiesKnown())
     scored = frozenset({MessageType.BINARY, MessageType.INSTRUCTION})
     yield Profile("paper", scored, seven)
-    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, ErrorMismatch()))
+    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, ErrorMismatch(), *claims))
 
 
 def profile_named(name: str) -> Profile:

@@ -26,6 +26,18 @@ class Reason(StrEnum):
         "error_mismatch",
         "The answer explains another error code than the one that was asked about.",
     )
+    CONTRADICTED = (
+        "contradicted",
+        "A document says the opposite of what the answer says.",
+    )
+    DENIED_REQUEST = (
+        "denied_request",
+        "The answer explains what a document says cannot be done, and does not say so.",
+    )
+    UNKNOWN_QUANTITY = (
+        "unknown_quantity",
+        "The answer names a number that neither documents nor question have.",
+    )
     LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
     MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
     HIGH_SCORE = "high_score", "The score reaches the threshold from which an answer is sent."
@@ -53,13 +65,21 @@ class Reason(StrEnum):
         "context_missing",
         "Some or all of the documents that the answer rests on could not be found.",
     )
+    CONTEXT_INSUFFICIENT = (
+        "context_insufficient",
+        "The answer came without documents, and none was found that is about the question.",
+    )
+    RETRIEVAL_UNAVAILABLE = (
+        "retrieval_unavailable",
+        "The answer came without documents, and they could not be searched.",
+    )
     CONTEXT_LANGUAGE_DIFFERS = (
         "context_language_differs",
         "Some of the documents are in another language than the answer.",
     )
     DOCUMENTS_STALE = (
         "documents_stale",
-        "The local copy of the documents may be out of date, because their topic cannot be read.",
+        "The local copy of the documents, or the index that was searched, may be out of date.",
     )
     TRANSLATION_UNAVAILABLE = (
         "translation_unavailable",

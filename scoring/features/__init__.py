@@ -7,8 +7,12 @@ from scoring.features.components_defined import ComponentsDefined
 from scoring.features.error_mismatch import ErrorMismatch
 from scoring.features.hal import Hal
 from scoring.features.prompt_overlap import PromptOverlap
+from scoring.features.quantities_known import QuantitiesKnown
+from scoring.features.request_possible import RequestPossible
+from scoring.features.statements_agree import StatementsAgree
 from scoring.features.subject_combination import SubjectCombination
 from scoring.features.verbatim_guide import VerbatimGuide
+from scoring.features.verdict_agrees import VerdictAgrees
 
 __all__ = [
     "CompanySpecificTerms",
@@ -20,7 +24,11 @@ __all__ = [
     "Hal",
     "Material",
     "PromptOverlap",
+    "QuantitiesKnown",
+    "RequestPossible",
     "Resource",
+    "StatementsAgree",
     "SubjectCombination",
     "VerbatimGuide",
+    "VerdictAgrees",
 ]

@@ -52,6 +52,37 @@ class Refusals:
     verdicts: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimWords:
+    """The small words that decide what a clause claims.
+
+    ``yes``, ``no``: what the answer to a yes-or-no question begins with. ``conditions``: what makes a
+    sentence hold in some cases only ("if", "until"); ``restrictions``: for some only ("only");
+    ``contrasts`` begin a clause of its own ("but"); ``possibility``: that something can be done, or, beside
+    a negation, that it cannot ("possible", "supported"); ``denials`` deny without a negation ("forbidden");
+    ``auxiliaries``: verbs that do not tell what is done ("can"). ``least``, ``most``: what makes a limit of
+    the number after it ("from", "at most"); ``than``: stands after a comparative.
+    ``opposites``: pairs of lists, of which a term of one denies what a term of the other says; a term is a
+    word, or a lemma and the word after it ("have to"), which is in ``terms`` too. ``numbers``: words for 2,
+    3, 4 and so on.
+    """
+
+    yes: frozenset[str]
+    no: frozenset[str]
+    conditions: frozenset[str]
+    restrictions: frozenset[str]
+    contrasts: frozenset[str]
+    possibility: frozenset[str]
+    denials: frozenset[str]
+    auxiliaries: frozenset[str]
+    least: frozenset[str]
+    most: frozenset[str]
+    than: frozenset[str]
+    opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    numbers: tuple[str, ...]
+    terms: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """The word lists of one language (all words casefolded).
@@ -62,6 +93,7 @@ class Lexicon:
     - ``lead_ins``: whole lines that introduce a guide and say nothing else.
     - ``complexity``: signal words by kind (see COMPLEXITY_KINDS).
     - ``refusal``: how an answer says that it has none.
+    - ``claims``: what decides whether two clauses say the same.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.
@@ -83,6 +115,7 @@ class Lexicon:
     lead_ins: frozenset[str]
     complexity: Mapping[str, PhraseList]
     refusal: Refusals
+    claims: ClaimWords
     function_words: frozenset[str]
     fillers: frozenset[str]
     negations: frozenset[str]

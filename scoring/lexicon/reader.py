@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scoring.lexicon.model import COMPLEXITY_KINDS, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import COMPLEXITY_KINDS, ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.types import MessageType
@@ -41,11 +41,26 @@ _KEYS = {
     "complexity",
     "message_types",
     "refusal",
+    "claims",
 }
+_CLAIM_WORDS = (
+    "yes",
+    "no",
+    "conditions",
+    "restrictions",
+    "contrasts",
+    "possibility",
+    "denials",
+    "auxiliaries",
+    "least",
+    "most",
+    "than",
+)
 _REFUSAL_WORDS = ("words", "contrasts", "verdicts")
 _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
+_TWO = 2
 
 
 class LexiconError(ValueError):
@@ -125,6 +140,7 @@ class _Reader:
             if_statement=self._message_type(top, "if_statement", _TOP),
             complexity=self._complexity(),
             refusal=self._refusal(),
+            claims=self._claims(),
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
@@ -167,6 +183,39 @@ class _Reader:
             **{key: frozenset(self._words(table, key, section)) for key in _REFUSAL_WORDS},
         )
 
+    def _claims(self) -> ClaimWords:
+        section = Section("claims")
+        table = self._value(self._content, "claims", dict, _TOP)
+        self._refuse_unknown(table, {"opposites", "numbers", *_CLAIM_WORDS}, section)
+        opposites = tuple(self._opposites(table, section))
+        return ClaimWords(
+            opposites=opposites,
+            terms=frozenset(term for pair in opposites for side in pair for term in side if " " in term),
+            numbers=tuple(self._words(table, "numbers", section)),
+            **{key: frozenset(self._words(table, key, section)) for key in _CLAIM_WORDS},
+        )
+
+    def _opposites(
+        self, table: dict[str, Any], section: Section
+    ) -> Iterable[tuple[frozenset[str], frozenset[str]]]:
+        for pair in self._value(table, "opposites", list, section):
+            if not _is_pair(pair):
+                reason = f"{pair!r} is not a pair of two lists"
+                raise self._error(section, "opposites", reason, _first_text(pair))
+            one, other = (frozenset(self._terms(side, section)) for side in pair)
+            if shared := sorted(one & other):
+                raise self._error(section, "opposites", f"{shared[0]!r} is its own opposite", shared[0])
+            yield one, other
+
+    def _terms(self, side: list[Any], section: Section) -> list[str]:
+        """Return texts of one or two plain words."""
+        terms = self._strings({"opposites": side}, "opposites", section)
+        for term in terms:
+            self._check(section, "opposites", term, lambda: PhraseList([term]))  # noqa: B023 - called at once
+            if len(words := term.split(" ")) > _TWO or not all(map(_is_plain, words)):
+                raise self._error(section, "opposites", f"{term!r} is not one or two plain words", term)
+        return terms
+
     def _message_type(self, table: dict[str, Any], key: str, section: Section) -> MessageType:
         name = self._value(table, key, str, section)
         if name not in set(MessageType):
@@ -177,7 +226,7 @@ class _Reader:
         words = self._strings(table, key, section)
         for word in words:
             self._check(section, key, word, lambda: PhraseList([word]))  # noqa: B023 - called at once
-            if not word.replace("'", "").isalnum():
+            if not _is_plain(word):
                 raise self._error(section, key, f"{word!r} is not one plain word", word)
         return words
 
@@ -224,3 +273,18 @@ class _Reader:
     ) -> LexiconError:
         line = self._places.line(section, key, value, occurrence)
         return LexiconError(f"{self._name}: line {line}: {key}: {reason}")
+
+
+def _is_plain(word: str) -> bool:
+    return word.replace("'", "").isalnum()
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == _TWO and all(isinstance(side, list) for side in value)
+
+
+def _first_text(value: object) -> object:
+    """Return the first text of nested lists, which tells the line they stand on."""
+    while isinstance(value, list) and value:
+        value = value[0]
+    return value

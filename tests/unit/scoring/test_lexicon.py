@@ -53,6 +53,16 @@ WRONG = [
     (STEPS, "step_words = [1]", "step_words: 1 is not a non-empty text"),
     (STEPS, 'stepwords = ["stap"]', "stepwords: is not a key of a lexicon"),
     (STEPS, STEPS + " x", "is not TOML: Expected newline"),
+    ('numbers = ["twee"', 'numbers = ["twee en"', "numbers: 'twee en' is not one plain word"),
+    ('numbers = ["twee"', 'figures = ["twee"', "figures: is not a key of a lexicon"),
+    (
+        '[["altijd"], ["nooit"]]',
+        '["altijd", "nooit"]',
+        "opposites: ['altijd', 'nooit'] is not a pair of two lists",
+    ),
+    ('[["altijd"], ["nooit"]]', '[["altijd"]]', "opposites: [['altijd']] is not a pair of two lists"),
+    ('[["altijd"], ["nooit"]]', '[["altijd"], ["Nooit"]]', "opposites: 'Nooit' is not lowercase"),
+    ('[["altijd"], ["nooit"]]', '[["altijd"], ["altijd"]]', "opposites: 'altijd' is its own opposite"),
     (ACTION, 'kind = "action"', "kind: is not a key of a lexicon"),
     (ACTION, 'type = "command"', "type: 'command' is not one of error"),
     ("in_statements = true", 'in_statements = "yes"', "in_statements: is not true or false"),
@@ -99,7 +109,7 @@ def test_what_is_missing_is_named_with_the_line_of_its_section(tmp_path, line, m
     assert refusal(tmp_path, NL.replace(line, "", 1)) == message.format(action=action)
 
 
-@pytest.mark.parametrize("section", ["refusal", "complexity", "message_types"])
+@pytest.mark.parametrize("section", ["refusal", "claims", "complexity", "message_types"])
 def test_a_missing_section_is_named(tmp_path, section):
     marked = "\n" + NL
     parts = re.split(r"\n(?=\[)", marked)

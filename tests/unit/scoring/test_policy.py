@@ -37,10 +37,46 @@ def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, be
     assert gap in reasons
 
 
+_UNDECIDABLE = [
+    "context_missing",
+    "context_insufficient",
+    "retrieval_unavailable",
+    "context_language_differs",
+    "documents_stale",
+]
+
+
 @given(st.none() | st.floats(1, 5), st.sampled_from([None, *Reason]))
-@pytest.mark.parametrize("gap", ["context_missing", "context_language_differs", "documents_stale"])
+@pytest.mark.parametrize("gap", _UNDECIDABLE)
 def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, because):
     decision, reasons = decide(score=score, because=because, degraded=("other", gap))
+    assert decision is Decision.REVIEW
+    assert reasons[0] == gap
+
+
+_THRESHOLDS = st.sampled_from([(1.0, 1.01), (1.5, 5.0), (4.9, 5.0), (1.0, 4.0)])
+
+
+@given(
+    thresholds=_THRESHOLDS,
+    kind=st.sampled_from(list(MessageType)),
+    language=st.sampled_from(["nl", "en", None]),
+    unscored=st.sampled_from(list(Decision)),
+    refusal=st.sampled_from([Decision.REVIEW, Decision.AUTO_SEND]),
+    score=st.none() | st.floats(1, 5),
+    because=st.sampled_from([None, *Reason]),
+    refuses=st.sampled_from(list(Refuses)),
+)
+@pytest.mark.parametrize("gap", _UNDECIDABLE)
+def test_no_override_refusal_or_score_sends_or_blocks_where_the_context_cannot_be_relied_on(
+    gap, thresholds, kind, language, unscored, refusal, score, because, refuses
+):
+    block_below, auto_send_at = thresholds
+    override = Override(kind, language, auto_send_at, block_below, unscored, refusal)
+    policy = Policy("mine", auto_send_at, block_below, unscored, refusal, (override,))
+    decision, reasons = decide(
+        policy, kind, language, score=score, because=because, refuses=refuses, degraded=(gap,)
+    )
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
 
@@ -101,7 +137,7 @@ def test_an_override_that_can_never_apply_or_always_does_is_refused(values):
 
 
 def test_the_version_tells_other_thresholds():
-    assert Policy().identity == "paper-1"
+    assert Policy().identity == "paper-2"
     changed = [
         Policy(auto_send_at=4.6),
         Policy(block_below=1.6),
@@ -109,7 +145,7 @@ def test_the_version_tells_other_thresholds():
     ]
     identities = {policy.identity for policy in changed}
     assert len(identities) == 3
-    assert all(identity.startswith("paper-1+") for identity in identities)
+    assert all(identity.startswith("paper-2+") for identity in identities)
     assert Policy(auto_send_at=4.6).identity == Policy(auto_send_at=4.6).identity
     assert Policy(auto_send_at=5).identity == Policy(auto_send_at=5.0).identity
 
@@ -185,6 +221,18 @@ def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, rout
 def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
     mismatch = decide(score=1.0, because=Reason.ERROR_MISMATCH)
     assert mismatch == ("blocked", ("error_mismatch",))
+
+
+@pytest.mark.parametrize("because", [Reason.DENIED_REQUEST, Reason.UNKNOWN_QUANTITY])
+@pytest.mark.parametrize("policy", [Policy(), Policy(auto_send_at=1.01, block_below=1.0)])
+def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, because):
+    decision, reasons = decide(policy, score=1.0, because=because, refuses=Refuses.AND_ANSWERS)
+    assert (decision, because in reasons) == ("review", True)
+    assert decide(score=1.0, because=because, degraded=("x",)) == ("review", (because, "x"))
+
+
+def test_a_contradiction_blocks():
+    assert decide(score=1.0, because=Reason.CONTRADICTED) == ("blocked", ("contradicted",))
 
 
 def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():

@@ -1,0 +1,34 @@
+"""What a text claims, clause by clause, and which clause of a document speaks of the same."""
+
+from scoring.claims.alignment import Aligned, Asked, aligned, coverage
+from scoring.claims.known import Known, known
+from scoring.claims.quantities import Quantity, numbers, quantities, units
+from scoring.claims.question import Question, alike, content_words, question_of, replies
+from scoring.claims.reading import Claim, Sentence, content_of, have_opposites, opposed, sentences
+from scoring.claims.verdict import Verdict, verdict
+
+__all__ = [
+    "Aligned",
+    "Asked",
+    "Claim",
+    "Known",
+    "Quantity",
+    "Question",
+    "Sentence",
+    "Verdict",
+    "aligned",
+    "alike",
+    "content_of",
+    "content_words",
+    "coverage",
+    "have_opposites",
+    "known",
+    "numbers",
+    "opposed",
+    "quantities",
+    "question_of",
+    "replies",
+    "sentences",
+    "units",
+    "verdict",
+]
