@@ -3,6 +3,7 @@
 from scoring.options import ScorerOptions
 from scoring.parsing import PipelineError
 from scoring.policy import Policy
+from scoring.readable import NoText
 from scoring.scorer import Scorer
 from scoring.types import Decision, Evidence, Exchange, FeatureValue, Judgement, MessageType, Passage
 
@@ -13,6 +14,7 @@ __all__ = [
     "FeatureValue",
     "Judgement",
     "MessageType",
+    "NoText",
     "Passage",
     "PipelineError",
     "Policy",

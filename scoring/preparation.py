@@ -25,22 +25,26 @@ class Materials:
 class Preparation:
     """Makes the material of exchanges; a document that many of them cite is prepared once.
 
+    In memory every document is kept for a while. In a file only those from the store of documents are, whose
+    passages name a version: a passage that came with its answer may quote what the customer wrote.
+
     ``english`` reads translations. ``parser`` parses every text. ``company_terms`` are those of any
-    language, None where none are known. ``cached_characters`` bounds the text of the documents kept.
+    language, None where none are known. ``documents`` are those prepared so far.
     """
 
     def __init__(
-        self, parser: Parser, english: Lexicon, company_terms: Watched | None, cached_characters: int
+        self, parser: Parser, english: Lexicon, company_terms: Watched | None, documents: TextCache
     ) -> None:
         self._parser = parser
         self._english = english
         self._company_terms = company_terms
-        self._documents = TextCache(cached_characters, parser)
+        self._documents = documents
 
     @property
     def use(self) -> CacheUse:
         """How often a document has been found prepared since the start, and how often not."""
-        return CacheUse(self._documents.hits, self._documents.misses)
+        documents = self._documents
+        return CacheUse(documents.hits, documents.misses, documents.disk_hits)
 
     def question(self, exchange: Exchange, lexicon: Lexicon | None) -> PreparedText | None:
         """Prepare the question without its courtesies by the lexicon of its language.
@@ -72,7 +76,7 @@ class Preparation:
     def _as_it_came(self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]) -> Material:
         lexicon = question.lexicon
         answer = PreparedText.of(exchange.answer, lexicon, parser=self._parser)
-        documents = tuple(self._document(p.document_id, p.read, lexicon) for p in context)
+        documents = tuple(self._document(passage, passage.read, lexicon) for passage in context)
         return Material(question, self._spoken(answer), documents, answer, self._terms(lexicon))
 
     def _in_english(self, exchange: Exchange, untranslated: Material | None) -> Material:
@@ -81,7 +85,7 @@ class Preparation:
         question = self._spoken(self._translated(translation.question, exchange.question))
         answer = self._translated(translation.answer, exchange.answer)
         documents = tuple(
-            self._document(passage.document_id, english.text, self._english)
+            self._document(passage, english.text, self._english)
             for passage, english in zip(exchange.context, translation.context, strict=True)
             if english.text.strip()
         )
@@ -98,8 +102,9 @@ class Preparation:
     def _spoken(self, text: PreparedText) -> PreparedText:
         return text.part(*content_span(text.original, text.lexicon))
 
-    def _document(self, document_id: str, text: str, lexicon: Lexicon) -> ContextText:
-        return ContextText(document_id, self._documents.prepare(text, lexicon))
+    def _document(self, passage: Passage, text: str, lexicon: Lexicon) -> ContextText:
+        prepared = self._documents.prepare(text, lexicon, lasting=passage.version is not None)
+        return ContextText(passage.document_id, prepared)
 
 
 def parse_material(material: Material) -> None:

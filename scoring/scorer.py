@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from scoring.company_terms import Watched
+from scoring.kept_file import KeptFile
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
 from scoring.message_type import message_type
 from scoring.options import ScorerOptions
-from scoring.parsing import Parser
+from scoring.parsing import KeptParses, Parser, PipelineError
 from scoring.policy import Assessment, Policy
 from scoring.preparation import Materials, Preparation, parse_material
 from scoring.profile import profile_named
+from scoring.readable import check_readable
 from scoring.reasons import Reason
 from scoring.refusal import Refusal, as_feature, refusal, refuses
+from scoring.text import TextCache
 from scoring.truthfulness import Score, truthfulness
 from scoring.types import CacheUse, Exchange, FeatureValue, Judgement, MessageType, Passage
 from scoring.version import SCORER_VERSION
@@ -36,24 +40,38 @@ class _Measured:
 class Scorer:
     """Judges answers by one profile and one policy.
 
-    Making one reads the lexicons, the language model and the spaCy pipelines of the native languages
-    (about three seconds); judging is then deterministic and keeps nothing but prepared documents. Not
-    safe for use by several threads. Raises ValueError for an unknown profile, LexiconError for a lexicon
-    that cannot be read and PipelineError for a pipeline that cannot be loaded.
+    Making one reads the lexicons, the language model and, unless they are wanted on demand, the spaCy
+    pipelines of the native languages (about three seconds); judging is then deterministic and keeps
+    nothing but prepared documents. Not safe for use by several threads. Raises ValueError for an unknown
+    profile, LexiconError for a lexicon that cannot be read and PipelineError for a pipeline that cannot
+    be loaded, or is for a language without a lexicon.
     """
 
-    def __init__(self, policy: Policy, profile: str = "paper", options: ScorerOptions = _NO_OPTIONS) -> None:
-        """Prepare to judge by ``policy`` and the profile of that name."""
+    def __init__(
+        self,
+        policy: Policy,
+        profile: str = "extended",
+        options: ScorerOptions = _NO_OPTIONS,
+        loading: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Prepare to judge by ``policy`` and the profile of that name.
+
+        Each pipeline is loaded within what ``loading`` makes: whoever times an answer learns from it what
+        is no part of judging.
+        """
         self._policy = policy
         self._profile = profile_named(profile)
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
-        parser = Parser(dict(options.pipelines))
-        for language in self._lexicons:
-            parser.load(language)
+        parser = _parser(options, self._lexicons, loading)
+        self._file = KeptFile(options.prepared, options.prepared_megabytes) if options.prepared else None
+        kept = KeptParses(self._file, parser) if self._file else None
+        if kept and not options.on_demand:
+            kept.identify(self._lexicons)
+        documents = TextCache(options.cached_characters, parser, kept)
         terms = Watched(options.company_terms) if options.company_terms else None
         english = self._lexicons[_ENGLISH]
-        self._preparation = Preparation(parser, english, terms, options.cached_characters)
+        self._preparation = Preparation(parser, english, terms, documents)
 
     @property
     def languages(self) -> frozenset[str]:
@@ -65,22 +83,37 @@ class Scorer:
         """How often a document has been found prepared since the start, and how often not."""
         return self._preparation.use
 
+    def close(self) -> None:
+        """Close the file of prepared documents, if there is one; judging goes on without it."""
+        if self._file:
+            self._file.close()
+
     def judge(self, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Judgement:
         """Return the judgement of one answer; ``degraded`` says what could not be had for it.
 
         A stated language is trusted where it is a valid code: the platform knows its customer, and
         phrases of a wrong lexicon are not found, which ends in review. Without context there is no
         score and the answer goes to review, and so it does in a language that has no lexicon, unless
-        the exchange comes with its translation.
+        the exchange comes with its translation. Raises NoText for half of a character in a text.
         """
+        check_readable(exchange)
         before = self._preparation.use
         language = self._languages.of_exchange(exchange)
         context = tuple(passage for passage in exchange.context if passage.text.strip())
         measured = self._measure(exchange, context, language)
         gaps = (*degraded, *self._gaps(exchange, context, language))
         codes = tuple(dict.fromkeys(map(str, gaps)))
-        use = _difference(self._preparation.use, before)
+        use = self._use_since(before)
         return _judgement(self._policy, self._profile.name, language, measured, codes, use)
+
+    def _use_since(self, before: CacheUse) -> CacheUse:
+        after = self._preparation.use
+        return CacheUse(
+            after.hits - before.hits,
+            after.misses - before.misses,
+            after.disk_hits - before.disk_hits,
+            self._file.failures() if self._file else (),
+        )
 
     def _gaps(self, exchange: Exchange, context: tuple[Passage, ...], language: str | None) -> Iterator[str]:
         if language not in self._lexicons and exchange.translation is None:
@@ -117,6 +150,25 @@ class Scorer:
         )
 
 
+def _parser(
+    options: ScorerOptions,
+    languages: Collection[str],
+    loading: Callable[[], AbstractContextManager[None]],
+) -> Parser:
+    """Make the parser of these languages; raises PipelineError."""
+    named = dict(options.pipelines)
+    if unknown := sorted(named.keys() - set(languages)):
+        known = ", ".join(sorted(languages))
+        raise PipelineError(f"language {unknown[0]!r} has a pipeline and no lexicon, as {known} have")
+    parser = Parser(named, loading)
+    for language in languages:
+        if options.on_demand:
+            parser.check(language)
+        else:
+            parser.load(language)
+    return parser
+
+
 def _judgement(
     policy: Policy,
     profile: str,
@@ -145,7 +197,3 @@ def _judgement(
         degraded=degraded,
         documents=documents,
     )
-
-
-def _difference(after: CacheUse, before: CacheUse) -> CacheUse:
-    return CacheUse(after.hits - before.hits, after.misses - before.misses)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from scoring.lexicon import Lexicon
-from scoring.parsing import LazyParse, Parse, Parser, default_parser, make_together
+from scoring.parsing import KeptParses, LazyParse, Parse, Parser, default_parser, make_together
 from scoring.types import Segment
 
 T = TypeVar("T")
@@ -147,14 +147,18 @@ def clause_starts(text: PreparedText) -> frozenset[int]:
 class TextCache:
     """Prepared texts by content, the least recently used dropped; bounded in characters.
 
-    One entry a distinct text and language: a document that many answers cite is prepared once.
+    One entry a distinct text and language: a document that many answers cite is prepared once. The parses
+    of those that may outlive the process are looked for in a file, and kept there.
     """
 
-    def __init__(self, max_characters: int, parser: Parser | None = None) -> None:
-        """Keep at most ``max_characters`` of original text."""
+    def __init__(
+        self, max_characters: int, parser: Parser | None = None, kept: KeptParses | None = None
+    ) -> None:
+        """Keep at most ``max_characters`` of original text, and parses in ``kept``, if anywhere."""
         self._max_characters = max_characters
         self._parser = parser or default_parser()
-        self.hits = self.misses = 0
+        self._kept = kept
+        self.hits = self.disk_hits = self.misses = 0
         self._characters = 0
         self._texts: OrderedDict[tuple[str, str], PreparedText] = OrderedDict()
 
@@ -162,20 +166,30 @@ class TextCache:
         """Return how many texts are kept."""
         return len(self._texts)
 
-    def prepare(self, original: str, lexicon: Lexicon) -> PreparedText:
-        """Return the prepared text of ``original``, from the cache where it is there."""
+    def prepare(self, original: str, lexicon: Lexicon, lasting: bool = False) -> PreparedText:
+        """Return the prepared text of ``original``, from the cache where it is there.
+
+        ``lasting``: its parse may be kept in the file.
+        """
         key = (lexicon.language, original)
-        if (kept := self._texts.get(key)) is not None:
+        in_memory = (found := self._texts.get(key)) is not None
+        prepared = found or PreparedText.of(original, lexicon, parser=self._parser)
+        on_disk = lasting and self._kept is not None and self._kept.recall(prepared.whole_parse)
+        self._count(in_memory, on_disk)
+        if in_memory:
             self._texts.move_to_end(key)
-            self.hits += 1
-            return kept
-        self.misses += 1
-        self._texts[key] = prepared = PreparedText.of(original, lexicon, parser=self._parser)
-        self._characters += len(original)
-        self._shrink()
+        else:
+            self._add(key, prepared)
         return prepared
 
-    def _shrink(self) -> None:
+    def _count(self, in_memory: bool, on_disk: bool) -> None:
+        self.hits += in_memory
+        self.disk_hits += on_disk and not in_memory
+        self.misses += not (in_memory or on_disk)
+
+    def _add(self, key: tuple[str, str], prepared: PreparedText) -> None:
+        self._texts[key] = prepared
+        self._characters += len(prepared.original)
         while self._characters > self._max_characters and self._texts:
             (_, dropped), _ = self._texts.popitem(last=False)
             self._characters -= len(dropped)

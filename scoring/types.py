@@ -39,12 +39,17 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a help document that the chatbot was given, or should have been."""
+    """A piece of a help document that the chatbot was given, or should have been.
+
+    ``score`` is that of the retrieval that found it, the chatbot's own or ours; ``version`` names the
+    version of the document, where it came from the store of documents.
+    """
 
     document_id: str
     text: str
     title: str | None = None
     score: float | None = None
+    version: str | None = None
 
     @property
     def read(self) -> str:
@@ -120,10 +125,16 @@ class FeatureValue:
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """How many documents of an exchange had been prepared before, and how many had not."""
+    """How many documents of an exchange had been prepared before, and how many had not.
+
+    ``hits`` were in the memory of the process, ``disk_hits`` in the file that it shares with others, and
+    ``misses`` in neither. ``failures`` are names of what went wrong with that file, such as ``SQLITE_FULL``.
+    """
 
     hits: int = 0
     misses: int = 0
+    disk_hits: int = 0
+    failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from typing import Self, TypeVar
 
 import structlog
@@ -15,7 +19,7 @@ from scoring.options import ScorerOptions
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
-from streams.scoring_process import Failed, NoScorer, ProcessDied, ScoringProcess
+from streams.scoring_process import Failed, Loading, NoScorer, ProcessDied, ScoringProcess
 from streams.settings import WrongSettings
 
 log = structlog.get_logger(__name__)
@@ -26,11 +30,14 @@ T = TypeVar("T")
 #: have been at fault. The second time it is the answer's own doing.
 _ATTEMPTS = 2
 
-#: Loading the lexicons and models of a process takes seconds; this is for when it hangs.
+#: Loading the lexicons, models and pipelines of a process takes seconds; this is for when it hangs.
 _START_SECONDS = 120.0
 
 #: How much later than the worker the kernel ends a process that is over its time.
 _GRACE_SECONDS = 5.0
+
+#: What the system runs out of, whatever the temporary folder is.
+_EXHAUSTED = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 class ScoringPool:
@@ -42,7 +49,10 @@ class ScoringPool:
     Args:
         policy, profile, options: what each process builds its ``Scorer`` from.
         processes: how many.
-        timeout: seconds that one answer may occupy a process.
+        timeout: seconds that one answer may occupy a process, without what is loaded for it on demand.
+
+    Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
+    has no process to give.
     """
 
     def __init__(
@@ -53,12 +63,10 @@ class ScoringPool:
         timeout: float,
         options: ScorerOptions | None = None,
     ) -> None:
-        # A forked copy of a process with threads can hang. A fork server has none, and what it has
-        # loaded its processes need not load again: the main module, and what scoring takes long to load.
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["__main__", "scoring.preload"])
+        options = options or ScorerOptions()
+        context = fork_server(on_demand=options.on_demand)
         limit = timeout + _GRACE_SECONDS
-        built_from = policy, profile, options or ScorerOptions()
+        built_from = policy, profile, options
         self._processes = [ScoringProcess(context, *built_from, limit) for _ in range(processes)]
         self._free: deque[ScoringProcess] = deque()
         # Whoever has waited longest is next, which a queue does not promise.
@@ -117,9 +125,20 @@ class ScoringPool:
     async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
         process = await self._take()
         try:
-            return await self._within(self._timeout, process, lambda: process.judge(exchange, degraded))
+            answer = await self._within(self._timeout, process, lambda: process.judge(exchange, degraded))
+            while isinstance(answer, Loading):  # once a language
+                await self._load(process)
+                answer = await self._within(self._timeout, process, process.judged)
+            return answer
         finally:
             self._give_back(process)
+
+    async def _load(self, process: ScoringProcess) -> None:
+        """Wait for a pipeline, as long as at the start: what an answer may take is no measure for it."""
+        try:
+            await self._within(_START_SECONDS, process, process.loaded)
+        except TimeoutError as error:  # nor would the next answer fare better
+            raise _not_started(error) from error
 
     async def _take(self) -> ScoringProcess:
         """Wait for a free process; one that died while it was free is no answer's doing."""
@@ -188,10 +207,41 @@ class ScoringPool:
         self._threads.shutdown(wait=False)
 
 
+def fork_server(*, on_demand: bool) -> ForkServerContext:
+    """Give what scoring processes are forked from, and start it unless it runs; it loads for seconds yet.
+
+    A forked copy of a process with threads can hang. A fork server has none, and what scoring takes long
+    to load it has loaded for all its processes. What that is, is settled by the first call in a process.
+
+    Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
+    has no process to give.
+    """
+    context = multiprocessing.get_context("forkserver")
+    loaded = "models" if on_demand else "pipelines"
+    context.set_forkserver_preload([f"scoring.preload.{loaded}"])
+    # Ctrl-C reaches every process of the terminal; it is this one that ends the others, without a word.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    except OSError as error:
+        raise _no_fork_server(error) from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return context
+
+
 def _retrieve(job: asyncio.Future[T]) -> None:
     # What became of it is of no interest any more, but an exception nobody reads is reported.
     if not job.cancelled():
         job.exception()
+
+
+def _no_fork_server(error: OSError) -> Exception:
+    """Say what is at fault: the system, or the folder of the socket that the fork server listens on."""
+    if error.errno in _EXHAUSTED:
+        return _not_started(error)
+    cause = error.strerror or error
+    return WrongSettings(f"TMPDIR: no scoring process can be started with this temporary folder: {cause}")
 
 
 def _not_started(error: Exception) -> InfrastructureFailure:

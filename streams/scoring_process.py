@@ -9,19 +9,25 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from scoring import Scorer
+from scoring import PipelineError, Scorer
 from scoring.options import ScorerOptions
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 
 #: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
 _END_SECONDS = 10.0
+
+#: After this the kernel ends a process that loads a pipeline, should nobody be left to kill it.
+_LOADING_SECONDS = 180.0
 
 
 class ProcessDied(Exception):
@@ -38,14 +44,20 @@ class NoScorer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The scorer raised: the name of the exception's class, its text, and whether it was an OSError.
+    """The scorer raised: the name of the exception's class, its text, and whether the system is to blame.
 
-    The exception itself does not come over: not every one survives pickling.
+    That is so for an OSError, and for a pipeline that cannot be loaded when it is needed. The exception
+    itself does not come over: not every one survives pickling.
     """
 
     error_class: str
     message: str
     of_system: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """The process has to load a pipeline before it can go on with its answer, which is no part of judging."""
 
 
 class ScoringProcess:
@@ -105,8 +117,12 @@ class ScoringProcess:
             self.kill()  # it ends by itself, but must not seem idle until then
             raise told
 
-    def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
-        """Judge one exchange; raises ProcessDied when the process ends in the middle of it."""
+    def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed | Loading:
+        """Judge one exchange, or come back when the process loads a pipeline for it.
+
+        Then it is to be waited for with ``loaded``, and after that with ``judged``. Each of the three
+        raises ProcessDied when the process ends in the middle of it.
+        """
         # Taken once: another process may have these names by the time that this one has died.
         process, connection = self._process, self._connection
         assert process is not None
@@ -115,7 +131,20 @@ class ScoringProcess:
             connection.send((exchange, degraded))
         except OSError as error:
             raise _died(process) from error
-        answer: Judgement | Failed = _receive(process, connection)
+        answer: Judgement | Failed | Loading = _receive(process, connection)
+        return answer
+
+    def loaded(self) -> None:
+        """Wait until the pipeline is loaded, or cannot be, which the answer tells."""
+        assert self._process is not None
+        assert self._connection is not None
+        _receive(self._process, self._connection)
+
+    def judged(self) -> Judgement | Failed | Loading:
+        """Go on waiting for the answer to what ``judge`` has sent."""
+        assert self._process is not None
+        assert self._connection is not None
+        answer: Judgement | Failed | Loading = _receive(self._process, self._connection)
         return answer
 
     def kill(self) -> None:
@@ -153,7 +182,9 @@ def _serve(
     # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
     # worker ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    made = _made(policy, profile, options)
+    # At the start nobody counts the time, and only what is loaded on demand is loaded later.
+    loading = partial(_loading, connection, limit) if options.on_demand else nullcontext
+    made = _made(policy, profile, options, loading)
     with contextlib.suppress(EOFError, OSError):  # the worker is gone
         if isinstance(made, NoScorer):
             connection.send(made)
@@ -169,9 +200,26 @@ def _serve(
             connection.send(answer)
 
 
-def _made(policy: Policy, profile: str, options: ScorerOptions) -> Scorer | NoScorer:
+@contextmanager
+def _loading(connection: Connection, limit: float) -> Iterator[None]:
+    """Tell the worker that a pipeline is being loaded, and give it time of its own."""
+    signal.setitimer(signal.ITIMER_REAL, _LOADING_SECONDS)
+    connection.send(Loading())
     try:
-        return Scorer(policy, profile, options)
+        yield
+    finally:
+        connection.send(None)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+
+
+def _made(
+    policy: Policy,
+    profile: str,
+    options: ScorerOptions,
+    loading: Callable[[], AbstractContextManager[None]],
+) -> Scorer | NoScorer:
+    try:
+        return Scorer(policy, profile, options, loading)
     except ValueError as error:  # a profile, lexicon or pipeline that cannot be had
         return NoScorer(" ".join(str(error).split()))
 
@@ -180,4 +228,4 @@ def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Jud
     try:
         return scorer.judge(exchange, degraded)
     except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
-        return Failed(type(error).__name__, str(error), isinstance(error, OSError))
+        return Failed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))

@@ -3,6 +3,7 @@
 from scoring.evaluation.agreement import Agreement, agreement
 from scoring.evaluation.cases import RATINGS, Case, Group
 from scoring.evaluation.correlation import Correlation, CountedOut, Gain, correlation, gain
+from scoring.evaluation.decisions import DecisionRow, DecisionTable, decision_table
 from scoring.evaluation.deviation import Deviation, RatingRow, deviation
 from scoring.evaluation.features import FeatureRow, FeatureTable, feature_table
 from scoring.evaluation.message_types import TypeRow, TypeTable, type_table
@@ -16,6 +17,8 @@ __all__ = [
     "Case",
     "Correlation",
     "CountedOut",
+    "DecisionRow",
+    "DecisionTable",
     "Deviation",
     "Estimate",
     "FeatureRow",
@@ -32,6 +35,7 @@ __all__ = [
     "TypeTable",
     "agreement",
     "correlation",
+    "decision_table",
     "deviation",
     "feature_table",
     "gain",

@@ -36,11 +36,16 @@ class Case:
     translated: bool = False
 
     @property
+    def as_asked(self) -> bool:
+        """Whether it was scored in the way that was asked for."""
+        return _WRONG_WAY not in self.degraded
+
+    @property
     def counted_out(self) -> str | None:
         """Why score and rating cannot be compared, as a code; None where they can."""
         if self.rating is None:
             return UNRATED
-        if _WRONG_WAY in self.degraded:
+        if not self.as_asked:
             return str(_WRONG_WAY)
         return self.reason if self.score is None else None
 

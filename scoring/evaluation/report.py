@@ -9,6 +9,7 @@ from itertools import pairwise
 from scoring.evaluation.agreement import Agreement, agreement
 from scoring.evaluation.cases import Case, groups, language_groups
 from scoring.evaluation.correlation import Correlation, Gain, correlation, gain
+from scoring.evaluation.decisions import DecisionTable, decision_table
 from scoring.evaluation.deviation import Deviation, deviation
 from scoring.evaluation.features import FeatureTable, feature_table
 from scoring.evaluation.message_types import TypeTable, type_table
@@ -30,7 +31,7 @@ class Run:
 class Report:
     """Everything about one set of answers; the first table of each kind is about all of them.
 
-    ``gains`` compare the second run with the first, where there are two.
+    ``gains`` and ``decisions`` compare the second run with the first, where there are two.
     """
 
     answers: int
@@ -40,6 +41,7 @@ class Report:
     message_types: tuple[TypeTable, ...]
     runs: tuple[Run, ...]
     gains: tuple[Gain, ...]
+    decisions: tuple[DecisionTable, ...]
 
 
 def report(runs: Mapping[str, Sequence[Case]]) -> Report:
@@ -48,6 +50,9 @@ def report(runs: Mapping[str, Sequence[Case]]) -> Report:
     Message types and ratings are taken from the first run: they do not depend on the way of scoring.
     """
     first = next(iter(runs.values()))
+    compared = [
+        (one, other, group) for one, other in pairwise(runs.values()) for group in language_groups(one)
+    ]
     return Report(
         answers=len(first),
         rated=sum(case.rating is not None for case in first),
@@ -55,11 +60,8 @@ def report(runs: Mapping[str, Sequence[Case]]) -> Report:
         agreement=agreement(first),
         message_types=tuple(type_table(first, group) for group in language_groups(first)),
         runs=tuple(_run(name, cases) for name, cases in runs.items()),
-        gains=tuple(
-            gain(one, other, group)
-            for one, other in pairwise(runs.values())
-            for group in language_groups(one)
-        ),
+        gains=tuple(gain(*each) for each in compared),
+        decisions=tuple(decision_table(*each) for each in compared),
     )
 
 

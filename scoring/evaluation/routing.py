@@ -23,17 +23,24 @@ class RoutingRow:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """The decisions on the rated answers of one group."""
+    """The decisions on the rated answers of one group; ``counted_out`` of them for want of a translation."""
 
     group: Group
     ratings: tuple[RoutingRow, ...]
+    counted_out: int
 
 
 def routing(cases: Sequence[Case], group: Group | None = None) -> Routing:
-    """Count the decisions for each rating; the answers that have no score are among them."""
+    """Count the decisions for each rating; the answers that have no score are among them.
+
+    Those that were not scored in the way that was asked for are not: what was decided about them, the
+    other way decided.
+    """
     group = group or Group()
-    members = group.of(cases)
-    return Routing(group, tuple(_row(rating, members) for rating in RATINGS))
+    rated = [case for case in group.of(cases) if case.rating is not None]
+    members = [case for case in rated if case.as_asked]
+    rows = tuple(_row(rating, members) for rating in RATINGS)
+    return Routing(group, rows, counted_out=len(rated) - len(members))
 
 
 def _row(rating: int, cases: Sequence[Case]) -> RoutingRow:

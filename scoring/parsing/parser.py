@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
 from scoring.lexicon import Lexicon
 from scoring.parsing.parse import Parse
 from scoring.parsing.pieces import pieces
-from scoring.parsing.pipelines import pipeline_for
+from scoring.parsing.pipelines import check_pipeline, pipeline_for
 from scoring.parsing.tokens import Columns
 
 if TYPE_CHECKING:
@@ -24,15 +25,28 @@ class Parser:
     """Parses texts, each by the pipeline of its language.
 
     ``pipelines`` names those that differ from the defaults. Pipelines are loaded at their first use,
-    once a process. Not safe for use by several threads.
+    once a process, each within what ``loading`` makes. Not safe for use by several threads.
     """
 
-    def __init__(self, pipelines: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        pipelines: Mapping[str, str] | None = None,
+        loading: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._named = dict(pipelines or {})
+        self._loading = loading
+        self._loaded: dict[str, Language] = {}
 
     def load(self, language: str) -> Language:
         """Return the pipeline of a language, loaded; raises PipelineError where there is none."""
-        return pipeline_for(language, self._named.get(language))
+        if language not in self._loaded:
+            with self._loading():
+                self._loaded[language] = pipeline_for(language, self._named.get(language))
+        return self._loaded[language]
+
+    def check(self, language: str) -> None:
+        """Refuse a language without a pipeline, as ``load`` does, but leave a default for when it is used."""
+        check_pipeline(language, self._named.get(language))
 
     def parse(self, text: str, lexicon: Lexicon) -> Parse:
         """Return the parse of one text; raises PipelineError where its language has no pipeline."""

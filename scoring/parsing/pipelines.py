@@ -36,13 +36,25 @@ def pipeline_for(language: str, named: str | None = None) -> Language:
 
     A pipeline is loaded once a process. Raises PipelineError where there is none or it cannot be loaded.
     """
-    name = named or _default(language)
-    if name is None:
-        raise PipelineError(f"language {language!r}: there is no spaCy pipeline for it")
+    name = named or _default_for(language)
     nlp = _load(language, name)
     if nlp.lang != language:
         raise PipelineError(f"language {language!r}: pipeline {name!r} is for {nlp.lang!r}")
     return nlp
+
+
+def check_pipeline(language: str, named: str | None = None) -> None:
+    """Refuse, with a PipelineError, what ``pipeline_for`` would, but without loading a default."""
+    if named:
+        pipeline_for(language, named)
+    else:
+        _default_for(language)
+
+
+def _default_for(language: str) -> str:
+    if (name := _default(language)) is None:
+        raise PipelineError(f"language {language!r}: there is no spaCy pipeline for it")
+    return name
 
 
 @cache

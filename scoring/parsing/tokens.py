@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from sys import intern
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scoring.lexicon import Lexicon
-from scoring.parsing.parse import Parse, frozen
+from scoring.parsing.parse import Flags, Parse, frozen
 from scoring.parsing.pieces import Piece
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Columns:
     """Collects the tokens of one text, piece by piece."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._stop_words = lexicon.function_words - lexicon.negations
+        self._lexicon = lexicon
         self._texts: list[str] = []
         self._lemmas: list[str] = []
         self._pos: list[str] = []
@@ -58,7 +59,6 @@ class Columns:
     def parse(self) -> Parse:
         """Return what was collected."""
         self._join_particles()
-        stops = [lemma in self._stop_words for lemma in self._lemmas]
         return Parse(
             text=tuple(self._texts),
             lemma=tuple(self._lemmas),
@@ -67,7 +67,7 @@ class Columns:
             head=frozen(np.array(self._heads, dtype=np.int32)),
             start=frozen(np.array(self._starts, dtype=np.int32)),
             end=frozen(np.array(self._ends, dtype=np.int32)),
-            is_stop=frozen(np.array(stops, dtype=np.bool_)),
+            is_stop=stop_flags(self._lemmas, self._lexicon),
         )
 
     def _join_particles(self) -> None:
@@ -79,6 +79,12 @@ class Columns:
             if dep == _PARTICLE and self._pos[head] == "VERB" and head not in joined:
                 joined.add(head)
                 self._lemmas[head] = intern(self._texts[place] + self._lemmas[head])
+
+
+def stop_flags(lemmas: Sequence[str], lexicon: Lexicon) -> Flags:
+    """Return for each lemma whether it carries no content by the lexicon; a negation does."""
+    stops = lexicon.function_words - lexicon.negations
+    return frozen(np.array([lemma in stops for lemma in lemmas], dtype=np.bool_))
 
 
 def _folded(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from scoring.sqlite_file import error_name, is_damage, is_foreign, remove
 from scoring.translation.errors import TranslatorMisconfigured
 
 APPLICATION_ID = 0x74677472  # "tgtr", marks the file as ours in SQLite's header
@@ -111,7 +112,7 @@ class TranslationCache:
             yield
         except sqlite3.Error as error:
             if self._open:
-                self._on_error(_name(error))
+                self._on_error(error_name(error))
 
     def _find(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         query = f"{_SELECT} ({','.join('?' * len(keys))})"
@@ -142,22 +143,15 @@ def key_of(*parts: str) -> bytes:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    if path.exists() and path.stat().st_size and not _is_ours(path):
+    if is_foreign(path, APPLICATION_ID):
         raise TranslatorMisconfigured(f"{path} is there, and is not a cache of translations")
     try:
         return _connected(path)
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+        if not is_damage(error):
             raise
-        _remove(path)  # ours, and damaged
+        remove(path)  # ours, and damaged
         return _connected(path)
-
-
-def _is_ours(path: Path) -> bool:
-    # By the header alone: what is damaged behind it does not make it somebody else's.
-    with path.open("rb") as file:
-        header = file.read(72)
-    return header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -179,12 +173,3 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _check(database: sqlite3.Connection) -> None:
     if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise sqlite3.DatabaseError("damaged")
-
-
-def _remove(path: Path) -> None:
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-        path.with_name(name).unlink(missing_ok=True)
-
-
-def _name(error: sqlite3.Error) -> str:
-    return getattr(error, "sqlite_errorname", type(error).__name__)

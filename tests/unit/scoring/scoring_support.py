@@ -1,5 +1,7 @@
 """What the scoring tests share: prepared texts and an exchange in a few words."""
 
+from functools import lru_cache
+
 from scoring.features import ContextText, Material
 from scoring.lexicon import load_shipped
 from scoring.text import PreparedText
@@ -7,7 +9,9 @@ from scoring.text import PreparedText
 LEXICONS = load_shipped()
 
 
+@lru_cache(maxsize=512)
 def prepared(text, language="en"):
+    """Prepare a text; one that comes again is parsed once, as a scorer does with its documents."""
     return PreparedText.of(text, LEXICONS[language])
 
 

@@ -188,11 +188,11 @@ def test_more_distinct_names_than_any_answer_has_are_not_defined():
 @pytest.mark.parametrize(
     ("answer", "context"),
     [
-        ("**A** > " * 125_000, DOCUMENT),
-        ("Aa > " * 125_000, DOCUMENT),
-        ("**Menu** > " * 15_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(15_000))),
-        ("Menu > Undo\n" * 15_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(15_000))),
-        (" ".join(f"**Item {n}**" for n in range(15_000)), "Item " * 50_000),
+        ("**A** > " * 25_000, DOCUMENT),
+        ("Aa > " * 25_000, DOCUMENT),
+        ("**Menu** > " * 5_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(5_000))),
+        ("Menu > Undo\n" * 5_000, "\n".join(f"**Menu** > **Item {n}**" for n in range(5_000))),
+        (" ".join(f"**Item {n}**" for n in range(5_000)), "Item " * 20_000),
     ],
     ids=["marked path", "unmarked path", "many followers", "open-ended", "many names"],
 )

@@ -1,12 +1,23 @@
 import pickle
 import tomllib
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring import Decision, Exchange, MessageType, Passage, Policy, Scorer
+from scoring import (
+    Decision,
+    Exchange,
+    MessageType,
+    NoText,
+    Passage,
+    PipelineError,
+    Policy,
+    Scorer,
+    ScorerOptions,
+)
 from scoring.truthfulness import truthfulness
 from scoring.types import Evidence, FeatureValue
 from scoring.version import SCORER_VERSION
@@ -41,7 +52,7 @@ def test_an_undefined_component_wins_over_a_verbatim_guide():
 
 
 def test_other_answers_are_held_for_a_person():
-    judgement = judge("You enter leave on the **Leave** tab, at most 60 days.")
+    judgement = judge("You enter leave on the **Leave** tab.")
     assert (judgement.decision, judgement.reasons) == ("review", ("middle_score",))
     assert 1 <= judgement.score <= 5
 
@@ -157,6 +168,49 @@ def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, 
     assert judgement.reasons
     assert judgement.score is None or 1 <= judgement.score <= 5
     assert judgement.decision is not Decision.AUTO_SEND or not judgement.degraded
+
+
+@pytest.mark.parametrize(
+    ("exchange", "name"),
+    [
+        (Exchange("How\ud800?", "So.", (LEAVE,)), "question"),
+        (Exchange(HOW, "\udfffSo.", (LEAVE,)), "answer"),
+        (Exchange(HOW, "So.", (LEAVE, Passage("d", "\udc00"))), "context"),
+        (Exchange(HOW, "So.", (Passage("d", "So.", "\udbff"),)), "title of a passage"),
+    ],
+)
+def test_half_of_a_character_is_refused_without_a_quotation(exchange, name):
+    with pytest.raises(NoText, match=f"^the {name} holds half of a character"):
+        SCORER.judge(exchange)
+
+
+def test_a_pipeline_of_a_language_without_a_lexicon_is_refused():
+    with pytest.raises(PipelineError, match="'fr' has a pipeline and no lexicon, as en, nl have"):
+        Scorer(Policy(), options=ScorerOptions(pipelines=(("fr", "fr_core_news_sm"),)))
+
+
+def test_each_pipeline_on_demand_is_loaded_once_and_where_the_caller_can_tell():
+    loads = []
+
+    @contextmanager
+    def loading():
+        loads.append("begun")
+        yield
+        loads.append("done")
+
+    scorer = Scorer(Policy(), options=ScorerOptions(on_demand=True), loading=loading)
+    assert loads == []
+    for _ in range(2):
+        scorer.judge(Exchange(HOW, GUIDE, (LEAVE,)))
+        assert loads == ["begun", "done"]
+
+
+def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once():
+    demanding = Scorer(Policy(), options=ScorerOptions(on_demand=True))
+    for exchange in (Exchange(HOW, GUIDE, (LEAVE,)), Exchange("Hoe?", "Klik op **Nieuw**.", (VERLOF,), "nl")):
+        assert demanding.judge(exchange) == SCORER.judge(exchange)
+    with pytest.raises(PipelineError, match="'nope' cannot be loaded"):
+        Scorer(Policy(), options=ScorerOptions(pipelines=(("nl", "nope"),), on_demand=True))
 
 
 def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
