@@ -14,6 +14,7 @@ from schemas.records import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictPassage,
 )
 from schemas.validation import to_json
 
@@ -33,6 +34,7 @@ __all__ = [
     "Verdict",
     "VerdictEvidence",
     "VerdictFeature",
+    "VerdictPassage",
     "read_jsonl",
     "to_json",
 ]

@@ -8,17 +8,22 @@ schema's CRC-64-AVRO fingerprint, Avro 1.11, "Single-object encoding"), the Conf
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeVar
 
 from schemas.binary import read_values, write_record
 from schemas.catalogue import RECORD_TYPES, RecordSchema, by_fingerprint, current
 from schemas.errors import DecodeError, RegistryUnreachable
 from schemas.records import Record
-from schemas.registry import Registry
 from schemas.validation import from_json, from_plain
+
+if TYPE_CHECKING:
+    from schemas.registry import Registry
 
 T = TypeVar("T")
 
@@ -31,7 +36,8 @@ REFUSAL_LIFETIME = 60.0
 """Seconds until an id that could not be read with is asked for again: the registry may have got it
 meanwhile. Short enough to recover by itself, long enough that bad values do not flood it."""
 MAX_REFUSALS = 1_000
-"""Anyone who writes to an input topic can make ids up; this bounds the memory they take."""
+"""Anyone who writes to an input topic can make ids up; this bounds the memory they take. It is more than
+one batch of records can name, so that those of a batch are still known when it is decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +63,28 @@ class Codec:
         registry_timeout: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._registry = Registry(registry_url, registry_timeout) if registry_url else None
+        self._registry = _open_registry(registry_url, registry_timeout) if registry_url else None
         self._json_input = json_input
         self._clock = clock
         self._shipped = by_fingerprint()
         self._headers: dict[type[Record], bytes] = {}
         self._fetched: dict[int, RecordSchema] = {}
-        self._refused: dict[int, _Refusal] = {}
+        self._refused: dict[int, _Refusal] = {}  # the oldest first
+        self._forgot_refusals = False
         self._registry_timeout = registry_timeout
         self._one_lookup = asyncio.Lock()
         if self._registry is None:
             self._headers = {kind: SINGLE_OBJECT + current(kind).fingerprint for kind in RECORD_TYPES}
+
+    @cached_property
+    def reads(self) -> str:
+        """Name what it reads, in 16 hexadecimal digits.
+
+        It changes with the release, the schemas that ship with it, and whether JSON and a registry are read:
+        what could not be decoded before may be able to be then.
+        """
+        parts = (version("truthgate"), sorted(self._shipped), self._json_input, self._registry is not None)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     async def prepare(self, *record_types: type[Record]) -> None:
         """Get our schemas' ids from the registry, if there is one (all records', or those given).
@@ -169,6 +186,8 @@ class Codec:
             return writer
         if refusal := self._refused.get(schema_id):
             raise DecodeError(refusal.code, refusal.detail)
+        if self._forgot_refusals:  # between the lookup and now, by others
+            raise DecodeError("unknown_schema_id", f"the schema {schema_id} could not be read with before")
         raise RuntimeError(f"look schema {schema_id} up before decoding")
 
     def _refusal(self, schema_id: int) -> _Refusal | None:
@@ -176,9 +195,18 @@ class Codec:
         return refusal if refusal and self._clock() < refusal.until else None
 
     def _refuse(self, schema_id: int, error: DecodeError) -> None:
-        if len(self._refused) >= MAX_REFUSALS:
-            self._refused.clear()
+        self._refused.pop(schema_id, None)
+        while len(self._refused) >= MAX_REFUSALS:
+            del self._refused[next(iter(self._refused))]
+            self._forgot_refusals = True
         self._refused[schema_id] = _Refusal(error.code, error.detail, self._clock() + REFUSAL_LIFETIME)
+
+
+def _open_registry(url: str, timeout: float) -> Registry:
+    # Not at the top: its HTTP client takes a sixth of a second to import, and few have a registry.
+    from schemas.registry import Registry  # noqa: PLC0415
+
+    return Registry(url, timeout)
 
 
 def _schema_id(value: bytes | None) -> int | None:

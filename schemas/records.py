@@ -113,11 +113,29 @@ class VerdictFeature:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictPassage:
+    """A passage that an answer was judged against.
+
+    ``version`` names the document's version (None for a passage that the answer brought), ``score`` is that
+    of the search that found it, ``start`` and ``end`` are characters of the document's text (None for a
+    passage that was not retrieved).
+    """
+
+    document_id: str
+    version: str | None = None
+    score: FiniteFloat | None = None
+    start: Offset | None = None
+    end: Offset | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What truthgate decided about one answer (topics ``verdicts.*``).
 
     ``decision`` is ``auto_send``, ``review`` or ``blocked``; ``verdict_id`` is derived from
-    ``answer_id``, so a repeated delivery carries the same id.
+    ``answer_id``, so a repeated delivery carries the same id. ``context_source`` is ``inline``,
+    ``by_id``, ``retrieved`` or ``none``, and empty in verdicts of releases that did not tell it;
+    ``context`` is in the order of ``context_ids``.
     """
 
     verdict_id: Identifier
@@ -139,6 +157,8 @@ class Verdict:
     degraded: tuple[str, ...]
     produced_at: Timestamp
     scored_at: Timestamp
+    context_source: str = ""
+    context: tuple[VerdictPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

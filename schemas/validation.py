@@ -12,17 +12,14 @@ from pydantic_core import ErrorDetails
 
 from schemas.errors import DecodeError
 from schemas.rated import RatedAnswer
-from schemas.records import ContextPassage, Record, VerdictEvidence, VerdictFeature
+from schemas.records import ContextPassage, Record, VerdictEvidence, VerdictFeature, VerdictPassage
 
 T = TypeVar("T")
 
 MAX_REASONS = 3
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-_FIELD_NAMES = frozenset(
-    field.name
-    for record in (*get_args(Record), ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence)
-    for field in fields(record)
-)
+_NESTED = (ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence, VerdictPassage)
+_FIELD_NAMES = frozenset(field.name for record in (*get_args(Record), *_NESTED) for field in fields(record))
 
 
 def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:

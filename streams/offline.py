@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Protocol
 
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.reasons import Reason
 from scoring.types import Judgement
-from streams.enrichment.context import GivenDocuments, ResolvedContext, resolve_context
+from streams.enrichment.context import GivenDocuments, ResolvedContext, brings_context, resolve_context
 from streams.judging import Judge, unjudged
+from streams.retrieval.types import Retriever
 from streams.settings import Settings
 from streams.translation import FILE_PATIENCE_SECONDS, NotTranslated, Translation
 from streams.verdicts import exchange_of, make_verdict
+
+
+class OpensRetriever(Protocol):
+    """Whoever has a retriever ready once the documents are indexed."""
+
+    async def opened(self) -> Retriever:
+        """Return the retriever, however long that takes; raises InfrastructureFailure, WrongSettings."""
+        ...
 
 
 class OfflineJudge:
@@ -24,6 +34,7 @@ class OfflineJudge:
             (``context_missing``), as it does in the worker.
         translation: what is done to an exchange before it is judged.
         scored_at: the time that every verdict of this run carries, so that runs can be compared.
+        retrieval: opened for the first answer that brings no context; without one these are held.
     """
 
     def __init__(
@@ -33,29 +44,36 @@ class OfflineJudge:
         documents: GivenDocuments,
         scored_at: datetime,
         translation: Translation | None = None,
+        retrieval: OpensRetriever | None = None,
     ) -> None:
         self._settings = settings
         self._judge = judge
         self._documents = documents
         self._scored_at = scored_at
         self._translation = translation or NotTranslated()
+        self._retrieval = retrieval
 
     async def verdict(self, answer: ChatbotAnswer) -> Verdict:
         """Judge one answer.
 
         Raises:
             BadAnswer: the scorer fails on this answer.
-            InfrastructureFailure: there is no scorer any more.
+            InfrastructureFailure: there is no scorer any more, or the documents cannot be indexed.
+            WrongSettings: the documents cannot be indexed with these settings.
         """
-        context = await resolve_context(answer, self._documents, wait=0)
-        judgement = await self._judgement(answer, context)
-        context_ids = (passage.document_id for passage in context.passages)
-        return make_verdict(answer, judgement, context_ids, self._scored_at)
+        retriever = await self._retriever_for(answer)
+        context = await resolve_context(answer, self._documents, 0, retriever, search=FILE_PATIENCE_SECONDS)
+        return make_verdict(answer, await self._judgement(answer, context), context, self._scored_at)
+
+    async def _retriever_for(self, answer: ChatbotAnswer) -> Retriever | None:
+        if self._retrieval is None or brings_context(answer):
+            return None
+        return await self._retrieval.opened()
 
     async def _judgement(self, answer: ChatbotAnswer, context: ResolvedContext) -> Judgement:
         degraded = context.degraded
         try:
-            exchange = exchange_of(answer, context.passages)
+            exchange = exchange_of(answer, context.judged)
             prepared = await self._translation.prepare(exchange, FILE_PATIENCE_SECONDS)
             degraded = (*degraded, *prepared.degraded)
             return await self._judge.judge(prepared.exchange, degraded)

@@ -18,6 +18,7 @@ from streams.delivery.received import Headers, Received
 from streams.enrichment.context import Documents, ResolvedContext, resolve_context
 from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging import Judge, unjudged
+from streams.retrieval.types import Retriever
 from streams.settings import Settings
 from streams.translation import NotTranslated, Translation
 from streams.verdicts import exchange_of, make_verdict
@@ -50,6 +51,7 @@ class AnswerProcessor:
         judge: scores and decides.
         now: the clock, aware, for ``scored_at`` and dead letters.
         translation: what is done to an exchange before it is judged.
+        retriever: finds passages for answers that bring no context; without one these are held.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class AnswerProcessor:
         judge: Judge,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         translation: Translation | None = None,
+        retriever: Retriever | None = None,
     ) -> None:
         self._settings = settings
         self._codec = codec
@@ -67,6 +70,7 @@ class AnswerProcessor:
         self._judge = judge
         self._now = now
         self._translation = translation or NotTranslated()
+        self._retriever = retriever
 
     async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
         """Judge one record.
@@ -78,12 +82,10 @@ class AnswerProcessor:
         with _failing_as(Stage.DECODE):
             answer = await self._decode(received)
         with _failing_as(Stage.ENRICH):
-            wait = min(self._settings.documents.wait, deadline.remaining())
-            context = await resolve_context(answer, self._documents, wait)
+            context = await self._resolve(answer, deadline)
         with _failing_as(Stage.SCORE):
             judgement = await self._judge_in_time(answer, context, deadline)
-            context_ids = (passage.document_id for passage in context.passages)
-            return make_verdict(answer, judgement, context_ids, self._now())
+            return make_verdict(answer, judgement, context, self._now())
 
     def encode(self, verdict: Verdict) -> bytes:
         """Return the bytes of a verdict as its topic carries them."""
@@ -105,13 +107,20 @@ class AnswerProcessor:
         except DecodeError as error:
             raise BadAnswer(Stage(error.stage), error.code, str(error)) from error
 
+    async def _resolve(self, answer: ChatbotAnswer, deadline: Deadline) -> ResolvedContext:
+        left = deadline.remaining()
+        wait = min(self._settings.documents.wait, left)
+        # At most half of what is left: passages that come too late to be judged against are of no use.
+        search = min(self._settings.retrieval.time_limit, left / 2)
+        return await resolve_context(answer, self._documents, wait, self._retriever, search)
+
     async def _judge_in_time(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
     ) -> Judgement:
         degraded = context.degraded
         try:
             async with asyncio.timeout(deadline.remaining()):
-                exchange = exchange_of(answer, context.passages)
+                exchange = exchange_of(answer, context.judged)
                 # Half of what is left: a translation that comes too late to be judged is of no use.
                 prepared = await self._translation.prepare(exchange, deadline.remaining() / 2)
                 degraded = (*degraded, *prepared.degraded)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from schemas.records import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature
+from schemas.records import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
 from scoring.types import Exchange, FeatureValue, Judgement, Passage
+from streams.enrichment.context import ResolvedContext, Span
 
 # Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
 VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
@@ -25,12 +26,12 @@ def exchange_of(answer: ChatbotAnswer, passages: Iterable[Passage]) -> Exchange:
 
 
 def make_verdict(
-    answer: ChatbotAnswer, judgement: Judgement, context_ids: Iterable[str], scored_at: datetime
+    answer: ChatbotAnswer, judgement: Judgement, context: ResolvedContext, scored_at: datetime
 ) -> Verdict:
     """Assemble the verdict on ``answer``.
 
-    ``context_ids`` are the documents it was judged against, in order; ``scored_at`` is an aware
-    time. Equal arguments give equal verdicts, so a repeated delivery is recognisable.
+    ``context`` is what it was judged against; ``scored_at`` is an aware time. Equal arguments give
+    equal verdicts, so a repeated delivery is recognisable.
     """
     return Verdict(
         verdict_id=verdict_id(answer.answer_id),
@@ -45,14 +46,26 @@ def make_verdict(
         translated=judgement.translated,
         question=answer.question,
         answer=answer.answer,
-        context_ids=tuple(context_ids),
+        context_ids=tuple(passage.document_id for passage in context.passages),
         features=tuple(_feature(value) for value in judgement.features),
         policy_version=judgement.policy_version,
         scorer_version=judgement.scorer_version,
         degraded=judgement.degraded,
         produced_at=answer.produced_at,
         scored_at=scored_at,
+        context_source=context.source.value,
+        context=_described(context),
     )
+
+
+def _described(context: ResolvedContext) -> tuple[VerdictPassage, ...]:
+    spans = context.spans or (None,) * len(context.passages)
+    return tuple(map(_passage, context.passages, spans))
+
+
+def _passage(passage: Passage, span: Span | None) -> VerdictPassage:
+    start, end = (span.start, span.end) if span else (None, None)
+    return VerdictPassage(passage.document_id, passage.version, passage.score, start, end)
 
 
 def _feature(value: FeatureValue) -> VerdictFeature:

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
-from collections.abc import Callable
 from contextlib import aclosing
-from functools import partial
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from streams.cli.archive import Archive, open_archive
+from streams.cli.archive import open_archive
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.letters import Letter
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
-from streams.cli.sending import Sender, open_sender
+from streams.cli.resending import Chosen, Resent, replay
 from streams.delivery import dead_letters as header
-from streams.errors import BadAnswer, Stage
+from streams.errors import Stage
 from streams.settings import Settings, load_settings
-from streams.topics import Topics
 
 app = typer.Typer(help="Look at what could not be judged, and send it again.")
 
-Chosen = Callable[[Letter], bool]
 Stages = Annotated[
     list[Stage] | None, typer.Option("--stage", help="Only what failed there; may be repeated.")
 ]
@@ -44,13 +40,16 @@ def list_letters(
 ) -> None:
     """List the dead letters: where each is, where and why it failed, and whether it was sent again.
 
+    Several letters about one record are one line, with their count: each worker writes one about a bad
+    document.
+
     Example: `truthgate dead-letters list --stage decode --limit 20`
     """
     settings = load_settings(config)
     found = asyncio.run(_listed(settings, _selecting(stage, []), limit))
     if as_json:
-        for letter, replayed in found:
-            write_line(json_line({**letter.described(), "replayed": replayed}))
+        for each in found:
+            write_line(json_line({**each.described, "letters": each.count, "replayed": each.replayed}))
     elif found:
         ResultConsole().print(_table(found))
     else:
@@ -64,6 +63,9 @@ def replay_letters(
         list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this one; may be repeated.")
     ] = None,
     again: Annotated[bool, typer.Option("--all", help="Those too that were sent again before.")] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Bad documents too, where no newer record replaced them.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be sent, and send nothing.")
     ] = False,
@@ -76,18 +78,26 @@ def replay_letters(
     unless `--all` is given. Should the command be killed, a letter may be sent twice: its verdict
     has the same id.
 
+    A bad document is put right by publishing it anew, and workers try to read it again when they start
+    with another release or with other settings for reading. So documents are left alone unless
+    `--documents` is given, and even then a document is sent only while its bad record is the newest of its
+    key: an old one never replaces a newer one.
+
     Example: `truthgate dead-letters replay --stage score`
     """
     chosen = _selecting(stage, at or [])
     settings = load_settings(config)
-    sent, refused = asyncio.run(_replay(settings, chosen, again=again, dry_run=dry_run))
-    what = "would be sent" if dry_run else "sent"
-    say(
-        ", ".join(f"{count} dead letters {what} to {topic}" for topic, count in sorted(sent.items()))
-        or f"none {what}"
-    )
-    if refused:
+    resent = asyncio.run(replay(settings, chosen, again=again, documents=documents, dry_run=dry_run))
+    _tell(resent, "would be sent" if dry_run else "sent")
+    if resent.refused:
         raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _tell(resent: Resent, what: str) -> None:
+    counts = (f"{count} dead letters {what} to {topic}" for topic, count in sorted(resent.sent.items()))
+    say(", ".join(counts) or f"none {what}")
+    if resent.documents_left:
+        say(f"{resent.documents_left} bad documents left alone; publish them anew, or see --documents")
 
 
 def _selecting(stages: list[Stage] | None, places: list[str]) -> Chosen:
@@ -104,91 +114,37 @@ def _selecting(stages: list[Stage] | None, places: list[str]) -> Chosen:
     return chosen
 
 
-async def _listed(settings: Settings, chosen: Chosen, limit: int | None) -> list[tuple[Letter, bool]]:
-    found: list[tuple[Letter, bool]] = []
+@dataclass(slots=True)
+class _Listed:
+    """The first letter about a record, how many there are, and whether one of them was sent again.
+
+    Of the letter only what is shown: all the values together may be larger than the memory.
+    """
+
+    place: str
+    described: dict[str, Any]
+    replayed: bool
+    count: int = 1
+
+
+async def _listed(settings: Settings, chosen: Chosen, limit: int | None) -> list[_Listed]:
+    found: dict[bytes | str, _Listed] = {}
     async with open_archive(settings) as archive, aclosing(archive.letters()) as letters:
         async for letter in letters:
-            if chosen(letter):
-                found.append((letter, archive.was_replayed(letter)))
-            if limit and len(found) >= limit:
-                break
-    return found
+            record = letter.origin or letter.place
+            if known := found.get(record):
+                known.count += 1
+                known.replayed |= archive.was_replayed(letter)
+            elif chosen(letter) and (limit is None or len(found) < limit):
+                found[record] = _Listed(letter.place, letter.described(), archive.was_replayed(letter))
+    return list(found.values())
 
 
-async def _replay(
-    settings: Settings, chosen: Chosen, *, again: bool, dry_run: bool
-) -> tuple[Counter[str], int]:
-    """Return how many were sent to which topic, and how many the brokers refused."""
-    topics = Topics(settings.kafka.topic_prefix)
-    async with open_archive(settings) as archive:
-        if dry_run:
-            found = [
-                letter
-                async for letter in archive.letters(replayed_too=again)
-                if letter.has_value and chosen(letter)
-            ]
-            return Counter(letter.again(topics).topic for letter in found), 0
-        async with open_sender(settings, *topics.inputs) as sender:
-            return await _send(archive, sender, topics, chosen, again=again)
-
-
-async def _send(
-    archive: Archive, sender: Sender, topics: Topics, chosen: Chosen, *, again: bool
-) -> tuple[Counter[str], int]:
-    run = _Run()
-    try:
-        async with aclosing(archive.letters(replayed_too=again)) as letters:
-            async for letter in letters:
-                if not letter.has_value and chosen(letter):
-                    run.pass_over(letter)
-                elif chosen(letter):
-                    record = letter.again(topics)
-                    await sender.send(record, partial(run.settle, letter, record.topic))
-        await sender.finish()
-    finally:
-        # Also when something fails half-way: what was sent is not to be sent again.
-        await archive.remember(run.done)
-    return run.sent, run.refused
-
-
-class _Run:
-    """What became of the letters of one replay."""
-
-    def __init__(self) -> None:
-        self.sent: Counter[str] = Counter()
-        self.done: list[Letter] = []
-        self.refused = 0
-
-    def pass_over(self, letter: Letter) -> None:
-        self.refused += 1
-        original = f"{letter.reason(header.TOPIC)} {letter.described()['original']}"
-        say(f"dead letter {letter.place}: its value was too large to be kept here; it came from {original}")
-
-    def settle(self, letter: Letter, topic: str, refusal: BadAnswer | None) -> None:
-        if refusal is None:
-            self.sent[topic] += 1
-            self.done.append(letter)
-        else:
-            self.refused += 1
-            say(f"dead letter {letter.place}: the broker refuses it: {refusal.error_class}")
-
-
-def _table(found: list[tuple[Letter, bool]]) -> Table:
-    table = Table(
-        "at",
-        "stage",
-        "class",
-        "tries",
-        "first failed",
-        "key",
-        "message",
-        "replayed",
-        box=None,
-        pad_edge=False,
-    )
-    for letter, replayed in found:
-        told = letter.described()
-        names = ("stage", "class", "attempts", "first_failed_at", "key", "message")
-        cells = (Text(printable(str(told[name] or ""))) for name in names)
-        table.add_row(letter.place, *cells, "yes" if replayed else "")
+def _table(found: list[_Listed]) -> Table:
+    columns = ("at", "from", "stage", "class", "tries", "first failed", "key", "message")
+    table = Table(*columns, "letters", "replayed", box=None, pad_edge=False)
+    for each in found:
+        names = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "message")
+        cells = (Text(printable(str(each.described[name] or ""))) for name in names)
+        table.add_row(each.place, *cells, str(each.count), "yes" if each.replayed else "")
     return table

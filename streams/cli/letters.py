@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from streams.cli.reading import Received
@@ -39,6 +40,22 @@ class Letter:
         """Give one of the ``dlq.*`` headers as text, empty where it is missing."""
         value = dict(self.headers).get(name)
         return (value or b"").decode("utf-8", "replace")
+
+    @property
+    def origin(self) -> bytes | None:
+        """Tell letters about the same record by equal values; None where a letter does not name its place.
+
+        Key and value count too: the topic may have been made anew, and the place be another record's.
+        """
+        if not (topic := self.reason(header.TOPIC)):
+            return None
+        place = (topic, self.reason(header.PARTITION), self.reason(header.OFFSET))
+        content = (self.key, self.value, self.reason(header.VALUE_SHA256))
+        return sha256(repr((place, content)).encode()).digest()
+
+    def is_from(self, topic: str) -> bool:
+        """Whether the record came from this topic."""
+        return self.reason(header.TOPIC) == topic
 
     @property
     def has_value(self) -> bool:

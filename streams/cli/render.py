@@ -9,13 +9,23 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from schemas.records import Verdict, VerdictEvidence
+from schemas.records import Verdict, VerdictEvidence, VerdictPassage
 from streams.cli.output import printable
 
 STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 
 # Evidence of these kinds shows what is wrong; all other kinds show what was recognised.
-_AT_FAULT: Final = frozenset({"undefined_component", "undefined_path", "misplaced_component"})
+_AT_FAULT: Final = frozenset(
+    {
+        "undefined_component", "undefined_path", "misplaced_component", "error_mismatch",
+        "contradicted_verdict", "contradicted_statement", "denied_request", "unknown_quantity",
+    }
+)  # fmt: skip
+
+# Passages that the chatbot brought need no naming: it knows them.
+_NAMED_SOURCES: Final = frozenset({"by_id", "retrieved"})
+_NAMED_PASSAGES = 3
+_VERSION_DIGITS = 8
 
 
 class ResultConsole(Console):
@@ -43,7 +53,11 @@ def offending(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
 
 
 def verdict_line(verdict: Verdict) -> Text:
-    """Give a verdict as one line: time, decision, score, message type, answer id, reasons, words at fault."""
+    """Give a verdict as one line.
+
+    It has time, decision, score, message type, answer id, reasons, words at fault, and the documents and
+    versions that were looked up or retrieved.
+    """
     line = Text()
     line.append(f"{clock(verdict.scored_at)}  ")
     line.append(f"{in_words(verdict.decision):<9}", STYLES.get(verdict.decision, ""))
@@ -51,7 +65,23 @@ def verdict_line(verdict: Verdict) -> Text:
     line.append(f"{printable(verdict.answer_id)}  {', '.join(map(in_words, verdict.reasons))}")
     if words := quoted(evidence.text for evidence in offending(verdict)):
         line.append(f"  {words}", "red")
+    if named := documents(verdict):
+        line.append(f"  {named}", "dim")
     return line
+
+
+def documents(verdict: Verdict) -> str:
+    """Name the documents that were looked up or retrieved, such as ``(by id: d-1@0f3c9a12)``, or nothing."""
+    named = tuple(dict.fromkeys(map(_named, verdict.context)))
+    if verdict.context_source not in _NAMED_SOURCES or not named:
+        return ""
+    more = f" and {len(named) - _NAMED_PASSAGES} more" if len(named) > _NAMED_PASSAGES else ""
+    return f"({in_words(verdict.context_source)}: {', '.join(named[:_NAMED_PASSAGES])}{more})"
+
+
+def _named(passage: VerdictPassage) -> str:
+    version = f"@{passage.version[:_VERSION_DIGITS]}" if passage.version else ""
+    return printable(f"{passage.document_id}{version}")
 
 
 def excerpt(answer: str, spans: Sequence[VerdictEvidence], width: int) -> Text:

@@ -7,28 +7,42 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from schemas import Codec, DecodeError, KnowledgeDocument
-from streams.enrichment.store import Change
+from streams.delivery.received import Headers, Received
+from streams.enrichment.versions import Change
+from streams.errors import BadAnswer, Stage
+
+_FAULTS = {
+    "invalid_key": "the key is empty or no UTF-8",
+    "key_mismatch": "the key is another than the document's id",
+    "invalid_text": "a text cannot be encoded as UTF-8",
+}
 
 
 class Record(Protocol):
     """What is used of a consumer's record; ``timestamp`` is in milliseconds since 1970."""
 
+    topic: str
     partition: int
     offset: int
     timestamp: int
     key: bytes | None
     value: bytes | None
+    headers: Headers
 
 
 @dataclass(frozen=True, slots=True)
 class BadDocument:
-    """A record that holds no document that can be used, and why: a stable ``code``."""
+    """A record that holds no document that can be used, and why: a stable ``code``, and a sentence."""
 
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
+    received: Received
+    stage: Stage
     code: str
+    message: str
+
+    @property
+    def reason(self) -> BadAnswer:
+        """Why the record belongs in the dead letters."""
+        return BadAnswer(self.stage, self.code, self.message)
 
 
 async def look_schemas_up(records: Iterable[Record], codec: Codec) -> None:
@@ -53,13 +67,15 @@ def read_change(record: Record, codec: Codec) -> tuple[Change | None, BadDocumen
     """
     document_id = _text(record.key)
     if document_id is None:
-        return None, _bad(record, "invalid_key")
+        return None, _faulty(record, "invalid_key")
     try:
         document = None if record.value is None else codec.decode(record.value, KnowledgeDocument)
     except DecodeError as error:
-        return _unreadable(record, document_id), _bad(record, error.code)
+        return _unreadable(record, document_id, codec), _bad(
+            record, Stage(error.stage), error.code, str(error)
+        )
     if document and (code := _fault(document, document_id)):
-        return _unreadable(record, document_id), _bad(record, code)
+        return _unreadable(record, document_id, codec), _faulty(record, code)
     change = Change(document_id, document, record.partition, record.offset, record.timestamp)
     return change, None
 
@@ -82,9 +98,24 @@ def _text(key: bytes | None) -> str | None:
         return None
 
 
-def _unreadable(record: Record, document_id: str) -> Change:
-    return Change(document_id, None, record.partition, record.offset, record.timestamp, unreadable=True)
+def _unreadable(record: Record, document_id: str, codec: Codec) -> Change:
+    return Change(
+        document_id,
+        None,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        unreadable=True,
+        reader=codec.reads,
+    )
 
 
-def _bad(record: Record, code: str) -> BadDocument:
-    return BadDocument(record.partition, record.offset, record.key, record.value, code)
+def _faulty(record: Record, code: str) -> BadDocument:
+    return _bad(record, Stage.VALIDATE, code, _FAULTS[code])
+
+
+def _bad(record: Record, stage: Stage, code: str, message: str) -> BadDocument:
+    place = (record.topic, record.partition, record.offset)
+    return BadDocument(
+        Received(*place, record.key, record.value, tuple(record.headers)), stage, code, message
+    )

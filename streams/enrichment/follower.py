@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import datetime
 
 import structlog
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
@@ -17,12 +18,14 @@ from streams.enrichment.freshness import Freshness
 from streams.enrichment.reader import TopicReader, open_reader
 from streams.enrichment.rebuild import Log, rebuild_reason
 from streams.enrichment.store import DocumentStore
+from streams.enrichment.versions import NamedDocument
 from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 from streams.settings import Settings
 from streams.topics import Topics
 
 POLL_SECONDS = 0.25
 BATCH = 500  # records in one transaction: tens of milliseconds of work
+PRUNED = 500  # superseded versions forgotten in one transaction
 LOOK_INTERVAL = 60.0  # seconds until added partitions or a replaced topic are noticed
 STRIKES = 3  # looks in a row that may find the topic unknown, or records that do not arrive
 
@@ -74,6 +77,7 @@ class DocumentFollower:
         self._settings = settings
         self._topic = Topics(settings.kafka.topic_prefix).documents
         self._max_age = settings.documents.rebuild_after_hours * 3600
+        self._history = settings.documents.history_days * 86_400
         self._freshness = Freshness(settings.documents.stale_after, clock)
         self._on_bad_document = on_bad_document
         self._clock = clock
@@ -124,15 +128,30 @@ class DocumentFollower:
         return failure
 
     async def wait_for(
-        self, document_ids: Collection[str], seconds: float
-    ) -> Mapping[str, KnowledgeDocument]:
-        """Return those of the documents that are there within that many ``seconds``, by id."""
-        found = self._look_up(document_ids)
+        self, document_ids: Collection[str], produced_at: datetime, seconds: float
+    ) -> Mapping[str, NamedDocument]:
+        """Return those of the documents that are there within that many ``seconds``, by id.
+
+        Each in the version that was in force at ``produced_at``, or the oldest kept one where none that
+        old is; one that was deleted then is not there, and is not waited for unless records are still to be
+        read that may bring it back.
+        """
+        found = self._look_up(document_ids, produced_at)
         missing = [document_id for document_id in document_ids if document_id not in found]
+        if not self.lag:
+            missing = [each for each in missing if not self._store.is_gone(each, produced_at)]
         if not missing:
             return found
         await self._arrivals.wait(missing, seconds)
-        return found | self._look_up(missing)
+        return found | self._look_up(missing, produced_at)
+
+    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
+        """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
+        current = self._store.get(document_id)
+        if current and current.version == version:
+            return current.document
+        in_force = self._store.in_force(document_id, produced_at)
+        return in_force.document if in_force and in_force.version == version else None
 
     @property
     def documents(self) -> int:
@@ -155,12 +174,16 @@ class DocumentFollower:
         ends = {**(self._goal.ends if self._goal else {}), **known}
         return sum(max(0, end - self._positions.get(partition, 0)) for partition, end in ends.items())
 
-    def _look_up(self, document_ids: Collection[str]) -> dict[str, KnowledgeDocument]:
-        stored = ((document_id, self._store.get(document_id)) for document_id in document_ids)
-        return {document_id: found.document for document_id, found in stored if found}
+    def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, NamedDocument]:
+        stored = ((key, self._store.in_force(key, produced_at)) for key in document_ids)
+        return {
+            key: NamedDocument(found.document, found.version, found.substitute)
+            for key, found in stored
+            if found
+        }
 
     async def _resume(self, reader: TopicReader, seen: Log) -> None:
-        if reason := rebuild_reason(self._store, seen, self._max_age):
+        if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reads):
             log.info("documents_store_rebuilt", reason=reason, topic=self._topic)
             await asyncio.to_thread(self._store.reset, seen.origin)
         self._goal = seen
@@ -188,22 +211,27 @@ class DocumentFollower:
 
     async def _follow(self, reader: TopicReader) -> None:
         next_look = time.monotonic() + self._look_interval
+        pruning = True
         while True:
             records, positions = await reader.poll(POLL_SECONDS, BATCH)
             if positions != self._positions:
                 await self._take_in(records, positions)
             if self._goal and self._goal.reached(self._positions):
                 await self._complete(self._goal)
+            # One batch between two batches of records: nothing waits long for the other.
+            pruning = pruning and await asyncio.to_thread(self._store.prune, self._history, PRUNED) == PRUNED
             if time.monotonic() >= next_look:
                 await self._look(reader)
-                next_look = time.monotonic() + self._look_interval
+                next_look, pruning = time.monotonic() + self._look_interval, True
 
     async def _take_in(self, records: Sequence[Record], positions: dict[int, int]) -> None:
         await look_schemas_up(records, self._codec)
         # In a thread: the event loop must not stand still for a slow disk.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
-        for document in bad:
-            await self._report(document)
+        # All at once, and all to their end: none is left behind when one fails.
+        reports = await asyncio.gather(*map(self._report, bad), return_exceptions=True)
+        for failure in filter(None, reports):
+            raise failure
         arrived = await asyncio.to_thread(self._store.apply, changes, positions)
         self._positions = positions
         self.records_read += len(records)
@@ -212,7 +240,8 @@ class DocumentFollower:
     async def _report(self, bad: BadDocument) -> None:
         self.bad_documents += 1
         # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
-        log.warning("bad_document", code=bad.code, partition=bad.partition, offset=bad.offset)
+        at = bad.received
+        log.warning("bad_document", code=bad.code, partition=at.partition, offset=at.offset)
         if self._on_bad_document:
             await self._on_bad_document(bad)
 

@@ -25,7 +25,7 @@ class Log:
         return all(positions.get(partition, 0) >= end for partition, end in self.ends.items())
 
 
-def rebuild_reason(store: DocumentStore, log: Log, max_age: float) -> str | None:
+def rebuild_reason(store: DocumentStore, log: Log, max_age: float, reader: str) -> str | None:
     """Say in a stable code why the store must be built anew from the topic, or None to read on.
 
     Args:
@@ -34,6 +34,9 @@ def rebuild_reason(store: DocumentStore, log: Log, max_age: float) -> str | None
         max_age: seconds. The broker keeps a tombstone for ``delete.retention.ms`` (a day, unless
             set) after the log's cleaning has reached it. A store that was last complete before
             that may have missed a tombstone for good, and would show a deleted document forever.
+        reader: what values are read with now (:attr:`schemas.Codec.reads`). A rebuild forgets the past
+            versions that compaction has removed from the topic, and writes the dead letters again, so an
+            unreadable document is worth one only when another release, or other settings, may read it.
     """
     origin = store.origin
     if origin is None:
@@ -44,7 +47,7 @@ def rebuild_reason(store: DocumentStore, log: Log, max_age: float) -> str | None
         return "too_old"
     if not all(_readable(partition, offset, log) for partition, offset in store.next_offsets.items()):
         return "offset_out_of_range"
-    if store.unreadable:  # a newer release, or other settings, may be able to read them
+    if store.unreadable_only_before(reader):
         return "unreadable_documents"
     return None
 

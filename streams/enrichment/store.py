@@ -8,34 +8,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from schemas.records import KnowledgeDocument
-from streams.enrichment.store_file import SETTING, connect, error_name, lock_directory, prepare_database
+from scoring.sqlite_file import error_name
+from streams.enrichment import timeline
+from streams.enrichment.store_file import SETTING, connect, lock_directory, not_usable, prepare_database
+from streams.enrichment.versions import Change, StoredDocument, Version
 from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+__all__ = ["Change", "DocumentStore", "Origin", "Snapshot", "StoreFailed", "StoredDocument", "Version"]
 
-_SELECT = (
-    'SELECT document_id, language, title, text, url, updated_at, partition, "offset"'
-    " FROM documents WHERE document_id = ?"
-)
-# A key moves to another partition when partitions are added, and its old record stays behind in
-# the old one: there the record's time decides. Within a partition the later record always wins.
-_UPSERT = """
-INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (document_id) DO UPDATE SET
-    language = excluded.language, title = excluded.title, text = excluded.text, url = excluded.url,
-    updated_at = excluded.updated_at, partition = excluded.partition, "offset" = excluded."offset",
-    timestamp = excluded.timestamp
-WHERE excluded.partition = documents.partition OR excluded.timestamp >= documents.timestamp
-"""
-_VERSIONS = 'SELECT document_id, partition, "offset", timestamp FROM documents'
-_DELETE = "DELETE FROM documents WHERE document_id = ? AND (partition = ? OR timestamp <= ?)"
-_NOTE_UNREADABLE = "INSERT OR IGNORE INTO unreadable VALUES (?)"
-_FORGET_UNREADABLE = "DELETE FROM unreadable WHERE document_id = ?"
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
 
 
@@ -61,58 +45,23 @@ class Origin:
         return not (self.topic_id and other.topic_id) or self.topic_id == other.topic_id
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document and its version: the place in the topic that it came from."""
-
-    document: KnowledgeDocument
-    partition: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The record that a document came from; another version of it has another."""
-
-    partition: int
-    offset: int
-    timestamp: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One record of the topic: the new document of an id, or None when there is none any more.
-
-    ``timestamp`` is the record's, in milliseconds since 1970. ``unreadable`` says that there is a
-    document, but not one that this worker can read.
-    """
-
-    document_id: str
-    document: KnowledgeDocument | None
-    partition: int
-    offset: int
-    timestamp: int
-    unreadable: bool = False
-
-
 class Snapshot:
-    """The documents at one moment. Raises sqlite3.Error where the file cannot be read."""
+    """The current documents of one moment. Raises sqlite3.Error where the file cannot be read."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     def versions(self) -> dict[str, Version]:
-        """Return the version of every document by its id."""
-        return {document_id: Version(*place) for document_id, *place in self._database.execute(_VERSIONS)}
+        """Return the current version of every document by its id."""
+        return timeline.current_versions(self._database)
 
     def get(self, document_id: str) -> StoredDocument | None:
-        """Return a document, or None when there is none."""
-        row = self._database.execute(_SELECT, (document_id,)).fetchone()
-        return _stored(*row) if row else None
+        """Return the current version of a document, or None when there is none."""
+        return timeline.current(self._database, document_id)
 
 
 class DocumentStore:
-    """The documents by id, and where to read on.
+    """The documents by id, current and past versions, and where to read on.
 
     Documents and next offsets change in one transaction, so a process that is killed at any point
     leaves them in step. :meth:`get` may be called while another thread is in :meth:`apply`.
@@ -122,7 +71,8 @@ class DocumentStore:
         clock: seconds since 1970.
 
     Raises:
-        StoreNotUsable: the directory is in use by another worker or cannot be written.
+        StoreNotUsable: the directory is in use by another worker or cannot be written, or the file in it
+            cannot be read at the moment.
     """
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
@@ -131,11 +81,17 @@ class DocumentStore:
         self._lock = lock_directory(directory)
         try:
             self._path = prepare_database(directory)
-            self._writer, self._reader = connect(self._path), connect(self._path)
+            self._open()
         except BaseException:
             self._lock.close()
             raise
-        self._next_offsets: dict[int, int] = dict(self._writer.execute("SELECT * FROM next_offsets"))
+
+    def _open(self) -> None:
+        try:
+            self._writer, self._reader = connect(self._path), connect(self._path)
+            self._next_offsets: dict[int, int] = dict(self._writer.execute("SELECT * FROM next_offsets"))
+        except sqlite3.Error as error:
+            raise not_usable(self._path, error) from error
 
     def close(self) -> None:
         """Close the file and give the directory free. May be called twice."""
@@ -150,11 +106,32 @@ class DocumentStore:
         Raises:
             StoreFailed: the file cannot be read.
         """
-        try:
-            row = self._reader.execute(_SELECT, (document_id,)).fetchone()
-        except sqlite3.Error as error:
-            raise StoreFailed(error) from error
-        return _stored(*row) if row else None
+        with _failing():
+            return timeline.current(self._reader, document_id)
+
+    def in_force(self, document_id: str, at: datetime) -> StoredDocument | None:
+        """Return the version of a document that was in force at an aware time.
+
+        Where only later ones are kept it is the oldest of them: the document arrived after the answer that
+        needs it, or an older version is not kept. It is a ``substitute`` where older ones were pruned. Those
+        that the topic's compaction removed before this store read them (it is new, or was rebuilt) are not
+        known of. None when the document was deleted or unreadable then, save for a deletion that was read
+        late and lies between two records of equal content in another partition: that is passed over.
+
+        Raises:
+            StoreFailed: the file cannot be read.
+        """
+        with _failing():
+            return timeline.in_force(self._reader, document_id, at)
+
+    def is_gone(self, document_id: str, at: datetime) -> bool:
+        """Say whether a document is known to have been deleted or unreadable at an aware time.
+
+        Raises:
+            StoreFailed: the file cannot be read.
+        """
+        with _failing():
+            return timeline.is_gone(self._reader, document_id, at)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -166,16 +143,13 @@ class DocumentStore:
         Raises:
             StoreFailed: the file cannot be read.
         """
-        try:
-            with closing(connect(self._path)) as database:
-                database.execute("BEGIN")
-                yield Snapshot(database)
-        except sqlite3.Error as error:
-            raise StoreFailed(error) from error
+        with _failing(), closing(connect(self._path)) as database:
+            database.execute("BEGIN")
+            yield Snapshot(database)
 
     def __len__(self) -> int:
-        count: int = self._reader.execute("SELECT count(*) FROM documents").fetchone()[0]
-        return count
+        with _failing():
+            return timeline.count_current(self._reader)
 
     @property
     def next_offsets(self) -> Mapping[int, int]:
@@ -185,26 +159,31 @@ class DocumentStore:
     @property
     def unreadable(self) -> int:
         """How many documents are missing because their newest version could not be read."""
-        count: int = self._reader.execute("SELECT count(*) FROM unreadable").fetchone()[0]
+        count: int = self._first("SELECT count(*) FROM unreadable")[0]
         return count
+
+    def unreadable_only_before(self, reader: str) -> bool:
+        """Say whether some of these were tried with another reader (see :attr:`schemas.Codec.reads`) only."""
+        return self._first("SELECT 1 FROM unreadable WHERE reader <> ? LIMIT 1", reader) is not None
 
     @property
     def origin(self) -> Origin | None:
         """The topic that the documents came from, or None when the store is new."""
-        row = self._reader.execute("SELECT cluster_id, topic, topic_id FROM origin").fetchone()
+        row = self._first("SELECT cluster_id, topic, topic_id FROM origin")
         return Origin(*row) if row else None
 
     @property
     def age(self) -> float:
         """Seconds since the store was last known to miss nothing; negative when the clock went back."""
-        row = self._reader.execute("SELECT complete_at FROM origin").fetchone()
+        row = self._first("SELECT complete_at FROM origin")
         return self._clock() - row[0] if row else 0.0
 
     def reset(self, origin: Origin) -> None:
         """Forget every document and offset, and begin a copy of ``origin``."""
         with self._transaction() as database:
-            database.execute("DELETE FROM documents")
+            database.execute("DELETE FROM versions")
             database.execute("DELETE FROM unreadable")
+            database.execute("DELETE FROM forgotten")
             database.execute("DELETE FROM next_offsets")
             # An empty store misses nothing that was deleted before now.
             database.execute(
@@ -222,7 +201,7 @@ class DocumentStore:
         """Take in a batch of changes and the offsets to read after it: both or, on failure, neither.
 
         Changes below the offset that the store had reached are skipped, so a batch that is
-        delivered again changes nothing.
+        delivered again changes nothing. None comes into force later than now, whatever its time.
 
         Returns:
             The ids of the documents that are now there or newer.
@@ -232,61 +211,53 @@ class DocumentStore:
         """
         fresh = [change for change in changes if change.offset >= self._next_offsets.get(change.partition, 0)]
         ahead = {p: n for p, n in next_offsets.items() if n > self._next_offsets.get(p, -1)}
+        now = int(self._clock() * 1000)
         with self._transaction() as database:
             for change in fresh:
-                _write(database, change)
+                timeline.write(database, change, now)
             database.executemany(_SET_NEXT_OFFSET, ahead.items())
         self._next_offsets.update(ahead)
         return [change.document_id for change in fresh if change.document is not None]
 
+    def prune(self, seconds: float, most: int) -> int:
+        """Forget versions that were superseded longer ago than this, the oldest first.
+
+        The current versions, and what was in force within that time, stay, and so does the note that
+        versions of a document were forgotten.
+
+        Args:
+            seconds: how long a version is kept after another took its place.
+            most: how many are forgotten at once, in one transaction.
+
+        Returns:
+            How many were forgotten; fewer than ``most`` when that was all.
+
+        Raises:
+            StoreFailed: the file cannot be written.
+        """
+        before = int((self._clock() - seconds) * 1000)
+        with self._transaction() as database:
+            return timeline.prune(database, before, most)
+
+    def _first(self, query: str, *parameters: str) -> Any:
+        with _failing():
+            return self._reader.execute(query, parameters).fetchone()
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._writing:
+        with self._writing, _failing():
+            self._writer.execute("BEGIN IMMEDIATE")
             try:
-                self._writer.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._writer
-                    self._writer.execute("COMMIT")
-                finally:
-                    if self._writer.in_transaction:
-                        self._writer.execute("ROLLBACK")
-            except sqlite3.Error as error:
-                raise StoreFailed(error) from error
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
 
 
-def _write(database: sqlite3.Connection, change: Change) -> None:
-    document = change.document
-    database.execute(_NOTE_UNREADABLE if change.unreadable else _FORGET_UNREADABLE, (change.document_id,))
-    if document is None:
-        database.execute(_DELETE, (change.document_id, change.partition, change.timestamp))
-        return
-    database.execute(
-        _UPSERT,
-        (
-            change.document_id,
-            document.language,
-            document.title,
-            document.text,
-            document.url,
-            (document.updated_at - _EPOCH) // _MICROSECOND,
-            change.partition,
-            change.offset,
-            change.timestamp,
-        ),
-    )
-
-
-def _stored(
-    document_id: str,
-    language: str,
-    title: str,
-    text: str,
-    url: str | None,
-    updated_at: int,
-    partition: int,
-    offset: int,
-) -> StoredDocument:
-    updated = _EPOCH + updated_at * _MICROSECOND
-    return StoredDocument(
-        KnowledgeDocument(document_id, language, title, text, updated, url), partition, offset
-    )
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreFailed(error) from error

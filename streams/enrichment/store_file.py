@@ -9,30 +9,42 @@ from typing import IO
 
 import structlog
 
+from scoring.sqlite_file import error_name, is_damage
 from streams.settings import WrongSettings
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
-LAYOUT_VERSION = 1  # raise it with every change of SCHEMA: older files are then built anew
+LAYOUT_VERSION = 2  # raise it with every change of SCHEMA: older files are then built anew
 
 DATABASE_NAME = "documents.sqlite3"
 LOCK_NAME = "documents.lock"
 SETTING = "documents.store"
 
 SCHEMA = f"""
-CREATE TABLE documents (
-    document_id TEXT NOT NULL PRIMARY KEY,
-    language TEXT NOT NULL,
-    title TEXT NOT NULL,
-    text TEXT NOT NULL,
-    url TEXT,
-    updated_at INTEGER NOT NULL,
+CREATE TABLE versions (
+    document_id TEXT NOT NULL,
+    since INTEGER NOT NULL,
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
-    timestamp INTEGER NOT NULL
+    repeated INTEGER NOT NULL,
+    until INTEGER,
+    version TEXT,
+    language TEXT,
+    title TEXT,
+    text TEXT,
+    url TEXT,
+    updated_at INTEGER
 ) STRICT;
+CREATE UNIQUE INDEX versions_in_order ON versions (document_id, since, partition, "offset");
+CREATE INDEX versions_current ON versions (document_id, partition, "offset", since, version, until)
+    WHERE until IS NULL;
+CREATE INDEX versions_superseded ON versions (until, since) WHERE until IS NOT NULL;
 CREATE TABLE unreadable (
-    document_id TEXT NOT NULL PRIMARY KEY
+    document_id TEXT NOT NULL PRIMARY KEY,
+    reader TEXT NOT NULL
 ) STRICT;
+CREATE TABLE forgotten (
+    document_id TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 CREATE TABLE next_offsets (
     partition INTEGER NOT NULL PRIMARY KEY,
     next_offset INTEGER NOT NULL
@@ -85,10 +97,11 @@ def prepare_database(directory: Path) -> Path:
     """Leave a sound database of this layout in ``directory`` and return its path.
 
     A file that is damaged, foreign or of another layout is set aside, and an empty one made: the
-    topic has everything that was in it. The caller holds the directory's lock.
+    topic has everything that was in it but past versions. One that only cannot be read at the moment, as
+    with a full disk, stays where it is. The caller holds the directory's lock.
 
     Raises:
-        StoreNotUsable: the database cannot be created.
+        StoreNotUsable: the database cannot be read or created.
     """
     path = directory / DATABASE_NAME
     try:
@@ -98,8 +111,14 @@ def prepare_database(directory: Path) -> Path:
         if not path.exists():
             _create(path)
     except (OSError, sqlite3.Error) as error:
-        raise StoreNotUsable(f"{SETTING}: cannot make {path}: {error}") from error
+        raise not_usable(path, error) from error
     return path
+
+
+def not_usable(path: Path, error: OSError | sqlite3.Error) -> StoreNotUsable:
+    """Say in one line that the database cannot be opened or made, and why."""
+    reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
+    return StoreNotUsable(f"{SETTING}: cannot open or make {path}: {reason}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -115,13 +134,8 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def error_name(error: sqlite3.Error) -> str:
-    """SQLite's name for an error, such as ``SQLITE_FULL``; it holds nothing of the data."""
-    return getattr(error, "sqlite_errorname", type(error).__name__)
-
-
 def _fault_of(path: Path) -> str | None:
-    """Say what is wrong with an existing file, or None."""
+    """Say what is wrong with an existing file, or None; raises sqlite3.Error where that cannot be told."""
     if path.stat().st_size == 0:
         return "empty"
     try:
@@ -132,6 +146,8 @@ def _fault_of(path: Path) -> str | None:
         finally:
             connection.close()
     except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
         return error_name(error)
 
 

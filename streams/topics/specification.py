@@ -101,7 +101,8 @@ def _common_config(settings: Settings, size: int) -> dict[str, str]:
         "max.message.bytes": str(size),
         "unclean.leader.election.enable": "false",
         # Retention counts from arrival: a sender with a wrong clock, or a replayed log, would
-        # otherwise have its answers removed before they are read.
+        # otherwise have its answers removed before they are read. And a document's versions are in force
+        # from their records' times. A topic of the owner's own may have its senders' times all the same.
         "message.timestamp.type": "LogAppendTime",
     }
     if settings.topics.replication_factor >= _SAFE_REPLICATION:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -16,22 +18,28 @@ import pytest
 from aiokafka.admin import NewPartitions, NewTopic
 from aiokafka.protocol.metadata import MetadataRequest
 
-from schemas import ChatbotAnswer, Codec, KnowledgeDocument
+from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.reasons import Reason
+from streams import resources
+from streams.cli.letters import Letter
 from streams.enrichment.changes import BadDocument
-from streams.enrichment.context import resolve_context
+from streams.enrichment.context import ContextSource, resolve_context
 from streams.enrichment.follower import DocumentFollower, DocumentsLost
 from streams.enrichment.store import DocumentStore
 from streams.enrichment.store_file import DATABASE_NAME, StoreNotUsable
 from streams.enrichment.topic_identity import describe_topic, read_description
+from streams.enrichment.versions import document_version
 from streams.kafka import open_admin, open_consumer, open_producer
 from streams.settings import Settings
+from streams.telemetry.metrics import Metrics
 from streams.topics import Topics
-from tests.support.records import Outgoing, eventually, produce
+from tests.support.records import Outgoing, consume_all, eventually, produce
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 CODEC = Codec()
 HOUR = 3600.0
+NEVER = 0.05  # seconds to wait for what is not to come
+NOW = datetime(2100, 1, 1, tzinfo=UTC)  # later than every record: the current version counts
 
 
 def outgoing(document_id: str, text: str, partition: int | None = None) -> Outgoing:
@@ -59,10 +67,10 @@ def following(settings: Settings) -> Following:
 
     @asynccontextmanager
     async def follow(
-        caught_up: bool = True, clock: Any = time.time, **options: Any
+        caught_up: bool = True, clock: Any = time.time, codec: Codec = CODEC, **options: Any
     ) -> AsyncIterator[DocumentFollower]:
         store = DocumentStore(settings.documents.store, clock=clock)
-        follower = DocumentFollower(store, CODEC, settings, clock=clock, **options)
+        follower = DocumentFollower(store, codec, settings, clock=clock, **options)
         try:
             await follower.start()
             if caught_up:
@@ -76,8 +84,22 @@ def following(settings: Settings) -> Following:
 
 
 async def text_of(follower: DocumentFollower, document_id: str, seconds: float = 20) -> str | None:
-    found = await follower.wait_for([document_id], seconds)
-    return found[document_id].text if document_id in found else None
+    return await text_at(follower, document_id, NOW, seconds)
+
+
+async def text_at(
+    follower: DocumentFollower, document_id: str, produced_at: datetime, seconds: float = 20
+) -> str | None:
+    found = await follower.wait_for([document_id], produced_at, seconds)
+    return found[document_id].document.text if document_id in found else None
+
+
+async def moment() -> datetime:
+    """Give a time that lies between the records before and after it, which have theirs in milliseconds."""
+    await asyncio.sleep(0.005)
+    now = datetime.now(UTC)
+    await asyncio.sleep(0.005)
+    return now
 
 
 async def test_documents_from_before_and_after_the_start_are_there(
@@ -114,6 +136,95 @@ async def test_an_update_wins_and_a_tombstone_deletes(publish: Publish, followin
         assert await text_of(follower, "b", seconds=0.05) is None
         await publish([tombstone("a")])
         await eventually(lambda: follower.documents == 0, "the document is deleted")
+
+
+def text_in(follower: DocumentFollower, version: str, produced_at: datetime) -> str | None:
+    found = follower.in_version("a", version, produced_at)
+    return found.text if found else None
+
+
+async def test_an_update_and_a_tombstone_take_effect_at_once_and_for_answers_from_after_them_only(
+    publish: Publish, following: Following
+) -> None:
+    await publish([outgoing("a", "old")])
+    after_old = await moment()
+    async with following() as follower:
+        await publish([outgoing("a", "new")])
+        after_new = await moment()
+        await publish([tombstone("a")])
+        await eventually(lambda: follower.documents == 0, "the document is deleted")
+        assert await text_at(follower, "a", after_old, NEVER) == "old"
+        assert await text_at(follower, "a", after_new, NEVER) == "new"
+        assert await text_at(follower, "a", NOW, NEVER) is None
+        old, new = (
+            document_version(KnowledgeDocument("a", "nl", "title", text, WHEN)) for text in ("old", "new")
+        )
+        assert text_in(follower, old, after_old) == "old"
+        assert text_in(follower, old, after_new) is None
+        assert text_in(follower, new, after_new) == "new"
+        assert text_in(follower, new, NOW) is None
+    async with following() as restarted:
+        assert restarted.records_read == 0
+        assert await text_at(restarted, "a", after_old, NEVER) == "old"
+
+
+async def test_a_tombstone_between_answer_and_judgement_does_not_take_the_document_from_the_answer(
+    publish: Publish, following: Following
+) -> None:
+    await publish([outgoing("a", "text")])
+    before = ChatbotAnswer("before", "c", "How?", "So.", await moment(), document_ids=("a",))
+    async with following() as follower:
+        await publish([tombstone("a")])
+        await eventually(lambda: follower.documents == 0, "the document is deleted")
+        after = replace(before, answer_id="after", produced_at=await moment())
+        judged = await resolve_context(before, follower, NEVER)
+        assert (judged.degraded, judged.source) == ((), ContextSource.BY_ID)
+        (passage,) = judged.passages
+        version = document_version(KnowledgeDocument("a", "nl", "title", "text", WHEN))
+        assert (passage.text, passage.version) == ("text", version)
+        gone = await resolve_context(after, follower, NEVER)
+        assert (gone.missing, gone.degraded) == (("a",), (Reason.CONTEXT_MISSING,))
+
+
+async def test_the_same_document_twice_is_one_version(
+    publish: Publish, following: Following, settings: Settings
+) -> None:
+    await publish([outgoing("a", "text")])
+    async with following() as follower:
+        await publish([outgoing("a", "text")])
+        await eventually(lambda: follower.records_read == 2, "the repetition is read")
+        assert follower.documents == 1
+        version = document_version(KnowledgeDocument("a", "nl", "title", "text", WHEN))
+        assert text_in(follower, version, WHEN) == "text"
+        assert text_in(follower, "another", WHEN) is None
+    with closing(DocumentStore(settings.documents.store)) as store, store.snapshot() as documents:
+        assert [version.offset for version in documents.versions().values()] == [0]
+        assert sum(store.next_offsets.values()) == 2
+
+
+async def test_superseded_versions_are_forgotten_after_their_time(
+    publish: Publish, following: Following, settings: Settings
+) -> None:
+    await publish([outgoing("a", "old")])
+    after_old = await moment()
+    await publish([outgoing("a", "new")])
+    month = settings.documents.history_days * 24 * HOUR
+    async with following() as follower:
+        assert await text_at(follower, "a", after_old, NEVER) == "old"
+        await publish([outgoing("b", "text")])
+        assert await text_of(follower, "b") == "text"
+        assert await text_at(follower, "a", after_old, NEVER) == "old"
+    # So much later the store counts as out of date, is built anew, and pruned.
+    async with following(clock=lambda: time.time() + month + 60, look_interval=0.1) as follower:
+        assert await text_of(follower, "a") == "new"
+        await eventually(
+            lambda: _text_now(follower, after_old) == "new", "the oldest version that is kept is the newest"
+        )
+
+
+def _text_now(follower: DocumentFollower, produced_at: datetime) -> str:
+    (found,) = follower._look_up(["a"], produced_at).values()
+    return found.document.text
 
 
 async def test_a_restart_reads_on_without_reading_again(publish: Publish, following: Following) -> None:
@@ -190,7 +301,7 @@ async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
     absence = settings.documents.rebuild_after_hours * HOUR + 60
     await publish([outgoing("a", "text"), outgoing("b", "text")])
     async with following(clock=lambda: time.time() - absence) as follower:
-        await follower.wait_for(["a"], 5)
+        await follower.wait_for(["a"], NOW, 5)
     async with following() as follower:
         # Read from the beginning: a tombstone that compaction has removed could not be read on to.
         assert follower.records_read == 2
@@ -275,10 +386,25 @@ async def test_a_bad_document_is_reported_once_and_stops_nothing(
         # The old version is out of date: no answer may be judged against it.
         assert await text_of(follower, "a", seconds=0.05) is None
         assert follower.bad_documents == 2
-        assert {document.key for document in reported} == {b"a", b"y"}
+        assert {document.received.key for document in reported} == {b"a", b"y"}
 
 
-async def test_documents_that_could_not_be_read_are_tried_again_at_the_next_start(
+async def test_documents_that_could_not_be_read_are_tried_again_only_when_they_are_read_otherwise(
+    publish: Publish, following: Following
+) -> None:
+    document = KnowledgeDocument("b", "nl", "title", "as JSON", WHEN)
+    await publish([outgoing("a", "text"), Outgoing(json.dumps(to_json(document)).encode(), b"b")])
+    async with following() as follower:
+        assert (follower.documents, follower.bad_documents) == (1, 1)
+    async with following() as follower:
+        assert (follower.records_read, follower.bad_documents) == (0, 0)
+    for read in (2, 0):
+        async with following(codec=Codec(json_input=True)) as follower:
+            assert (follower.records_read, follower.documents) == (read, 2)
+            assert await text_of(follower, "b") == "as JSON"
+
+
+async def test_an_unreadable_document_that_is_published_anew_is_read_on(
     publish: Publish, following: Following
 ) -> None:
     await publish([outgoing("a", "text"), Outgoing(b"unreadable", b"b")])
@@ -286,10 +412,7 @@ async def test_documents_that_could_not_be_read_are_tried_again_at_the_next_star
         assert follower.documents == 1
     await publish([outgoing("b", "repaired")])
     async with following() as follower:
-        assert follower.records_read == 3
-        assert follower.documents == 2
-    async with following() as follower:
-        assert follower.records_read == 0
+        assert (follower.records_read, follower.documents) == (1, 2)
 
 
 async def test_the_failure_of_the_report_ends_the_follower_before_the_offset_is_stored(
@@ -305,6 +428,37 @@ async def test_the_failure_of_the_report_ends_the_follower_before_the_offset_is_
         assert not follower.caught_up.is_set()
     async with following() as follower:
         assert follower.bad_documents == 1
+
+
+async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recognisable_as_the_same(
+    publish: Publish, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    nameless = KnowledgeDocument("b", "", "title", "text", WHEN)
+    unreadable = Outgoing(b"\xc3\x01not avro at all", b"a", (("ce_id", b"7"),), partition=1)
+    await publish([outgoing("good", "text"), unreadable, Outgoing(CODEC.encode(nameless), b"b", partition=2)])
+    metrics, counts = Metrics(), []
+    async with resources.publisher(settings) as publisher:
+        for worker in ("one", "two"):
+            with closing(DocumentStore(tmp_path / worker)) as store:
+                following = resources.documents(settings, store, CODEC, metrics, publisher)
+                async with following as follower:
+                    await asyncio.wait_for(follower.caught_up.wait(), 30)
+                    assert follower.documents == 1
+                    counts.append(metrics.registry.get_sample_value("truthgate_bad_documents_total"))
+    assert counts == [2, 4]
+    letters = await consume_all(settings.kafka, topics.dead_letters)
+    assert len(letters) == 4
+    headers = [dict(letter.headers) for letter in letters if letter.key == b"a"]
+    assert {letter.value for letter in letters if letter.key == b"a"} == {unreadable.value}
+    assert [each["ce_id"] for each in headers] == [b"7", b"7"]
+    assert {(each["dlq.topic"], each["dlq.partition"], each["dlq.offset"]) for each in headers} == {
+        (topics.documents.encode(), b"1", b"0")
+    }
+    assert {
+        (letter.key, dict(letter.headers)["dlq.stage"], dict(letter.headers)["dlq.error.class"])
+        for letter in letters
+    } == {(b"a", b"decode", b"unknown_fingerprint"), (b"b", b"validate", b"invalid_record")}
+    assert len({Letter.of(letter).origin for letter in letters}) == 2
 
 
 async def test_partitions_that_are_added_are_followed(

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, KnowledgeDocument
+from streams.delivery.dead_letters import bury
 from streams.enrichment.changes import read_change, read_changes
 from streams.enrichment.rebuild import Log, rebuild_reason
 from streams.enrichment.store import Change, DocumentStore, Origin
+from streams.errors import Stage
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 CODEC = Codec()
@@ -30,6 +32,8 @@ class Record:
     partition: int = 2
     offset: int = 9
     timestamp: int = 1_000
+    topic: str = "documents"
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 def test_a_document_is_taken_over_with_its_place() -> None:
@@ -46,12 +50,13 @@ def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> Non
     change, bad = read_change(Record(key, CODEC.encode(DOCUMENT)), CODEC)
     assert change is None
     assert bad is not None
-    assert (bad.code, bad.partition, bad.offset, bad.key) == ("invalid_key", 2, 9, key)
+    assert (bad.stage, bad.code) == (Stage.VALIDATE, "invalid_key")
+    assert (bad.received.partition, bad.received.offset, bad.received.key) == (2, 9, key)
 
 
 def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() -> None:
     change, bad = read_change(Record(b"other", CODEC.encode(DOCUMENT)), CODEC)
-    assert change == Change("other", None, 2, 9, 1_000, unreadable=True)
+    assert change == Change("other", None, 2, 9, 1_000, unreadable=True, reader=CODEC.reads)
     assert bad is not None
     assert bad.code == "key_mismatch"
 
@@ -79,7 +84,24 @@ def test_records_are_read_in_order_and_the_bad_ones_kept_apart() -> None:
     records = [Record(offset=n, value=CODEC.encode(DOCUMENT) if n % 2 else b"bad") for n in range(4)]
     changes, bad = read_changes(records, CODEC)
     assert [change.offset for change in changes] == [0, 1, 2, 3]
-    assert [document.offset for document in bad] == [0, 2]
+    assert [document.received.offset for document in bad] == [0, 2]
+
+
+def test_the_dead_letter_of_a_bad_document_holds_the_record_as_it_came_and_why() -> None:
+    record = Record(value=CODEC.encode(replace(DOCUMENT, language="")), headers=(("ce_id", b"1"),))
+    _, bad = read_change(record, CODEC)
+    assert bad is not None
+    letter = bury(bad.received, bad.reason, WHEN)
+    assert (letter.key, letter.value) == (record.key, record.value)
+    headers = dict(letter.headers)
+    assert headers["ce_id"] == b"1"
+    assert (headers["dlq.topic"], headers["dlq.partition"], headers["dlq.offset"]) == (
+        b"documents",
+        b"2",
+        b"9",
+    )
+    assert (headers["dlq.stage"], headers["dlq.error.class"]) == (b"validate", b"invalid_record")
+    assert b"language" in headers["dlq.error.message"]
 
 
 @pytest.fixture
@@ -96,7 +118,7 @@ LOG = Log(ORIGIN, {0: 0, 1: 0, 2: 0}, {0: 60, 1: 7, 2: 0}, 10 * DAY)
 
 
 def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> None:
-    assert rebuild_reason(store, LOG, DAY) is None
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
 
 
 @pytest.mark.parametrize(
@@ -110,30 +132,39 @@ def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> No
     ],
 )
 def test_a_store_that_does_not_fit_the_topic_is_rebuilt(store: DocumentStore, log: Log, reason: str) -> None:
-    assert rebuild_reason(store, log, DAY) == reason
+    assert rebuild_reason(store, log, DAY, CODEC.reads) == reason
 
 
 def test_a_broker_that_tells_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
     silent = replace(LOG, origin=Origin("cluster", "documents", ""))
-    assert rebuild_reason(store, silent, DAY) is None
+    assert rebuild_reason(store, silent, DAY, CODEC.reads) is None
     store.reset(silent.origin)
-    assert rebuild_reason(store, LOG, DAY) is None
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
 
 
 @pytest.mark.parametrize("confirmed", [8.9 * DAY, 10.1 * DAY])
 def test_a_store_that_may_have_missed_a_tombstone_is_rebuilt(store: DocumentStore, confirmed: float) -> None:
     store.confirm(confirmed)
-    assert rebuild_reason(store, LOG, DAY) == "too_old"
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "too_old"
 
 
-def test_a_store_with_documents_it_could_not_read_is_rebuilt(store: DocumentStore) -> None:
-    store.apply([Change("d", None, 0, 50, 0, unreadable=True)], {0: 51})
-    assert rebuild_reason(store, LOG, DAY) == "unreadable_documents"
+def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_otherwise(
+    store: DocumentStore,
+) -> None:
+    change, _ = read_change(Record(value=b"{}", partition=0, offset=50), CODEC)
+    assert change is not None
+    store.apply([change], {0: 51})
+    assert rebuild_reason(store, LOG, DAY, Codec().reads) is None
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) == "unreadable_documents"
+    store.apply([replace(change, offset=51, reader=Codec(json_input=True).reads)], {0: 52})
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) is None
+    store.apply([Change("d", DOCUMENT, 0, 52, 0)], {0: 53})
+    assert rebuild_reason(store, LOG, DAY, "another") is None
 
 
 def test_a_new_store_is_built(tmp_path: Path) -> None:
     store = DocumentStore(tmp_path)
-    assert rebuild_reason(store, LOG, DAY) == "new"
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "new"
     store.close()
 
 

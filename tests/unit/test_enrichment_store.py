@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -187,8 +187,19 @@ def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> No
 
 def test_a_store_whose_file_fails_raises_one_typed_error(store: DocumentStore) -> None:
     store.close()
-    with pytest.raises(StoreFailed, match=r"^documents\.store"):
-        store.get("a")
+    looks: list[Callable[[], object]] = [
+        lambda: store.get("a"),
+        lambda: store.in_force("a", WHEN),
+        lambda: store.is_gone("a", WHEN),
+        lambda: store.origin,
+        lambda: store.age,
+        lambda: store.unreadable,
+        lambda: store.unreadable_only_before("reader"),
+        lambda: len(store),
+    ]
+    for look in looks:
+        with pytest.raises(StoreFailed, match=r"^documents\.store"):
+            look()
     with pytest.raises(StoreFailed, match=r"^documents\.store"):
         store.apply([change("a", 0)], {0: 1})
 
@@ -246,6 +257,24 @@ def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(
         fresh.close()
     assert (tmp_path / f"{DATABASE_NAME}.set-aside").exists()
     assert capsys.readouterr().out.count("documents_store_set_aside") == 1
+
+
+def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_path: Path) -> None:
+    store = DocumentStore(tmp_path)
+    store.reset(ORIGIN)
+    store.apply([change("a", 0)], {0: 1})
+    store.close()
+    obstacle = tmp_path / f"{DATABASE_NAME}-wal"
+    obstacle.mkdir()
+    with pytest.raises(StoreNotUsable, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
+        DocumentStore(tmp_path)
+    obstacle.rmdir()
+    store = DocumentStore(tmp_path)
+    try:
+        assert (texts(store), store.origin, store.next_offsets) == ({"a": "text"}, ORIGIN, {0: 1})
+    finally:
+        store.close()
+    assert not list(tmp_path.glob("*.set-aside"))
 
 
 WRITER = """

@@ -13,15 +13,18 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec, RegistryUnreachable
-from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
+from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage
 from scoring import Scorer
 from scoring.policy import Policy
 from scoring.types import Exchange, Judgement
 from streams.delivery.received import Headers, Received
 from streams.enrichment.context import GivenDocuments
+from streams.enrichment.versions import NamedDocument, document_version
 from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging import Judge, ScoringOff
+from streams.offline import OfflineJudge
 from streams.processing import AnswerProcessor, Deadline, verdict_headers
+from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
 
 NOW = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
@@ -36,6 +39,7 @@ ANSWER = ChatbotAnswer(
     language="en",
 )
 DOCUMENT = KnowledgeDocument("d-1", "en", "Invoices", f"Click **New**. {SECRET}", NOW)
+VERSION = document_version(DOCUMENT)
 LIBRARY = GivenDocuments({"d-1": DOCUMENT})
 
 
@@ -82,9 +86,31 @@ class FailingDocuments:
         self._error = error
 
     async def wait_for(
-        self, document_ids: Collection[str], seconds: float
-    ) -> Mapping[str, KnowledgeDocument]:
+        self, document_ids: Collection[str], produced_at: datetime, seconds: float
+    ) -> Mapping[str, NamedDocument]:
         raise self._error
+
+    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+        raise self._error
+
+
+class Retrieving:
+    """A retriever that raises what it is given, or finds the document; notes the time it was given."""
+
+    def __init__(self, error: Exception | None = None, *, sufficient: bool = True) -> None:
+        self.seconds: list[float] = []
+        self._error = error
+        hit = Hit("d-1", VERSION, "en", DOCUMENT.title, DOCUMENT.text, 0, len(DOCUMENT.text), 0.03, 0.9)
+        self._found = Retrieved((hit,), sufficient)
+
+    async def opened(self) -> Retrieving:
+        return self
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        self.seconds.append(seconds)
+        if self._error:
+            raise self._error
+        return self._found
 
 
 @pytest.fixture
@@ -94,9 +120,15 @@ def settings(tmp_path: Path) -> Settings:
     )
 
 
-def processor(settings: Settings, judge: Judge | None = None, documents=LIBRARY, now=NOW) -> AnswerProcessor:
+def processor(
+    settings: Settings,
+    judge: Judge | None = None,
+    documents=LIBRARY,
+    now=NOW,
+    retriever: Retriever | None = None,
+) -> AnswerProcessor:
     judge = judge or ScoringOff(settings.policy, settings.scoring.profile)
-    return AnswerProcessor(settings, Codec(), documents, judge, lambda: now)
+    return AnswerProcessor(settings, Codec(), documents, judge, lambda: now, retriever=retriever)
 
 
 def received(value: bytes | None, headers: Headers = ()) -> Received:
@@ -108,6 +140,7 @@ def soon(seconds: float = 30.0) -> Deadline:
 
 
 ENCODED = Codec().encode(ANSWER)
+BARE = replace(ANSWER, document_ids=())
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +153,61 @@ async def test_an_answer_is_judged_on_its_documents(settings: Settings, real_jud
     assert (verdict.answer_id, verdict.context_ids, verdict.scored_at) == ("a-1", ("d-1",), NOW)
     assert verdict.score is not None
     assert verdict.degraded == ()
+
+
+async def test_the_verdict_names_the_version_it_was_judged_against(
+    settings: Settings, real_judge: RealJudge
+) -> None:
+    verdict = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+    assert verdict.context_source == "by_id"
+    assert verdict.context == (VerdictPassage("d-1", document_version(DOCUMENT)),)
+
+
+async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
+    settings: Settings, real_judge: RealJudge
+) -> None:
+    way = processor(settings, real_judge, retriever=Retrieving())
+    verdict = await way.verdict(received(Codec().encode(BARE)), soon())
+    assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
+    assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
+    assert verdict.score is not None
+    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+    offline = OfflineJudge(settings, real_judge, LIBRARY, NOW, retrieval=Retrieving())
+    assert await offline.verdict(BARE) == verdict
+
+
+@pytest.mark.parametrize(
+    ("retriever", "gap"),
+    [
+        (None, "context_missing"),
+        (Retrieving(sufficient=False), "context_insufficient"),
+        (Retrieving(RetrievalUnavailable("index_incomplete")), "retrieval_unavailable"),
+        (Retrieving(OSError(5, "Input/output error")), "retrieval_unavailable"),
+    ],
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BARE,
+        replace(BARE, answer="Click **Undefined thing**."),
+        replace(BARE, answer="I am sorry, this is not in the documents."),
+    ],
+)
+async def test_an_answer_whose_context_is_not_found_is_held_whatever_it_says(
+    settings: Settings, real_judge: RealJudge, retriever: Retriever | None, gap: str, answer: ChatbotAnswer
+) -> None:
+    way = processor(settings, real_judge, retriever=retriever)
+    verdict = await way.verdict(received(Codec().encode(answer)), soon())
+    assert (verdict.decision, verdict.reasons[0], verdict.degraded[0]) == ("review", gap, gap)
+
+
+async def test_the_search_has_its_time_and_never_more_than_half_of_the_answers(settings: Settings) -> None:
+    retriever = Retrieving()
+    way = processor(settings, retriever=retriever)
+    await way.verdict(received(Codec().encode(BARE)), soon(1000.0))
+    await way.verdict(received(Codec().encode(BARE)), soon(4.0))
+    assert retriever.seconds[0] == settings.retrieval.time_limit
+    assert 1.5 < retriever.seconds[1] <= 2.0
 
 
 async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
@@ -236,10 +324,13 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
         stale = False
 
         async def wait_for(
-            self, document_ids: Collection[str], seconds: float
-        ) -> Mapping[str, KnowledgeDocument]:
+            self, document_ids: Collection[str], produced_at: datetime, seconds: float
+        ) -> Mapping[str, NamedDocument]:
             waits.append(seconds)
             return {}
+
+        def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+            raise AssertionError("nothing is retrieved")
 
     way = processor(settings, documents=NotingDocuments())
     await way.verdict(received(ENCODED), soon(1.0))

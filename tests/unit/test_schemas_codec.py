@@ -6,8 +6,10 @@ import json
 import pickle
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from io import BytesIO
 
 import pytest
+from fastavro import schemaless_reader, schemaless_writer
 from hypothesis import given
 
 from schemas import (
@@ -18,14 +20,18 @@ from schemas import (
     KnowledgeDocument,
     Record,
     Verdict,
+    VerdictPassage,
     to_json,
 )
 from schemas.binary import read_values, write_record
-from schemas.catalogue import current, read_schema
-from schemas.validation import from_plain
+from schemas.catalogue import RecordSchema, current, read_schema, released
+from schemas.codec import MAX_REFUSALS
+from schemas.validation import adapter, from_plain
 from tests.support.record_strategies import ANSWER, records
 
 CODEC = Codec()
+REGISTRY = "http://127.0.0.1:1"  # where nothing answers
+BATCH = 500  # records that are read at once
 JSON_CODEC = Codec(json_input=True)
 
 
@@ -192,7 +198,64 @@ def test_a_verdict_with_a_decision_of_tomorrow_is_read() -> None:
     assert CODEC.decode(CODEC.encode(verdict), Verdict).decision == "ask_the_user"
 
 
+def test_a_verdict_of_the_first_release_is_read_and_one_of_today_is_read_by_its_readers() -> None:
+    today = Verdict(
+        verdict_id="v-1", answer_id="a-1", conversation_id="c-1", decision="review", reasons=("unsure",),
+        score=None, profile="paper", message_type="binary", language=None, translated=False, question="q",
+        answer="a", context_ids=("d-1",), features=(), policy_version="1", scorer_version="1", degraded=(),
+        produced_at=datetime(2026, 3, 2, tzinfo=UTC), scored_at=datetime(2026, 3, 2, tzinfo=UTC),
+        context_source="by_id", context=(VerdictPassage("d-1", "0123456789abcdef"),),
+    )  # fmt: skip
+    first = released(Verdict)[0]
+    values = adapter(Verdict).dump_python(today)
+    old = BytesIO()
+    schemaless_writer(old, first.parsed, {name: values[name] for name in _names(first)})
+    read = CODEC.decode(b"\xc3\x01" + first.fingerprint + old.getvalue(), Verdict)
+    assert read == replace(today, context_source="", context=())
+    new = BytesIO(CODEC.encode(today)[10:])
+    seen = schemaless_reader(new, current(Verdict).parsed, first.parsed)
+    assert set(seen) == set(_names(first))
+
+
+def _names(schema: RecordSchema) -> list[str]:
+    return [field["name"] for field in schema.parsed["fields"]]
+
+
 @pytest.mark.parametrize("url", ["registry:8081", "ftp://registry", "http://", "kafka"])
 def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
     with pytest.raises(ValueError, match="http://host:8081"):
         Codec(url)
+
+
+def _made_up(number: int) -> bytes:
+    """Give a value with an id that no registry gives, so that none is asked."""
+    return b"\x00" + (2**31 + number).to_bytes(4, "big") + b"body"
+
+
+async def _look_up(codec: Codec, values: list[bytes]) -> None:
+    for value in values:
+        if codec.needs_lookup(value):
+            await codec.lookup(value)
+
+
+async def test_refusals_of_a_whole_batch_are_kept_however_many_came_before() -> None:
+    codec = Codec(REGISTRY)
+    await _look_up(codec, [_made_up(number) for number in range(MAX_REFUSALS - 100)])
+    batch = [_made_up(10_000 + number) for number in range(BATCH)]
+    await _look_up(codec, batch)
+    assert not any(map(codec.needs_lookup, batch))
+    assert {refusal(value, codec).code for value in batch} == {"unknown_schema_id"}
+    assert codec.needs_lookup(_made_up(0))
+    assert not codec.needs_lookup(_made_up(MAX_REFUSALS - 101))
+
+
+async def test_a_refusal_that_was_forgotten_since_the_lookup_is_still_a_bad_value() -> None:
+    codec = Codec(REGISTRY)
+    await _look_up(codec, [_made_up(number) for number in range(MAX_REFUSALS + 1)])
+    assert refusal(_made_up(0), codec).code == "unknown_schema_id"
+
+
+def test_what_a_codec_reads_has_a_name_that_the_settings_change() -> None:
+    codecs = (Codec(), Codec(json_input=True), Codec(REGISTRY), Codec(REGISTRY, json_input=True))
+    assert len({codec.reads for codec in codecs}) == len(codecs)
+    assert Codec().reads == CODEC.reads

@@ -22,12 +22,13 @@ from schemas import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictPassage,
 )
 from schemas.catalogue import RECORD_TYPES, by_fingerprint, current, released
 from schemas.compatibility import incompatibilities
 from schemas.records import Record
 
-NESTED = {kind.__name__: kind for kind in (ContextPassage, VerdictFeature, VerdictEvidence)}
+NESTED = {kind.__name__: kind for kind in (ContextPassage, VerdictFeature, VerdictEvidence, VerdictPassage)}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
 
 

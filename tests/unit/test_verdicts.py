@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature
+from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from scoring.types import Decision, Evidence, FeatureValue, Judgement, MessageType, Passage
+from streams.enrichment.context import ContextSource, ResolvedContext, Span
 from streams.verdicts import exchange_of, make_verdict, verdict_id
 
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -28,6 +29,9 @@ JUDGEMENT = Judgement(
     scorer_version="s1",
     degraded=("context_missing",),
 )
+CONTEXT = ResolvedContext(
+    (Passage("d-1", "Click **Go**.", version="0123456789abcdef"),), source=ContextSource.BY_ID
+)
 
 
 def test_the_verdict_id_is_pinned_because_consumers_drop_repeats_by_it() -> None:
@@ -40,7 +44,7 @@ def test_two_answers_share_a_verdict_id_only_when_they_share_their_id(one: str, 
 
 
 def test_a_verdict_carries_the_answer_and_the_judgement_field_by_field() -> None:
-    verdict = make_verdict(ANSWER, JUDGEMENT, ["d-1"], SCORED)
+    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
     assert (verdict.verdict_id, verdict.answer_id) == (verdict_id("a-1"), "a-1")
     assert (verdict.decision, verdict.message_type) == ("blocked", "binary")
     assert (verdict.reasons, verdict.degraded) == (("undefined_component",), ("context_missing",))
@@ -54,9 +58,29 @@ def test_a_verdict_carries_the_answer_and_the_judgement_field_by_field() -> None
 
 
 def test_decision_and_message_type_are_plain_strings_so_that_any_encoder_takes_them() -> None:
-    verdict = make_verdict(ANSWER, JUDGEMENT, [], SCORED)
+    verdict = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
     assert type(verdict.decision) is str
     assert type(verdict.message_type) is str
+    assert type(verdict.context_source) is str
+
+
+def test_a_verdict_says_where_its_context_came_from_and_which_versions_it_was() -> None:
+    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
+    assert (verdict.context_source, verdict.context_ids) == ("by_id", ("d-1",))
+    assert verdict.context == (VerdictPassage("d-1", "0123456789abcdef"),)
+    nothing = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
+    assert (nothing.context_source, nothing.context_ids, nothing.context) == ("none", (), ())
+
+
+def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:
+    passages = (Passage("d-1", "one", "t", 0.5, "v1"), Passage("d-1", "two", "t", 0.25, "v1"))
+    found = ResolvedContext(passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3), Span(10, 13)))
+    verdict = make_verdict(ANSWER, JUDGEMENT, found, SCORED)
+    assert verdict.context == (
+        VerdictPassage("d-1", "v1", 0.5, 0, 3),
+        VerdictPassage("d-1", "v1", 0.25, 10, 13),
+    )
+    assert verdict.context_ids == ("d-1", "d-1")
 
 
 def test_the_exchange_is_the_answer_with_its_resolved_context() -> None:

@@ -1,0 +1,165 @@
+"""One replay of dead letters: which are sent, each record once, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+
+from streams.cli.archive import Archive, open_archive
+from streams.cli.letters import Letter
+from streams.cli.newest import newest_of
+from streams.cli.output import say
+from streams.cli.sending import Outcome, Outgoing, open_sender
+from streams.delivery import dead_letters as header
+from streams.errors import BadAnswer
+from streams.settings import Settings
+from streams.topics import Topics
+
+Chosen = Callable[[Letter], bool]
+Send = Callable[[Outgoing, Outcome], Awaitable[None]]
+
+
+class Resent:
+    """What became of the letters of one replay.
+
+    Of letters that are sent or passed over only their places are kept: all the values together may be larger
+    than the memory. Those of documents that wait are kept whole.
+
+    Attributes:
+        sent: how many records were sent, by topic.
+        refused: how many letters could not be sent.
+        documents_left: how many bad documents were left alone.
+    """
+
+    def __init__(self, topics: Topics, send: Send, *, documents: bool) -> None:
+        self.sent: Counter[str] = Counter()
+        self.refused = 0
+        self.documents_left = 0
+        self._topics = topics
+        self._send = send
+        self._documents = documents
+        self._held: list[Letter] = []
+        self._about: dict[bytes, list[Letter]] = {}
+        self._done: list[tuple[Letter, bytes | None]] = []
+
+    async def take(self, letter: Letter) -> None:
+        """Send a letter, unless one about the same record was taken before; documents wait."""
+        if letter.origin and self._is_repeated(letter, letter.origin):
+            return
+        if letter.is_from(self._topics.documents):
+            self._hold(letter)
+        elif letter.has_value:
+            await self._again(letter)
+        else:
+            self._pass_over(letter)
+
+    async def take_documents(self, settings: Settings) -> None:
+        """Send those of the documents that waited whose record is still the newest of its key."""
+        newest = await newest_of(settings, self._held) if self._held else set()
+        for letter in self._held:
+            if letter.place in newest:
+                await self._again(letter)
+            else:
+                say(f"dead letter {letter.place}: left alone, its document has a newer record by now")
+
+    @property
+    def done(self) -> list[Letter]:
+        """The letters that need not be sent again: those that were sent, and those about the same records.
+
+        Of each only the place, without key, value and headers.
+        """
+        return [each for place, origin in self._done for each in (place, *self._about.get(origin or b"", ()))]
+
+    def _is_repeated(self, letter: Letter, origin: bytes) -> bool:
+        if origin in self._about:
+            self._about[origin].append(_place_of(letter))
+            return True
+        self._about[origin] = []
+        return False
+
+    def _hold(self, letter: Letter) -> None:
+        if not self._documents:
+            self.documents_left += 1
+        elif letter.has_value:
+            self._held.append(letter)
+        else:
+            self._pass_over(letter)
+
+    async def _again(self, letter: Letter) -> None:
+        record = letter.again(self._topics)
+        await self._send(record, partial(self._settle, letter, record.topic))
+
+    def _pass_over(self, letter: Letter) -> None:
+        self.refused += 1
+        original = f"{letter.reason(header.TOPIC)} {letter.described()['original']}"
+        say(f"dead letter {letter.place}: its value was too large to be kept here; it came from {original}")
+
+    def _settle(self, letter: Letter, topic: str, refusal: BadAnswer | None) -> None:
+        if refusal is None:
+            self.sent[topic] += 1
+            self._done.append((_place_of(letter), letter.origin))
+        else:
+            self.refused += 1
+            say(f"dead letter {letter.place}: the broker refuses it: {refusal.error_class}")
+
+
+def _place_of(letter: Letter) -> Letter:
+    return Letter(letter.partition, letter.offset, None, None, ())
+
+
+async def replay(
+    settings: Settings, chosen: Chosen, *, again: bool, documents: bool, dry_run: bool
+) -> Resent:
+    """Send the chosen dead letters to the topics that they came from.
+
+    Args:
+        settings: where the cluster is.
+        chosen: which letters.
+        again: those too that were sent before.
+        documents: bad documents too, each only while its record is the newest of its key.
+        dry_run: send nothing and say what would be sent.
+
+    Raises:
+        WrongUsage: a topic is not there.
+        ServiceUnreachable: no broker answers.
+        InfrastructureFailure: a record could not be delivered.
+    """
+    topics = Topics(settings.kafka.topic_prefix)
+    async with open_archive(settings) as archive:
+        if dry_run:
+            resent = Resent(topics, _pretend, documents=documents)
+            await _go_through(archive, chosen, resent, settings, again=again)
+            return resent
+        async with _sending(settings, topics, archive, documents=documents) as resent:
+            await _go_through(archive, chosen, resent, settings, again=again)
+        return resent
+
+
+async def _go_through(
+    archive: Archive, chosen: Chosen, resent: Resent, settings: Settings, *, again: bool
+) -> None:
+    async with aclosing(archive.letters(replayed_too=again)) as letters:
+        async for letter in letters:
+            if chosen(letter):
+                await resent.take(letter)
+    await resent.take_documents(settings)
+
+
+@asynccontextmanager
+async def _sending(
+    settings: Settings, topics: Topics, archive: Archive, *, documents: bool
+) -> AsyncIterator[Resent]:
+    async with open_sender(settings, *topics.inputs) as sender:
+        resent = Resent(topics, sender.send, documents=documents)
+        try:
+            yield resent
+            await sender.finish()
+        finally:
+            # Also when something fails half-way: what was sent is not to be sent again.
+            await archive.remember(resent.done)
+
+
+async def _pretend(_: Outgoing, outcome: Outcome) -> None:
+    outcome(None)
