@@ -13,6 +13,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from schemas import ChatbotAnswer, Codec
+from scoring.types import Passage
+from streams.enrichment.context import ContextSource, ResolvedContext
 from streams.judging import unjudged
 from streams.kafka import open_consumer, open_producer
 from streams.settings import Settings, load_settings
@@ -53,8 +55,9 @@ def through_codec(settings: Settings) -> Callable[[bytes], bytes]:
         judgement = unjudged(
             settings.policy, settings.scoring.profile, answer.language, ("scoring_disabled",)
         )
-        context_ids = (passage.document_id for passage in answer.context)
-        return codec.encode(make_verdict(answer, judgement, context_ids, datetime.now(UTC)))
+        passages = tuple(Passage(each.document_id, each.text) for each in answer.context)
+        context = ResolvedContext(passages, source=ContextSource.INLINE)
+        return codec.encode(make_verdict(answer, judgement, context, datetime.now(UTC)))
 
     return convert
 

@@ -6,11 +6,11 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.conn import collect_hosts, create_conn
+from aiokafka.conn import AIOKafkaConnection, collect_hosts
 from aiokafka.errors import (
     AuthenticationFailedError,
     AuthenticationMethodNotSupported,
@@ -21,15 +21,18 @@ from aiokafka.errors import (
     UnsupportedSaslMechanismError,
 )
 from aiokafka.protocol.metadata import MetadataRequest
-from faust.auth import SASLCredentials, SSLCredentials
 
 from streams import records
 from streams.settings import KafkaSettings, WrongSettings
+
+if TYPE_CHECKING:
+    from faust.auth import SASLCredentials, SSLCredentials
 
 # Every consumer of ours comes from here or, by Faust, from an application that imports this.
 records.install()
 
 _CLOSE_SECONDS = 5.0
+_GOODBYE_SECONDS = 1.0
 _REFUSALS = (
     AuthenticationFailedError,
     AuthenticationMethodNotSupported,
@@ -81,6 +84,9 @@ def faust_broker_urls(settings: KafkaSettings) -> list[str]:
 
 def faust_broker_credentials(settings: KafkaSettings) -> SASLCredentials | SSLCredentials | None:
     """Give Faust's ``broker_credentials`` for the same settings; raises WrongSettings as connection does."""
+    # Not at the top: Faust and its HTTP client take a quarter of a second, which no command needs.
+    from faust.auth import SASLCredentials, SSLCredentials  # noqa: PLC0415
+
     context = _ssl_context(settings)
     if settings.security_protocol.startswith("SASL"):
         return SASLCredentials(
@@ -229,12 +235,23 @@ async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
 async def _ask(host: str, port: int, arguments: ConnectionArguments) -> str:
     """Enter one server and ask it for metadata, which a server of another protocol does not answer."""
     entry = {key: value for key, value in arguments.items() if key != "bootstrap_servers"}
-    server = await create_conn(host, port, **entry)
+    server = AIOKafkaConnection(host, port, **entry)
     try:
+        await server.connect()
         await server.send(MetadataRequest([]))
     finally:
-        server.close()
+        await _hang_up(server)
     return _address(host, port)
+
+
+async def _hang_up(server: AIOKafkaConnection) -> None:
+    """Close a connection, if there is one, and wait until it is closed.
+
+    The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket open.
+    """
+    closed = server.close()
+    if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
+        await asyncio.wait([closed], timeout=_GOODBYE_SECONDS)
 
 
 def _address(host: str, port: int) -> str:

@@ -7,17 +7,21 @@ from contextlib import asynccontextmanager
 
 from schemas import Codec
 from streams.delivery.publisher import Publisher
+from streams.enrichment.changes import BadDocument
 from streams.enrichment.company_terms import terms_source
 from streams.enrichment.follower import DocumentFollower
+from streams.enrichment.letters import DocumentLetters
 from streams.enrichment.store import DocumentStore
 from streams.enrichment.terms_upkeep import TermsUpkeep
 from streams.judging import Judge, ObservedJudge, ScoringOff
 from streams.kafka import open_producer
 from streams.pool import ScoringPool
-from streams.scorer_options import scorer_options
+from streams.retrieval.service import Retrieval, open_retrieval
+from streams.scorer_options import worker_options
 from streams.settings import Settings
 from streams.telemetry.metrics import Metrics
-from streams.topics import message_limits
+from streams.telemetry.retrieval import RetrievalTelemetry
+from streams.topics import Topics, message_limits
 from streams.translation import NotTranslated, Translation, open_translation
 
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
@@ -40,7 +44,7 @@ async def judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
     if not scoring.enabled:
         yield ScoringOff(settings.policy, scoring.profile)
         return
-    options = scorer_options(settings)
+    options = worker_options(settings)
     pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
     async with pool:
         yield ObservedJudge(pool, metrics.count_prepared)
@@ -67,10 +71,16 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
 
 @asynccontextmanager
 async def documents(
-    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics
+    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics, publisher: Publisher
 ) -> AsyncIterator[DocumentFollower]:
-    """Follow the documents topic; raises ServiceUnreachable."""
-    follower = DocumentFollower(store, codec, settings, on_bad_document=metrics.count_bad_document)
+    """Follow the documents topic, its bad records into the dead letters; raises ServiceUnreachable."""
+    letters = DocumentLetters(publisher, Topics(settings.kafka.topic_prefix).dead_letters)
+
+    async def report(bad: BadDocument) -> None:
+        await letters.write(bad)
+        metrics.bad_documents.inc()
+
+    follower = DocumentFollower(store, codec, settings, on_bad_document=report)
     await follower.start()
     metrics.documents.set_function(lambda: follower.documents)
     try:
@@ -94,3 +104,24 @@ async def company_terms(
     metrics.company_terms_age.set_function(lambda: upkeep.age)
     async with upkeep:
         yield upkeep
+
+
+@asynccontextmanager
+async def retrieval(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: Metrics
+) -> AsyncIterator[Retrieval | None]:
+    """Keep the index of the documents up to date, if answers without context are to be searched for."""
+    if not (settings.retrieval.enabled and settings.scoring.enabled):
+        yield None
+        return
+    telemetry = RetrievalTelemetry(metrics.registry)
+    opened = open_retrieval(
+        settings,
+        store,
+        follower.caught_up,
+        on_failure=telemetry.failures.inc,
+        on_indexed=telemetry.indexed.inc,
+    )
+    async with opened as service:
+        telemetry.watch(service.upkeep)
+        yield service

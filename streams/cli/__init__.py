@@ -1,5 +1,12 @@
 """The ``truthgate`` command: see ``truthgate --help``."""
 
-from streams.cli.entry import main
+
+def main() -> None:
+    """Run the command line of this process and end it."""
+    # Not at the top: the fork server of the scoring processes imports the script that imports this.
+    from streams.cli.entry import main as run  # noqa: PLC0415
+
+    run()
+
 
 __all__ = ["main"]

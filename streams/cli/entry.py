@@ -14,7 +14,19 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import dead_letters, demo, evaluate, lexicon, publish, replay, score, tail, topics, worker
+from streams.cli import (
+    dead_letters,
+    demo,
+    evaluate,
+    lexicon,
+    publish,
+    replay,
+    score,
+    search,
+    tail,
+    topics,
+    worker,
+)
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.output import say, write_line
 from streams.cli.standard_output import OutputFailed, check_standard_output
@@ -34,6 +46,7 @@ app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
+app.command("search")(search.search)
 app.command("replay")(replay.replay)
 app.command("publish-documents")(publish.publish_documents)
 app.command("tail")(tail.tail)

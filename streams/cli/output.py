@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -49,3 +49,23 @@ def progress(what: str, total: int | None, *, shown: bool = True) -> Progress:
     )
     bar.add_task(what, total=total)
     return bar
+
+
+def indexing_bar(beside: Progress | None = None) -> Callable[[int, int], None]:
+    """Give what shows how far indexing is, called with how many documents are done and how many there are.
+
+    ``beside`` is a bar that is shown already: there can be but one at a time.
+    """
+    bar = beside or progress("indexing documents", None)
+    tasks = [] if beside else list(bar.task_ids)
+
+    def show(done: int, total: int) -> None:
+        if not tasks:
+            tasks.append(bar.add_task("indexing documents"))
+        if not beside:
+            bar.start()
+        bar.update(tasks[0], completed=done, total=total)
+        if done == total and not beside:
+            bar.stop()
+
+    return show

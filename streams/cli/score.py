@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,17 +16,19 @@ from rich.progress import Progress
 from schemas import to_json
 from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
+from scoring.options import ScorerOptions
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, count, opened, read
 from streams.cli.options import ConfigFile, InputFile
-from streams.cli.output import json_line, progress
+from streams.cli.output import indexing_bar, json_line, progress
 from streams.cli.scoring_options import (
     ProcessesOption,
     ProfileOption,
     TranslateOption,
-    Untranslated,
+    Unserved,
     chosen,
+    started,
     translated,
 )
 from streams.enrichment.company_terms import offline_terms
@@ -34,6 +36,7 @@ from streams.enrichment.context import GivenDocuments
 from streams.errors import BadAnswer
 from streams.offline import OfflineJudge
 from streams.pool import ScoringPool
+from streams.retrieval.on_demand import retriever_on_demand
 from streams.scorer_options import scorer_options
 from streams.settings import Settings, load_settings
 from streams.translation import open_file_translation
@@ -50,7 +53,11 @@ def score(
     documents: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, metavar="FILE", help="JSONL that document_ids are resolved from."
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
+            "neither these nor context.",
         ),
     ] = None,
     output: Annotated[
@@ -66,50 +73,56 @@ def score(
 
     A malformed line is named on standard error, the rest is scored, and the exit code is 1. Answers
     that could not be translated are judged as they are; with --translate always the exit code is 3 then.
+    It is 3, too, where answers were to be searched for and could not be, and 1 where answers took longer to
+    score than scoring.timeout; these are held for review.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
     _refuse_overwriting(output, [file, documents])
     settings = translated(chosen(load_settings(config), profile, processes), translate)
+    settings, on_demand = started(settings, count(file))
     complaints, missing = Complaints(str(file)), Complaints(str(documents))
-    given = GivenDocuments(_documents(documents, missing))
+    known = _documents(documents, missing)
     with (
-        offline_terms(settings, given.by_id.values()) as settings,
+        offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
         _output(output) as sink,
         progress("scoring", count(file), shown=sink is not sys.stdout) as bar,
     ):
-        untranslated = asyncio.run(_score(file, settings, given, sink, complaints, bar))
-    unmet = untranslated.tell(settings)
-    raise typer.Exit(max(complaints.exit_code, missing.exit_code, unmet))
+        options = scorer_options(settings, on_demand=on_demand)
+        unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, bar))
+    raise typer.Exit(max(complaints.exit_code, missing.exit_code, unserved.tell(settings)))
 
 
-def _documents(path: Path | None, complaints: Complaints) -> dict[str, KnowledgeDocument]:
+def _documents(path: Path | None, complaints: Complaints) -> list[KnowledgeDocument]:
     lines = read(path, KnowledgeDocument) if path else ()
-    return {document.document_id: document for _, document in complaints.without_bad(lines)}
+    return [document for _, document in complaints.without_bad(lines)]
 
 
 async def _score(
     file: Path,
     settings: Settings,
-    documents: GivenDocuments,
+    options: ScorerOptions,
+    documents: Sequence[KnowledgeDocument],
     sink: TextIO,
     complaints: Complaints,
     bar: Progress,
-) -> Untranslated:
-    scoring, untranslated = settings.scoring, Untranslated()
-    options = scorer_options(settings)
+) -> Unserved:
+    scoring, unserved = settings.scoring, Unserved()
+    indexing = indexing_bar(None if bar.disable else bar)
     async with (
         ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options) as pool,
         open_file_translation(settings) as translation,
+        retriever_on_demand(documents, settings, indexing) as retrieval,
     ):
-        judge = OfflineJudge(settings, pool, documents, datetime.now(UTC), translation)
+        given = GivenDocuments.of(documents)
+        judge = OfflineJudge(settings, pool, given, datetime.now(UTC), translation, retrieval)
         async with aclosing(
             judged_lines(read(file, ChatbotAnswer, bar), judge, scoring.processes * _WAITING_EACH)
         ) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
-                untranslated.see(outcome)
-    return untranslated
+                unserved.see(outcome)
+    return unserved
 
 
 async def judged_lines(

@@ -11,7 +11,17 @@ from schemas.records import Verdict
 from scoring.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.output import say
+from streams.pool import fork_server
 from streams.settings import MOST_PROCESSES, Settings
+
+# A process takes as long to start as to judge some answers; one that loads a pipeline for itself takes
+# some 60 MB more than one that shares it.
+_ANSWERS_EACH = 25
+_FEW = 100
+
+_UNTRANSLATED = Reason.TRANSLATION_UNAVAILABLE
+_UNSEARCHED = Reason.RETRIEVAL_UNAVAILABLE
+_LATE = Reason.SCORING_TIMEOUT
 
 ProfileName = Literal["paper", "extended"]
 ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
@@ -37,6 +47,21 @@ def chosen(settings: Settings, profile: ProfileName | None, processes: int | Non
     return settings.model_copy(update={"scoring": scoring})
 
 
+def started(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
+    """Start what takes long to load, and give the settings to score so many answers with.
+
+    Few answers get fewer processes, and are better off with pipelines ``on_demand``: that is the second
+    value. ``answers`` is None where they cannot be counted.
+    """
+    few = answers is not None and answers <= _FEW
+    fork_server(on_demand=few)
+    if answers is None or not few:
+        return settings, False
+    enough = min(settings.scoring.processes, answers // _ANSWERS_EACH + 1)
+    scoring = settings.scoring.model_copy(update={"processes": enough})
+    return settings.model_copy(update={"scoring": scoring}), True
+
+
 def translated(settings: Settings, mode: TranslateMode | None) -> Settings:
     """Give the settings with this translation mode; None leaves it as it is.
 
@@ -50,20 +75,41 @@ def translated(settings: Settings, mode: TranslateMode | None) -> Settings:
     return settings.model_copy(update={"translation": translation})
 
 
-class Untranslated:
-    """Counts the verdicts on answers that were to be translated and could not be."""
+class Unserved:
+    """Counts the verdicts on answers that were to be translated, searched for or scored, and could not be."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self._untranslated = 0
+        self._unsearched = 0
+        self._late = 0
 
     def see(self, outcome: Verdict | BadLine) -> None:
         """Take in what became of a line."""
-        if isinstance(outcome, Verdict) and Reason.TRANSLATION_UNAVAILABLE in outcome.degraded:
-            self.count += 1
+        if isinstance(outcome, Verdict):
+            self._untranslated += _UNTRANSLATED in outcome.degraded
+            self._unsearched += _UNSEARCHED in outcome.degraded
+            self._late += _LATE in outcome.degraded
 
     def tell(self, settings: Settings) -> ExitCode:
-        """Say how many there were, if any, and give the exit code: without a required service it is 3."""
-        if not self.count:
-            return ExitCode.DONE
-        say(f"{self.count} answers could not be translated: degraded {Reason.TRANSLATION_UNAVAILABLE}")
-        return ExitCode.UNREACHABLE if settings.translation.mode == "always" else ExitCode.DONE
+        """Say how many there were, if any, and give the exit code.
+
+        It is 3 where a required service could not be reached, else 1 where an answer took too long.
+        """
+        if self._untranslated:
+            say(f"{self._untranslated} answers could not be translated: degraded {_UNTRANSLATED}")
+        if self._unsearched:
+            say(f"{self._unsearched} answers could not be searched for: degraded {_UNSEARCHED}")
+        tell_late(self._late)
+        needed = self._unsearched or (self._untranslated and settings.translation.mode == "always")
+        return ExitCode.UNREACHABLE if needed else late_code(self._late)
+
+
+def tell_late(late: int) -> None:
+    """Say how many answers took longer to score than they may, if any."""
+    if late:
+        say(f"{late} answers took longer to score than they may (scoring.timeout): degraded {_LATE}")
+
+
+def late_code(late: int) -> ExitCode:
+    """Give the exit code where so many answers took too long: they are not scored, as bad lines are not."""
+    return ExitCode.BAD_INPUT if late else ExitCode.DONE

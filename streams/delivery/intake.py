@@ -97,6 +97,7 @@ class Intake:
         self._metrics.verdicts.labels(
             verdict.decision, verdict.message_type, verdict.language or "unknown"
         ).inc()
+        self._metrics.contexts.labels(verdict.context_source).inc()
         for code in verdict.degraded:
             self._metrics.degraded.labels(code).inc()
 

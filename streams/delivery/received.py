@@ -9,7 +9,7 @@ Headers = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One record of the ``answers`` topic: where it stands, its bytes and all of its headers."""
+    """One record of an input topic: where it stands, its bytes and all of its headers."""
 
     topic: str
     partition: int

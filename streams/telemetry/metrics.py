@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from scoring.company_terms import CompanyTerms
 from scoring.types import Judgement
-from streams.enrichment.changes import BadDocument
+from streams.telemetry.prepared import PreparedTelemetry
 
 _LATENCY_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
@@ -35,6 +35,12 @@ class Metrics:
             "truthgate_degraded",
             "Verdicts on which something could not be checked.",
             ("code",),
+            registry=self.registry,
+        )
+        self.contexts = Counter(
+            "truthgate_contexts",
+            "Verdicts by where the passages came from that they rest on.",
+            ("source",),
             registry=self.registry,
         )
         self.duration = Histogram(
@@ -79,25 +85,14 @@ class Metrics:
             "Times that the company's words could not be built or read.",
             registry=self.registry,
         )
-
-        self.prepared_documents = Counter(
-            "truthgate_prepared_documents",
-            "Documents that answers were judged against, by whether they had been parsed before.",
-            ("cache",),
-            registry=self.registry,
-        )
+        self.prepared = PreparedTelemetry(self.registry)
 
     def count_prepared(self, judgement: Judgement) -> None:
         """Count the documents that an answer was judged against."""
-        self.prepared_documents.labels("hit").inc(judgement.documents.hits)
-        self.prepared_documents.labels("miss").inc(judgement.documents.misses)
+        self.prepared.count(judgement.documents)
 
     def show_company_terms(self, terms: CompanyTerms) -> None:
         """Show how many terms each language has."""
         self.company_terms.clear()
         for language, found in terms.languages.items():
             self.company_terms.labels(language).set(len(found.counts))
-
-    async def count_bad_document(self, _: BadDocument) -> None:
-        """Count a record of the documents topic that holds no usable document."""
-        self.bad_documents.inc()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 
 from schemas.records import ChatbotAnswer
+from tests.support.java_start import quick_java
 from tests.support.ledger import Ledger
+
+__all__ = ["quick_java"]
 
 SCALE_VARIABLE = "TRUTHGATE_TEST_FAULTS"
 
@@ -49,7 +52,8 @@ class Row:
     repeated: int
 
 
-_rows: list[Row] = []
+#: What the tests tell the report goes by this name, from whatever process they run in.
+_PROPERTY = "faults"
 _COUNTS = tuple(field.name for field in fields(Row))[1:]
 
 
@@ -65,19 +69,18 @@ def report(request: pytest.FixtureRequest):
 
     def add(ledger: Ledger, answers: list[ChatbotAnswer], *, kills=0, faults=0, malformed=0) -> None:
         events, verdicts, buried = len(answers) + malformed, ledger.times_answered, ledger.times_buried
-        _rows.append(
-            Row(
-                name=request.node.name.removeprefix("test_").replace("_", " "),
-                kills=kills,
-                faults=faults,
-                events=events,
-                verdicts=len(verdicts),
-                dead_letters=len(buried),
-                lost=events - len(verdicts) - len(buried),
-                unanswered=max(0, len(ledger.unanswered(answers)) - (len(buried) - malformed)),
-                repeated=verdicts.total() - len(verdicts),
-            )
+        row = Row(
+            name=request.node.name.removeprefix("test_").replace("_", " "),
+            kills=kills,
+            faults=faults,
+            events=events,
+            verdicts=len(verdicts),
+            dead_letters=len(buried),
+            lost=events - len(verdicts) - len(buried),
+            unanswered=max(0, len(ledger.unanswered(answers)) - (len(buried) - malformed)),
+            repeated=verdicts.total() - len(verdicts),
         )
+        request.node.user_properties.append((_PROPERTY, asdict(row)))
 
     return add
 
@@ -85,12 +88,12 @@ def report(request: pytest.FixtureRequest):
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Print what was done to the workers and what came of the answers."""
-    if _rows:
+    if rows := list(_rows(terminalreporter)):
         terminalreporter.section("faults")
         table = Table("", *(name.replace("_", " ") for name in _COUNTS), box=None)
-        for row in _rows:
+        for row in rows:
             table.add_row(row.name, *(str(getattr(row, name)) for name in _COUNTS))
-        sums = {name: sum(getattr(row, name) for row in _rows) for name in _COUNTS}
+        sums = {name: sum(getattr(row, name) for row in rows) for name in _COUNTS}
         table.add_row("in all", *map(str, sums.values()), style="bold")
         Console(file=terminalreporter._tw._file, width=150).print(table)
         share = sums["repeated"] / max(1, sums["repeated"] + sums["verdicts"])
@@ -99,3 +102,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
             f"unanswered {sums['unanswered']}, {share:.1%} of the verdicts were repeated"
         )
     return (yield)
+
+
+def _rows(terminalreporter: pytest.TerminalReporter) -> Iterator[Row]:
+    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        if isinstance(report, pytest.TestReport) and report.when == "call":
+            yield from (Row(**row) for name, row in report.user_properties if name == _PROPERTY)

@@ -11,8 +11,10 @@ from streams.settings import Settings
 from streams.topics import Topics
 from tests.faults.conftest import Scale
 from tests.support.chatbot import Chatbot
+from tests.support.documents import sample_documents
 from tests.support.ledger import read_until_settled, sample_answers
-from tests.support.records import committed, eventually
+from tests.support.records import committed, eventually, produce
+from tests.support.retrieval import with_retrieval, without_context
 from tests.support.workers import Worker, changed
 
 pytestmark = [pytest.mark.usefixtures("topics"), pytest.mark.timeout(900)]
@@ -30,11 +32,13 @@ def _static(settings: Settings, name: str) -> Settings:
 
 
 async def test_sigkill_in_mid_batch_again_and_again_loses_nothing(
-    quick: Settings, tmp_path: Path, scale: Scale, report
+    quick: Settings, topics: Topics, tmp_path: Path, scale: Scale, report
 ) -> None:
     answers = sample_answers(scale.events, "kill")
+    answers[::3] = without_context(answers[::3], "bare")
+    await produce(quick.kafka, topics.documents, sample_documents())
     moments = sorted(random.Random(7).sample(range(20, scale.events - 20), scale.kills))
-    with Worker(_static(quick, "only"), tmp_path) as worker:
+    with Worker(with_retrieval(_static(quick, "only")), tmp_path) as worker:
         worker.wait_ready()
         async with Chatbot(quick, answers, scale.events_per_second) as chatbot:
             for moment in moments:

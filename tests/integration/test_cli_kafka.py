@@ -217,3 +217,72 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     assert [json.loads(line)["replayed"] for line in listed.stdout.splitlines()] == [True] * 4
     every = truthgate("dead-letters", "replay", "--all", "--at", "0:1", environment=environment)
     assert "1 dead letters sent" in every.stderr
+
+
+def dead_document(topics: Topics, offset: int, value: bytes, worker: str) -> Outgoing:
+    headers = (
+        ("dlq.stage", b"decode"),
+        ("dlq.topic", topics.documents.encode()),
+        ("dlq.partition", b"0"),
+        ("dlq.offset", str(offset).encode()),
+        ("dlq.first_failed_at", worker.encode()),
+    )
+    return Outgoing(value, b"d-1" if offset < 2 else b"d-2", headers)
+
+
+@pytest.fixture
+async def document_letters(settings: Settings, topics: Topics) -> None:
+    """Three records of documents, the first replaced by the second since; three workers found them bad."""
+    bad = [
+        Outgoing(b"first", b"d-1", partition=0),
+        Outgoing(b"second", b"d-1", partition=0),
+        Outgoing(b"only", b"d-2", partition=0),
+    ]
+    await produce(settings.kafka, topics.documents, bad)
+    letters = [
+        dead_document(topics, offset, record.value or b"", worker)
+        for worker in ("one", "two", "three")
+        for offset, record in enumerate(bad)
+    ]
+    await produce(settings.kafka, topics.dead_letters, [*letters, dead("score", b"an answer")])
+
+
+@pytest.mark.usefixtures("document_letters")
+def test_letters_of_many_workers_about_one_document_are_listed_once_with_their_count(
+    settings: Settings,
+) -> None:
+    listed = truthgate("dead-letters", "list", "--json", environment=variables(settings))
+    found = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert {each["original"]: each["letters"] for each in found} == {":": 1, "0:0": 3, "0:1": 3, "0:2": 3}
+    one = truthgate("dead-letters", "list", "--json", "--limit", "1", environment=variables(settings))
+    shown = json.loads(one.stdout)
+    assert (shown["letters"], one.stdout.count("\n")) == (3 if shown["topic"] else 1, 1)
+
+
+@pytest.mark.usefixtures("document_letters")
+async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_newer_one(
+    settings: Settings, topics: Topics
+) -> None:
+    environment = variables(settings)
+    default = truthgate("dead-letters", "replay", environment=environment)
+    assert default.returncode == 0
+    assert f"1 dead letters sent to {topics.answers}" in default.stderr
+    assert "3 bad documents left alone; publish them anew, or see --documents" in default.stderr
+    dry = truthgate("dead-letters", "replay", "--documents", "--dry-run", environment=environment)
+    assert f"2 dead letters would be sent to {topics.documents}" in dry.stderr
+    asked = truthgate("dead-letters", "replay", "--documents", environment=environment)
+    assert asked.returncode == 0
+    assert f"2 dead letters sent to {topics.documents}" in asked.stderr
+    assert asked.stderr.count("left alone, its document has a newer record by now") == 1
+    sent = await consume_all(settings.kafka, topics.documents)
+    assert sorted(record.value for record in sent[3:]) == [b"only", b"second"]
+    # By now each of them has a newer record; what was sent is remembered with all letters about it.
+    again = truthgate("dead-letters", "replay", "--documents", environment=environment)
+    assert "none sent" in again.stderr
+    listed = truthgate("dead-letters", "list", "--json", environment=environment)
+    assert sorted(json.loads(line)["replayed"] for line in listed.stdout.splitlines()) == [
+        False,
+        True,
+        True,
+        True,
+    ]

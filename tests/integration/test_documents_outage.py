@@ -20,6 +20,7 @@ from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.records import Outgoing, eventually, produce
 
 CODEC = Codec()
+WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ async def settings(kafka: EmbeddedKafka, tmp_path: Path) -> Settings:
 
 
 async def publish(settings: Settings, document_id: str) -> None:
-    document = KnowledgeDocument(document_id, "nl", "title", "text", datetime(2026, 3, 2, tzinfo=UTC))
+    document = KnowledgeDocument(document_id, "nl", "title", "text", WHEN)
     topic = Topics(settings.kafka.topic_prefix).documents
     await produce(settings.kafka, topic, [Outgoing(CODEC.encode(document), document_id.encode())])
 
@@ -59,16 +60,16 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
     try:
         await asyncio.wait_for(follower.caught_up.wait(), 30)
         await asyncio.to_thread(kafka.stop_broker, 0)
-        assert list(await follower.wait_for(["before"], 0.1)) == ["before"]
+        assert list(await follower.wait_for(["before"], WHEN, 0.1)) == ["before"]
         assert not follower.stale
         away = settings.documents.stale_after
         assert follower.stale
-        await follower.wait_for(["nothing"], 8)
+        await follower.wait_for(["nothing"], WHEN, 8)
         assert follower.stale
         assert not failed.done()
         await asyncio.to_thread(kafka.start_broker, 0)
         await publish(settings, "after")
-        assert list(await follower.wait_for(["after"], 60)) == ["after"]
+        assert list(await follower.wait_for(["after"], WHEN, 60)) == ["after"]
         assert follower.records_read == 2
         await eventually(lambda: not follower.stale, "the copy is confirmed again")
 

@@ -3,10 +3,11 @@
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import NewTopic
@@ -25,7 +26,7 @@ from streams.kafka import (
 )
 from streams.settings import KafkaSettings, Settings
 from streams.topics import Topics
-from tests.support.records import consume_count, produce
+from tests.support.records import consume_count, eventually, produce
 from tests.support.secure import PASSWORD, USER, make_certificate, scram_over_tls, scram_user
 from tests.support.tcp_proxy import TcpProxy
 
@@ -54,6 +55,22 @@ def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureCluster]:
         yield SecureCluster(proxy.address, certificate, foreign)
 
 
+@pytest.fixture(autouse=True)
+async def nothing_stays_open() -> AsyncIterator[None]:
+    """End the loop only when TLS has taken leave: aiokafka does not wait for that at its first connection.
+
+    What is still open then would be reported as never closed, in this test or a later one.
+    """
+    before = _client_sockets()
+    yield
+    await eventually(lambda: _client_sockets() <= before, "the connections are closed")
+
+
+def _client_sockets() -> set[object]:
+    # The proxy has sockets in this process too; where it is, they stay as long as its clients' do.
+    return {each.laddr for each in psutil.Process().net_connections("tcp") if each.raddr}
+
+
 def _settings(cluster: SecureCluster, **changes: object) -> KafkaSettings:
     values: dict[str, object] = {
         "bootstrap_servers": cluster.address,
@@ -61,7 +78,7 @@ def _settings(cluster: SecureCluster, **changes: object) -> KafkaSettings:
         "sasl_username": USER,
         "sasl_password": PASSWORD,
         "ssl_cafile": cluster.certificate,
-        "connect_timeout": 5,
+        "connect_timeout": 30,
     }
     return KafkaSettings.model_validate(values | changes)
 
@@ -134,7 +151,7 @@ async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
         began = time.monotonic()
         with pytest.raises(ServiceUnreachable, match=r"does not answer within 0\.5 s"):
             await check_reachable(settings)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 9  # far from the 40 s that aiokafka would wait
 
 
 async def test_one_live_server_among_dead_ones_is_enough(settings: Settings, topics: Topics) -> None:

@@ -46,7 +46,7 @@ async def test_a_send_without_an_answer_is_given_up_within_its_limit(
         with pytest.raises(InfrastructureFailure) as caught:
             await asyncio.wait_for(publisher.publish(topic, b"c-1", b"verdict", ()), 30)
         proxy.restore()
-    assert time.monotonic() - began < 2 + 5 + 5
+    assert time.monotonic() - began < 20  # aiokafka would wait for 40 s
     assert caught.value.exit_code == EXIT_UNREACHABLE
 
 

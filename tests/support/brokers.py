@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streams.embedded import EmbeddedKafka
-from streams.settings import DocumentSettings, KafkaSettings, Settings, TopicSettings
+from streams.settings import DocumentSettings, KafkaSettings, RetrievalSettings, Settings, TopicSettings
 
 SERVERS_VARIABLE = "TRUTHGATE_TEST_BOOTSTRAP_SERVERS"
 
@@ -30,11 +30,15 @@ def unique_prefix() -> str:
 
 
 def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partitions: int = 3) -> Settings:
-    """Give settings with topics, consumer group and documents store of their own."""
+    """Give settings with topics, consumer group and documents store of their own.
+
+    Without retrieval, whose process takes seconds to start: what is about it switches it on.
+    """
     return Settings(
         kafka=KafkaSettings(
             bootstrap_servers=bootstrap_servers, topic_prefix=prefix, consumer_group=f"{prefix}group"
         ),
         topics=TopicSettings(partitions=partitions),
         documents=DocumentSettings(store=folder / "documents"),
+        retrieval=RetrievalSettings(enabled=False),
     )

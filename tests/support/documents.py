@@ -18,6 +18,23 @@ def sample_documents(*document_ids: str) -> list[Outgoing]:
     return [_record(d) for d in documents if not document_ids or d["document_id"] in document_ids]
 
 
+def numbered_documents(count: int) -> list[Outgoing]:
+    """Give the records of so many short documents, each about a machine of its own: ``machine-7``."""
+    return [
+        document_record(
+            f"machine-{number}",
+            f"Machine {number} toevoegen",
+            f"Open het tabblad **Machines**.\n\n1. Kies **Machine {number}**.\n2. Klik op **Nieuw**.",
+        )
+        for number in range(count)
+    ]
+
+
+def document_record(document_id: str, title: str, text: str) -> Outgoing:
+    """Give the record of a document in Dutch."""
+    return _record({"document_id": document_id, "language": "nl", "title": title, "text": text})
+
+
 def _record(line: dict) -> Outgoing:
     document = KnowledgeDocument(
         document_id=line["document_id"],

@@ -22,6 +22,8 @@ from streams.verdicts import verdict_id
 from tests.support.records import Outgoing, consume_all
 
 _POLL_MILLISECONDS = 200
+#: What may be so when an answer is judged, and not when it is judged again; it is held for review then.
+_OF_THE_MOMENT = {"retrieval_unavailable", "scoring_timeout"}
 
 
 def sample_answers(count: int, run: str, conversation_length: int = 3) -> list[ChatbotAnswer]:
@@ -44,6 +46,10 @@ def sample_answers(count: int, run: str, conversation_length: int = 3) -> list[C
         for number in range(count)
         for line in [lines[number % len(lines)]]
     ]
+
+
+def _told(verdict: Verdict) -> tuple[object, ...]:
+    return verdict.decision, verdict.score, verdict.reasons, verdict.degraded, verdict.context
 
 
 def _lines(text: str) -> list[dict]:
@@ -96,9 +102,11 @@ class Ledger:
         self._assert_conversations_in_order(answers)
 
     def _assert_same_decisions(self) -> None:
-        decisions: dict[str, str] = {}
+        first: dict[str, Verdict] = {}
         for verdict in self.verdicts:
-            assert decisions.setdefault(verdict.verdict_id, verdict.decision) == verdict.decision
+            earlier = first.setdefault(verdict.verdict_id, verdict)
+            if not _OF_THE_MOMENT & {*earlier.degraded, *verdict.degraded}:
+                assert earlier.decision == verdict.decision, (_told(earlier), _told(verdict))
 
     def _assert_conversations_in_order(self, answers: list[ChatbotAnswer]) -> None:
         """On each output topic the first verdicts of a conversation stand in the order of its answers."""

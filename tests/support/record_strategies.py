@@ -17,6 +17,7 @@ from schemas import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictPassage,
 )
 
 # A busy machine is slow at times: that is no fault of the code under test.
@@ -73,6 +74,14 @@ evidence = st.builds(
     VerdictEvidence, kind=texts, text=texts, start=offsets, end=offsets, document_id=_maybe(texts)
 )
 features = st.builds(VerdictFeature, name=texts, value=_maybe(numbers), evidence=_some(evidence))
+judged_passages = st.builds(
+    VerdictPassage,
+    document_id=texts,
+    version=_maybe(texts),
+    score=_maybe(numbers),
+    start=_maybe(offsets),
+    end=_maybe(offsets),
+)
 verdicts = st.builds(
     Verdict,
     verdict_id=ids,
@@ -94,6 +103,8 @@ verdicts = st.builds(
     degraded=_some(texts),
     produced_at=times,
     scored_at=times,
+    context_source=texts,
+    context=_some(judged_passages),
 )
 windows = st.builds(
     RateWindow,

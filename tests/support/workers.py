@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from streams.settings import Settings
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 _STOP_SECONDS = 90.0
 _POLL_SECONDS = 0.05
 

@@ -8,6 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
+
 from schemas import ChatbotAnswer, Codec, DecodeError, KnowledgeDocument, Verdict
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import Language, sample_answers, sample_documents
@@ -21,8 +23,10 @@ from streams.settings import Settings, variable_name
 from streams.topics import Topics, create_topics
 
 _SOURCE = "/truthgate/demo"
+_START_SECONDS = 300.0  # models are read and documents indexed, on whatever machine this is
 _STALL_SECONDS = 60.0
 _LOOK_SECONDS = 0.25
+_PROBE_SECONDS = 5.0
 
 # After so many answers comes one whose bytes end too soon, so that there is a dead letter to see.
 _BROKEN_AFTER = 5
@@ -54,12 +58,37 @@ async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
     await create_topics(plan.settings)
     say(f"{await _publish_documents(plan)} help documents published")
     with worker:
-        say(f"the worker starts; its health: http://127.0.0.1:{plan.port}/readyz")
+        await _ready(plan, worker)
         watching = _watch(worker, board)
         await _until(_collect(plan.settings, board, view), _replay(plan, answers, board), watching)
         if plan.keep:
             await _stay(plan, worker)
     return board
+
+
+async def _ready(plan: Plan, worker: WorkerProcess) -> None:
+    """Wait until the worker takes answers; raises DemoFailed when it ends, or takes too long."""
+    address = f"http://127.0.0.1:{plan.port}/readyz"
+    say(f"the worker starts, reads its models and indexes the documents; its health: {address}")
+    deadline = asyncio.get_running_loop().time() + _START_SECONDS
+    async with httpx.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
+        while not await _answers(client, address):
+            _check_running(worker)
+            if asyncio.get_running_loop().time() > deadline:
+                raise DemoFailed(f"the worker is not ready after {_START_SECONDS:g} s", worker.log_tail())
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def _answers(client: httpx.AsyncClient, address: str) -> bool:
+    try:
+        return (await client.get(address)).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _check_running(worker: WorkerProcess) -> None:
+    if worker.exit_code is not None:
+        raise DemoFailed(f"the worker ended with exit code {worker.exit_code}", worker.log_tail())
 
 
 async def _publish_documents(plan: Plan) -> int:
@@ -139,8 +168,7 @@ async def _watch(worker: WorkerProcess, board: Board) -> None:
     settled, since = board.settled, loop.time()
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
-        if worker.exit_code is not None:
-            raise DemoFailed(f"the worker ended with exit code {worker.exit_code}", worker.log_tail())
+        _check_running(worker)
         if board.settled != settled or board.complete:
             settled, since = board.settled, loop.time()
         elif loop.time() - since > _STALL_SECONDS:

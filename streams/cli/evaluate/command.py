@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import Progress
 
 from schemas import KnowledgeDocument
 from scoring.version import SCORER_VERSION
 from streams.cli.evaluate.extras import check_plot, draw_to, require
+from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.lines import Complaints, count, read
 from streams.cli.options import AsJson, ConfigFile, InputFiles
 from streams.cli.output import json_line, progress, write_line
 from streams.cli.render import ResultConsole
-from streams.cli.scoring_options import ProcessesOption, ProfileOption, TranslateMode, chosen, translated
+from streams.cli.scoring_options import (
+    ProcessesOption,
+    ProfileOption,
+    chosen,
+    late_code,
+    started,
+    translated,
+)
 from streams.enrichment.company_terms import offline_terms
 from streams.enrichment.context import GivenDocuments
-from streams.offline import OfflineJudge
-from streams.pool import ScoringPool
 from streams.scorer_options import scorer_options
 from streams.settings import Settings, load_settings
-from streams.translation import open_file_translation
 
 if TYPE_CHECKING:
     from streams.cli.evaluate.rated import Judged
 
-Translate = Literal["off", "auto", "always", "both"]
-
-# Answers in work for each process: enough that none waits for input, few enough to bound memory.
-_WAITING_EACH = 16
+Documents = Sequence[KnowledgeDocument]
 
 
 def evaluate(
@@ -47,12 +46,20 @@ def evaluate(
             exists=True,
             dir_okay=False,
             metavar="FILE",
-            help="JSONL that document_ids are resolved from: one for all FILEs, or one for each in order.",
+            help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
+            "neither these nor context: one for all FILEs, or one for each in order.",
         ),
     ] = None,
     profile: ProfileOption = None,
+    context: Annotated[
+        ContextChoice,
+        typer.Option(
+            help="The context that answers bring, or passages of --documents that are retrieved in its "
+            "place; both compares."
+        ),
+    ] = "given",
     translate: Annotated[
-        Translate, typer.Option(help="Score a translation; both compares with scoring natively.")
+        TranslateChoice, typer.Option(help="Score a translation; both compares with scoring natively.")
     ] = "off",
     plot: Annotated[
         Path | None,
@@ -67,73 +74,62 @@ def evaluate(
     A line is that of `score` with `rating` (1 to 5), and, where known, `rating_second` and
     `message_type`. Intervals are of 95%. A malformed line is named on standard error, the rest is
     evaluated, and the exit code is 1; lines without a rating are named and counted out. Where a
-    translation is asked for by always or both and cannot be had, the exit code is 3.
+    translation is asked for by always or both and cannot be had, the exit code is 3. Where answers took
+    longer to score than scoring.timeout, and so have no score, it is 1.
 
     Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --plot rated.svg`
     """
     require("scipy", "evaluate")
+    from streams.cli.evaluate.judging import judged  # noqa: PLC0415 - needs scipy
+
     if plot:
         check_plot(plot, files)
     settings = chosen(load_settings(config), profile, processes)
     given = [Complaints(str(path)) for path in documents or []]
     known = [_documents(path, complaints) for path, complaints in zip(documents or [], given, strict=True)]
-    runs: tuple[TranslateMode, ...] = ("off", "always") if translate == "both" else (translate,)
-    for run in runs:
-        translated(settings, run)  # refused before anything is judged
-    every = (document for each in known for document in each.by_id.values())
+    ways = chosen_ways(context, translate)
+    sources = _for_each(files, known)
+    _check(ways, sources, settings)
+    settings, on_demand = started(settings, _total(files))
+    every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
     with offline_terms(settings, every) as settings, progress("judging", _total(files)) as bar:
-        found = asyncio.run(_judged(files, _for_each(files, known), settings, runs, bar))
+        options = scorer_options(settings, on_demand=on_demand)
+        found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
     _show(found, settings, plot, as_json=as_json)
-    unmet = ExitCode.UNREACHABLE if found.untranslated and "always" in runs else ExitCode.DONE
-    raise typer.Exit(max(unmet, *(each.exit_code for each in (*given, *found.complaints))))
+    always = any(way.translate == "always" for way in ways)
+    unmet = found.unsearched or (found.untranslated and always)
+    codes = [ExitCode.UNREACHABLE if unmet else late_code(found.late)]
+    raise typer.Exit(max(*codes, *(each.exit_code for each in (*given, *found.complaints))))
 
 
-def _for_each(files: Sequence[Path], known: Sequence[GivenDocuments]) -> Sequence[GivenDocuments]:
+def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:
+    """Refuse before anything is judged."""
+    for way in ways:
+        translated(settings, way.translate)
+        if way.context == "retrieved" and not all(documents):
+            raise WrongUsage("--context retrieved: needs --documents, with documents in each")
+        if way.context == "retrieved" and not settings.retrieval.enabled:
+            raise WrongUsage("--context retrieved: retrieval is switched off (retrieval.enabled)")
+
+
+def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Documents]:
     if len(known) == len(files):
         return known
     if len(known) > 1:
         raise WrongUsage("--documents: give one for all FILEs, or one for each of them in their order")
-    return [*(known or [GivenDocuments({})])] * len(files)
+    return [*(known or [[]])] * len(files)
 
 
-def _documents(path: Path, complaints: Complaints) -> GivenDocuments:
-    lines = complaints.without_bad(read(path, KnowledgeDocument))
-    return GivenDocuments({document.document_id: document for _, document in lines})
+def _documents(path: Path, complaints: Complaints) -> Documents:
+    return [document for _, document in complaints.without_bad(read(path, KnowledgeDocument))]
 
 
 def _total(files: Sequence[Path]) -> int | None:
     counts = [count(path) for path in files]
     return None if None in counts else sum(filter(None, counts))
-
-
-async def _judged(
-    files: Sequence[Path],
-    documents: Sequence[GivenDocuments],
-    settings: Settings,
-    runs: Sequence[TranslateMode],
-    bar: Progress,
-) -> Judged:
-    from streams.cli.evaluate.rated import Judged, Source, judged_lines  # noqa: PLC0415 - needs scipy
-
-    scoring, now = settings.scoring, datetime.now(UTC)
-    options = scorer_options(settings)
-    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
-    async with pool, AsyncExitStack() as stack:
-        ways = [
-            await stack.enter_async_context(open_file_translation(translated(settings, run))) for run in runs
-        ]
-        sources = [
-            Source(
-                path, [OfflineJudge(settings, pool, given, now, way) for way in ways], Complaints(str(path))
-            )
-            for path, given in zip(files, documents, strict=True)
-        ]
-        limit = scoring.processes * _WAITING_EACH
-        async with aclosing(judged_lines(sources, limit, bar)) as answers:
-            return Judged(runs, sources, [cases async for cases in answers])
 
 
 def _show(found: Judged, settings: Settings, plot: Path | None, *, as_json: bool) -> None:

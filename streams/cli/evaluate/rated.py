@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rich.progress import Progress
 
-from schemas import BadLine, RatedAnswer, Verdict
+from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
 from scoring.evaluation import Case
 from scoring.reasons import Reason
 from scoring.types import Decision, MessageType
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, read
 from streams.cli.output import say
+from streams.cli.scoring_options import tell_late
 from streams.errors import BadAnswer
 from streams.offline import OfflineJudge
+
+Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
 _TYPES = ", ".join(MessageType)
 _LINES_NAMED = 10
@@ -33,7 +36,7 @@ class Source:
     """
 
     path: Path
-    judges: Sequence[OfflineJudge]
+    judges: Sequence[Judge]
     complaints: Complaints
     unrated: list[int] = field(default_factory=list)
     answer_ids: list[str] = field(default_factory=list)
@@ -84,10 +87,20 @@ class Judged:
     @property
     def untranslated(self) -> int:
         """How many answers were to be translated and could not be."""
-        missing = (
-            Reason.TRANSLATION_UNAVAILABLE in case.degraded for cases in self.answers for case in cases
-        )
-        return sum(missing)
+        return self._degraded(Reason.TRANSLATION_UNAVAILABLE)
+
+    @property
+    def unsearched(self) -> int:
+        """How many answers were to be searched for and could not be."""
+        return self._degraded(Reason.RETRIEVAL_UNAVAILABLE)
+
+    @property
+    def late(self) -> int:
+        """How many answers took longer to score than they may."""
+        return self._degraded(Reason.SCORING_TIMEOUT)
+
+    def _degraded(self, reason: Reason) -> int:
+        return sum(reason in case.degraded for cases in self.answers for case in cases)
 
     def tell(self) -> None:
         """Say on standard error what a reader of the tables must know."""
@@ -97,6 +110,10 @@ class Judged:
             say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
         if self.untranslated:
             say(f"{self.untranslated} answers could not be translated, and are counted out")
+        if self.unsearched:
+            reason = Reason.RETRIEVAL_UNAVAILABLE
+            say(f"{self.unsearched} answers could not be searched for: degraded {reason}")
+        tell_late(self.late)
 
     def _tell_unrated(self) -> None:
         for source in self.sources:
@@ -113,6 +130,15 @@ class Judged:
             for each in self.sources
         ]
         return {"files": files}
+
+
+def without_context(judge: OfflineJudge) -> Judge:
+    """Give a judge that does not look at the context which answers bring, and so retrieves their own."""
+
+    async def verdict(answer: ChatbotAnswer) -> Verdict:
+        return await judge.verdict(replace(answer, context=(), document_ids=()))
+
+    return verdict
 
 
 async def judged_lines(
@@ -148,7 +174,7 @@ async def _judge(line: _Line) -> tuple[_Line, _Outcome | BadLine]:
     if isinstance(rated, BadLine):
         return line, rated
     try:
-        verdicts = [await judge.verdict(rated.answer) for judge in line.source.judges]
+        verdicts = [await judge(rated.answer) for judge in line.source.judges]
     except BadAnswer as error:
         return line, BadLine(line.number, f"the scorer failed on this answer: {error.error_class}")
     return line, _Outcome(rated, tuple(_case(rated, verdict) for verdict in verdicts))

@@ -13,6 +13,7 @@ from rich.text import Text
 from scoring.evaluation import (
     Agreement,
     Correlation,
+    DecisionTable,
     Deviation,
     FeatureTable,
     Gain,
@@ -25,11 +26,13 @@ from scoring.evaluation import (
     Share,
     TypeTable,
 )
+from scoring.reasons import Reason
+from scoring.types import Decision
 from streams.cli.evaluate import ways
 from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain
 from streams.cli.render import in_words
 
-T = TypeVar("T", TypeTable, Correlation, Deviation, Routing, FeatureTable, Gain)
+T = TypeVar("T", TypeTable, Correlation, Deviation, DecisionTable, Routing, FeatureTable, Gain)
 
 _DEVIATIONS: dict[str, Callable[[RatingRow], Share | None]] = {
     "within 1": lambda row: row.within_margin,
@@ -56,6 +59,8 @@ def tables(report: Report) -> Iterator[RenderableType]:
     for types in _shown(report.message_types):
         if types.answers:
             yield _types(types)
+    for decisions in _shown(report.decisions):
+        yield _decisions(decisions, report.runs)
     if not report.rated:
         return
     yield _correlations(report)
@@ -104,6 +109,20 @@ def _types(types: TypeTable) -> Lines:
     return Lines(table, Text(f"Taken: {', '.join(taken) or 'none for another'}", "dim"))
 
 
+def _decisions(found: DecisionTable, runs: Sequence[Run]) -> Lines:
+    first, second = (ways.in_words(run.name) for run in runs)
+    table = _table(f"Decisions: {first} (rows), {second} (columns)", found.group)
+    for decision in (*Decision, "changed"):
+        table.add_column(in_words(decision), justify="right")
+    for row in found.rows:
+        counts = (str(count) for count in (row.auto_send, row.review, row.blocked))
+        table.add_row(f"{in_words(row.decision)} ({row.answers})", *counts, counted(row.changed))
+    if found.same is None:
+        return Lines(table)
+    out = f"; {found.counted_out} counted out" if found.counted_out else ""
+    return Lines(table, Text(f"The same decision on {counted(found.same)}, {_range(found.same)}{out}"))
+
+
 def _correlations(report: Report) -> Lines:
     table = _table("Table IV: Spearman of score and rating", None, "* p < 0.05, ** p < 0.01; [95% interval]")
     for run in report.runs:
@@ -114,7 +133,7 @@ def _correlations(report: Report) -> Lines:
             cells = ((str(row.answers), estimate(row.spearman, row.p)) for row in rows)
             table.add_row(name(rows[0].group), *(cell for pair in cells for cell in pair))
     outs = (_counted_out(run.correlations[0], ways.in_words(run.name)) for run in report.runs)
-    gains = (_gain(each) for each in _shown(report.gains))
+    gains = (_gain(each, ways.gained(report.runs[-1].name)) for each in _shown(report.gains))
     return Lines(table, *outs, *gains)
 
 
@@ -123,8 +142,8 @@ def _counted_out(row: Correlation, how: str) -> Text:
     return Text(f"Counted out ({how}): {reasons or 'none'}", "dim")
 
 
-def _gain(found: Gain) -> Text:
-    text = Text(f"Gained by translating ({name(found.group)}), {found.answers} answers scored both ways: ")
+def _gain(found: Gain, how: str) -> Text:
+    text = Text(f"{how} ({name(found.group)}), {found.answers} answers scored both ways: ")
     return text.append(estimate(found.difference))
 
 
@@ -151,10 +170,14 @@ def _routing(found: Routing, how: str) -> Lines:
         table.add_column(f"rated {row.rating}\n({row.answers})", justify="right")
     for label, share in _DECISIONS.items():
         table.add_row(label, *(_count_and_share(share(row)) for row in found.ratings))
-    sent = found.ratings[0].auto_send
-    if sent is None:
-        return Lines(table)
-    return Lines(table, Text(f"Sent by itself of the answers rated 1: {counted(sent)}, {_range(sent)}"))
+    return Lines(table, *_about_routing(found))
+
+
+def _about_routing(found: Routing) -> Iterator[Text]:
+    if sent := found.ratings[0].auto_send:
+        yield Text(f"Sent by itself of the answers rated 1: {counted(sent)}, {_range(sent)}")
+    if found.counted_out:
+        yield Text(f"Counted out: {found.counted_out} {in_words(Reason.TRANSLATION_UNAVAILABLE)}", "dim")
 
 
 def _routing_cells(found: Routing) -> Sequence[str]:

@@ -1,0 +1,77 @@
+"""What was found for a question, for programs and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rich.text import Text
+
+from streams.cli.output import printable
+from streams.cli.search.questions import Question
+from streams.retrieval.highlights import Highlighter
+from streams.retrieval.types import Hit, Retrieved
+
+_WIDTH = 320  # characters of a passage that a person is shown
+_DIGITS = 4
+_BEFORE = 60
+
+
+def as_json(question: Question, found: Retrieved, highlighter: Highlighter) -> dict[str, Any]:
+    """Give the passages for one question; ``highlights`` are character offsets into a passage's text."""
+    return {
+        **question.ids,
+        "question": question.question,
+        "sufficient": found.sufficient,
+        "relevance": found.relevance,
+        "passages": [
+            {**asdict(hit), "highlights": _places(question, hit, highlighter)} for hit in found.hits
+        ],
+    }
+
+
+def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> Iterator[Text]:
+    """Give the passages as lines: which document, why it was found, and the words that were asked for."""
+    if not found.hits:
+        yield Text("nothing found", "yellow")
+    for number, hit in enumerate(found.hits, 1):
+        yield Text.assemble(
+            f"{number}. ",
+            (printable(hit.title), "bold"),
+            f"  {printable(hit.document_id)} ({printable(hit.language)}), "
+            f"characters {hit.start} to {hit.end}, version {hit.version}",
+        )
+        yield Text(f"   {_why(hit)}", "cyan")
+        yield Text("   ") + _excerpt(hit, _places(question, hit, highlighter))
+        yield Text()
+    if found.hits and found.relevance is not None:
+        yield Text(f"relevance {found.relevance:.2f}", "dim" if found.sufficient else "yellow")
+    if found.hits and not found.sufficient:
+        yield Text("below the relevance floor: an answer would be held, context insufficient", "yellow")
+
+
+def _why(hit: Hit) -> str:
+    return (
+        f"fused score {hit.score:.{_DIGITS}f}: "
+        f"{_ranked('keyword', hit.keyword_rank, 'BM25', hit.keyword_score)}, "
+        f"{_ranked('vector', hit.vector_rank, 'similarity', hit.similarity)}"
+    )
+
+
+def _ranked(search: str, rank: int | None, measure: str, value: float | None) -> str:
+    place = "not found" if rank is None else f"rank {rank}"
+    return f"{search} {place}" + ("" if value is None else f" ({measure} {value:.2f})")
+
+
+def _places(question: Question, hit: Hit, highlighter: Highlighter) -> tuple[tuple[int, int], ...]:
+    return highlighter.places(question.question, hit.text, hit.language)
+
+
+def _excerpt(hit: Hit, places: tuple[tuple[int, int], ...]) -> Text:
+    start = max(0, min(places[0][0] - _BEFORE, len(hit.text) - _WIDTH)) if places else 0
+    end = min(len(hit.text), start + _WIDTH)
+    text = Text(printable(hit.text[start:end]))  # printable() keeps every offset
+    for first, last in places:
+        text.stylize("bold black on yellow", max(first - start, 0), max(last - start, 0))
+    return Text("…" if start else "") + text + Text("…" if end < len(hit.text) else "")

@@ -1,0 +1,1 @@
+"""Retrieval: the passages that an answer should rest on, for answers that come without any."""

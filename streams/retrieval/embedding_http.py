@@ -1,0 +1,139 @@
+"""Vectors from an endpoint that speaks OpenAI's embeddings protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import httpx
+import numpy as np
+from pydantic import SecretStr
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from streams.retrieval.embedding import EmbeddingFailed, Vectors, normalised, only
+from streams.settings import RetrievalSettings
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
+_TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
+
+
+class EmbeddingsEndpoint:
+    """Asks ``POST <url>/embeddings`` for vectors, some texts at a time.
+
+    What may pass (no connection, status 429 and 5xx) is tried again, up to ``attempts`` times in all.
+    A redirect is not followed: it would send texts to an address nobody chose.
+
+    Args:
+        url: such as ``https://api.openai.com/v1``.
+        model: by the endpoint's name.
+        key: sent as a bearer token; None: no such header.
+        dimensions: asked for; None: the model's own.
+        timeout: seconds that one call may take.
+        attempts: how often a call is tried at most.
+        batch: how many texts go into one call.
+        floor: see :class:`~streams.retrieval.embedding.Embedder`; 0 where nobody measured it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: SecretStr | None = None,
+        *,
+        dimensions: int | None = None,
+        timeout: float = 10.0,
+        attempts: int = 3,
+        batch: int = 32,
+        floor: float = 0.0,
+    ) -> None:
+        self.name = f"http {model}" + (f" {dimensions}" if dimensions else "")
+        self.floor = floor
+        self.weight = 1.0
+        self.word_weight = 0.0
+        self._url = f"{url.rstrip('/')}/embeddings"
+        self._model = model
+        self._asked_dimensions = dimensions
+        self._batch = batch
+        self._retrying = Retrying(
+            stop=stop_after_attempt(attempts),
+            wait=wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
+            retry=retry_if_exception(_may_pass),
+            reraise=True,
+        )
+        headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
+
+    @classmethod
+    def of(cls, settings: RetrievalSettings) -> Self:
+        """Open the endpoint that the settings name."""
+        return cls(
+            str(settings.embeddings_url),
+            settings.embeddings_model or "",
+            settings.embeddings_key,
+            dimensions=settings.embeddings_dimensions,
+            timeout=settings.embeddings_timeout,
+            attempts=settings.embeddings_attempts,
+            batch=settings.embeddings_batch,
+        )
+
+    @cached_property
+    def dimensions(self) -> int:
+        """What was asked for, else as many as the model gives."""
+        return self._asked_dimensions or self.embed_documents(["dimensions"]).shape[1]
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text; raises EmbeddingFailed."""
+        parts = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
+        return np.concatenate([self._embedded(part) for part in parts])
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a question; raises EmbeddingFailed."""
+        return only(self._embedded([text]))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        try:
+            answer = self._retrying(self._ask, list(texts))
+        except httpx.HTTPError as error:
+            raise EmbeddingFailed(_code(error)) from None  # what it says may quote what was sent
+        return _read(answer, len(texts), self._asked_dimensions)
+
+    def _ask(self, texts: list[str]) -> httpx.Response:
+        wanted: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if self._asked_dimensions:
+            wanted["dimensions"] = self._asked_dimensions
+        return self._client.post(self._url, json=wanted).raise_for_status()
+
+
+def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, httpx.HTTPStatusError):
+        status = error.response.status_code
+        return status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR
+    return isinstance(error, httpx.TransportError)
+
+
+def _code(error: httpx.HTTPError) -> str:
+    match error:
+        case httpx.HTTPStatusError():
+            return f"embeddings_status_{error.response.status_code}"
+        case httpx.TimeoutException():
+            return "embeddings_timeout"
+        case _:
+            return "embeddings_unreachable"
+
+
+def _read(answer: httpx.Response, count: int, dimensions: int | None) -> Vectors:
+    # Whatever else comes, of whatever shape, is no answer to what was asked.
+    unreadable: Callable[[], EmbeddingFailed] = lambda: EmbeddingFailed("embeddings_unreadable")  # noqa: E731
+    try:
+        rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
+        vectors = np.asarray([row["embedding"] for row in rows], dtype=np.float32)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise unreadable() from None
+    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimensions or vectors.shape[1]):  # noqa: PLR2004
+        raise unreadable()
+    return normalised(vectors)

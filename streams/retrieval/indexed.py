@@ -1,0 +1,29 @@
+"""What goes into the index, and the word for its absence: apart from LanceDB, which is slow to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas import KnowledgeDocument
+
+LAYOUT_VERSION = 1  # raise it with every change of the columns or of what is in them
+
+
+class NoIndex(Exception):
+    """There is no index, or not one that was built with what is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document to be indexed; ``version`` is that of ``document_version``."""
+
+    document_id: str
+    version: str
+    language: str
+    title: str
+    text: str
+
+    @classmethod
+    def of(cls, document: KnowledgeDocument, version: str) -> IndexedDocument:
+        """Return what is indexed of a document."""
+        return cls(document.document_id, version, document.language, document.title, document.text)

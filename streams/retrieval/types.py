@@ -1,0 +1,64 @@
+"""What retrieval finds for a question, and how it ranked it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk of a document, and why it was found.
+
+    ``start`` and ``end`` are character offsets into the document's text; ``version`` is the document's
+    version. ``keyword_rank`` and ``vector_rank`` count from 1, None where that search did not find the chunk.
+    ``keyword_score`` is BM25's, ``similarity`` the cosine of question and chunk in [-1, 1], ``score`` the
+    fused one.
+    """
+
+    document_id: str
+    version: str
+    language: str
+    title: str
+    text: str
+    start: int
+    end: int
+    score: float
+    similarity: float
+    keyword_rank: int | None = None
+    keyword_score: float | None = None
+    vector_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The hits for one question, the best first.
+
+    ``sufficient`` says whether they reach the relevance floor, ``relevance`` what they reach: that of the
+    most relevant hit, None where there is none.
+    """
+
+    hits: tuple[Hit, ...]
+    sufficient: bool
+    relevance: float | None = None
+
+
+class RetrievalUnavailable(Exception):
+    """The documents cannot be searched now; the message is a stable code, such as ``index_incomplete``."""
+
+
+class Retriever(Protocol):
+    """Whoever finds documents for a question."""
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        """Find the passages for one question.
+
+        Args:
+            question: as the customer asked it.
+            language: ISO 639-1, None where it is not known.
+            seconds: how long it may take at most.
+
+        Raises:
+            RetrievalUnavailable: there is no index (yet), or it cannot be read, or time is up.
+        """
+        ...

@@ -1,0 +1,288 @@
+"""Keeps the index equal to the current documents of the store, in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Self
+
+import structlog
+
+from streams.enrichment.store import DocumentStore, Snapshot
+from streams.errors import InfrastructureFailure
+from streams.retrieval.builder import Optimise, Put, Remove
+from streams.retrieval.builder_process import Builder, BuilderFailed
+from streams.retrieval.indexed import IndexedDocument
+from streams.retrieval.kept_state import is_folder, is_remembered, remember
+from streams.retrieval.patience import Patience
+from streams.settings import RetrievalSettings
+
+log = structlog.get_logger(__name__)
+
+#: Documents that are committed together: what a killed builder has to do again at most.
+_BATCH = 64
+#: So many batches lie between two tidyings of a long build.
+_TIDY_BATCHES = 200
+#: An index that the builder finds damaged so often in a row is deleted and built anew.
+_DAMAGES_BEFORE_ANEW = 2
+#: A builder takes hundreds of megabytes and seconds to start: it waits so long for more to do.
+_IDLE_SECONDS = 60.0
+_PROGRESS_SECONDS = 60.0
+_FINISH_SECONDS = 5.0
+
+
+class IndexUpkeep:
+    """Puts what changed in the store into the index, for as long as it is entered.
+
+    The work is done by a process of its own, started when there is something to do, and ended when there
+    was nothing for a while. An index that is as it was when it last had all documents is not even opened.
+
+    A failure is logged (once for the same reason), counted, and tried again after an interval; what is
+    in the index stays and can be searched. Only an index whose files are missing or damaged is deleted
+    and built anew, after ever longer waits. Nothing of this ends the worker: what is not indexed is only
+    not found, and until all was indexed once :attr:`complete` is not set.
+
+    Args:
+        store: the documents.
+        location: of the index: a folder or a URI.
+        builder: builds there.
+        settings: what it is built with, and how often it is looked at.
+        after: begin when this is set.
+        on_replaced: awaited when the index was opened or made anew, before it counts as complete.
+        on_failure: called after each update that failed.
+        on_indexed: called with how many documents were put in, after each time that some were.
+        idle_seconds: how long the process is kept that has nothing to do.
+
+    Attributes:
+        settled: set once the first update is over, with or without success.
+        complete: set while the index is known to have had all documents, at least once.
+        indexed: how many documents it has.
+        to_do: how many are to be put in or taken out, as far as is known.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        location: str,
+        builder: Builder,
+        settings: RetrievalSettings,
+        after: asyncio.Event,
+        *,
+        on_replaced: Callable[[], Awaitable[None]],
+        on_failure: Callable[[], None] = lambda: None,
+        on_indexed: Callable[[int], None] = lambda _documents: None,
+        idle_seconds: float = _IDLE_SECONDS,
+    ) -> None:
+        self.settled = asyncio.Event()
+        self.complete = asyncio.Event()
+        self.indexed = 0
+        self.to_do = 0
+        self._store = store
+        self._location = location
+        self._settings = settings
+        self._after = after
+        self._on_replaced = on_replaced
+        self._on_failure = on_failure
+        self._on_indexed = on_indexed
+        self._idle_seconds = idle_seconds
+        self._builder = builder
+        self._patience = Patience(settings.retry_interval)
+        self._contents: dict[str, str] | None = None
+        self._seen: object = None
+        self._noted = False
+        self._busy_at = self._told_at = time.monotonic()
+        self._failure: str | None = None
+        self._damages = 0
+        self._distrusted = False
+        self._ending = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin, in the background."""
+        self._task = asyncio.create_task(self._run(), name="retrieval-index")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End; what the builder has in work is given up."""
+        self._ending = True
+        await asyncio.to_thread(self._builder.end)
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_FINISH_SECONDS)
+
+    @property
+    def builder_pid(self) -> int | None:
+        """Of the process that builds, if one runs."""
+        return self._builder.pid
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the index has, and needs, no document; there may be no files of it then."""
+        return self.complete.is_set() and not self.indexed
+
+    def distrust(self) -> None:
+        """Note that searches find the index damaged; it is built anew.
+
+        Of one that is still being built that says nothing: there may have been no files of it yet.
+        """
+        if self.complete.is_set():
+            self._distrusted = True
+
+    async def _run(self) -> None:
+        await self._after.wait()
+        while not self._ending:
+            ok = await self._updated()
+            interval = self._settings.update_interval if ok else self._settings.retry_interval
+            await asyncio.sleep(interval)
+
+    async def _updated(self) -> bool:
+        try:
+            if await asyncio.to_thread(self._update):
+                await self._on_replaced()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker goes on without it
+            if not self._ending:
+                # In a thread: it waits for the builder's end.
+                await asyncio.to_thread(self._fail, error)
+            self.settled.set()
+            return False
+        if self._failure:
+            log.info("retrieval_index_works_again")
+        self._failure, self._damages = None, 0
+        self._patience.is_whole()
+        self.complete.set()
+        self.settled.set()
+        return True
+
+    def _update(self) -> bool:
+        """Take in what changed; return whether the index was opened or made anew."""
+        if self._distrusted:
+            self._set_aside("index_damaged")
+        if self._is_gone():
+            self._set_aside("index_gone")
+        seen = self._store.next_offsets
+        if seen == self._seen and self._contents is not None:
+            self._rest(self._contents)
+            return False
+        with self._store.snapshot() as documents:
+            current = {key: version.name for key, version in documents.versions().items()}
+            opened = self._contents is None
+            contents = self._opened(current)
+            if contents != current:
+                opened |= not self._builder.running
+                self._take_in_changes(documents, current, self._started(contents))
+        self._seen = seen
+        return opened
+
+    def _opened(self, current: Mapping[str, str]) -> dict[str, str]:
+        """Find out what the index has; only where that is not known otherwise it is opened for it."""
+        if self._contents is None:
+            self._noted = is_remembered(self._location, self._settings, current)
+            if self._noted or not (current or self._exists()):
+                self._contents = dict(current)
+        contents = self._started(None) if self._contents is None else self._contents
+        self._show(contents, 0)
+        return contents
+
+    def _started(self, contents: dict[str, str] | None) -> dict[str, str]:
+        self._busy_at = time.monotonic()
+        if contents is None or not self._builder.running:
+            contents = self._builder.start()
+            self._distrusted = False  # said of the files as they were before, such as none
+            if not contents:
+                self.complete.clear()  # it was made just now
+        self._contents = contents
+        return contents
+
+    def _rest(self, contents: Mapping[str, str]) -> None:
+        if not self._noted and contents:
+            remember(self._location, self._settings, contents)
+            self._noted = True
+        if self._builder.running and time.monotonic() - self._busy_at > self._idle_seconds:
+            self._builder.kill()
+
+    def _exists(self) -> bool:
+        return not is_folder(self._location) or os.path.isdir(self._location)  # noqa: PTH112
+
+    def _is_gone(self) -> bool:
+        return bool(self._contents) and not self._exists()
+
+    def _take_in_changes(
+        self, documents: Snapshot, current: Mapping[str, str], contents: dict[str, str]
+    ) -> None:
+        gone = [key for key in contents if key not in current]
+        changed = [key for key, version in current.items() if contents.get(key) != version]
+        self._noted = False
+        self._show(contents, len(gone) + len(changed))
+        for batch in _batches(gone):
+            self._builder.do(Remove(batch))
+            _forget(contents, batch)
+            self._show(contents, self.to_do - len(batch))
+        for number, batch in enumerate(_batches(changed), 1):
+            stored = [found for key in batch if (found := documents.get(key))]
+            self._put([IndexedDocument.of(one.document, one.version) for one in stored], contents)
+            self._show(contents, self.to_do - len(batch))
+            if number % _TIDY_BATCHES == 0:
+                self._builder.do(Optimise())
+        if gone or changed:
+            self._builder.do(Optimise())
+        self._busy_at = time.monotonic()
+
+    def _put(self, documents: Sequence[IndexedDocument], contents: dict[str, str]) -> None:
+        for known in (False, True):
+            some = [one for one in documents if (one.document_id in contents) is known]
+            if some:
+                self._builder.do(Put(some, known))
+                self._on_indexed(len(some))
+        contents.update({one.document_id: one.version for one in documents})
+
+    def _show(self, contents: Mapping[str, str], to_do: int) -> None:
+        self.indexed, self.to_do = len(contents), to_do
+        now = time.monotonic()
+        if not to_do:
+            self._told_at = now
+        elif now - self._told_at > _PROGRESS_SECONDS:
+            self._told_at = now
+            log.info("retrieval_index_progress", indexed=self.indexed, to_do=to_do)
+
+    def _fail(self, error: Exception) -> None:
+        reason = (
+            str(error) if isinstance(error, BuilderFailed | InfrastructureFailure) else type(error).__name__
+        )
+        if reason != self._failure:
+            log.error("retrieval_index_failed", reason=reason)
+        self._failure = reason
+        self._contents = None  # what it has is asked again
+        self._builder.kill()
+        self._on_failure()
+        self._damages += isinstance(error, BuilderFailed) and error.damaged
+        if self._damages >= _DAMAGES_BEFORE_ANEW:
+            self._distrusted = True
+
+    def _set_aside(self, reason: str) -> None:
+        """Delete the index, so that it is built anew, unless that was done too lately."""
+        if not self._patience.allows:
+            return
+        self._patience.began()
+        log.warning("retrieval_index_built_anew", reason=reason)
+        self._distrusted, self._damages, self._contents = False, 0, None
+        self.complete.clear()
+        self._builder.kill()
+        from streams.retrieval.index import remove  # noqa: PLC0415 - a second to import
+
+        with suppress(OSError, RuntimeError):
+            remove(self._location)
+
+
+def _forget(contents: dict[str, str], document_ids: Sequence[str]) -> None:
+    for document_id in document_ids:
+        contents.pop(document_id, None)
+
+
+def _batches(keys: Sequence[str]) -> Iterator[list[str]]:
+    rest = iter(keys)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch

@@ -1,0 +1,111 @@
+"""Retrieval for a store of documents, with a builder that needs no process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from schemas import KnowledgeDocument
+from streams.enrichment.store import Change, DocumentStore
+from streams.retrieval.builder import Work, Workbench, failed
+from streams.retrieval.builder_process import BuilderFailed
+from streams.retrieval.service import Retrieval, open_retrieval
+from streams.settings import RetrievalSettings, Settings
+
+T = TypeVar("T")
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+INVOICE = "Verstuur een factuur via **Facturatie / Facturen** en klik op **Versturen**."
+LEAVE = "Vraag verlof aan via **Portaal / Verlof** en kies de dagen die je vrij wilt zijn."
+
+
+class LocalBuilder:
+    """Builds in the thread that asks for it; ``failing`` is raised by all work while it is set."""
+
+    pid = None
+
+    def __init__(self, location: str, settings: RetrievalSettings) -> None:
+        self.starts = 0
+        self.works: list[Work] = []
+        self.failing: Exception | None = None
+        self._arguments = location, settings
+        self._workbench: Workbench | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._workbench is not None
+
+    def start(self) -> dict[str, str]:
+        self.starts += 1
+        return self._reported(self._open)
+
+    def do(self, work: Work) -> None:
+        assert self._workbench
+        self.works.append(work)
+        self._reported(lambda: self._do(work))
+
+    def kill(self) -> None:
+        self._workbench = None
+
+    def end(self) -> None:
+        self.kill()
+
+    def _open(self) -> dict[str, str]:
+        self._workbench = Workbench(*self._arguments)
+        return self._workbench.contents()
+
+    def _do(self, work: Work) -> None:
+        if self.failing:
+            raise self.failing
+        assert self._workbench
+        self._workbench.do(work)
+
+    def _reported(self, act: Callable[[], T]) -> T:
+        try:
+            return act()
+        except Exception as error:
+            told = failed(error)
+            raise BuilderFailed(told.reason, damaged=told.damaged) from error
+
+
+class Service:
+    """Opens retrieval for a store, as often as asked, and keeps the builder of the last time at hand.
+
+    ``failing`` is what a new builder begins with.
+    """
+
+    def __init__(self, settings: Settings, store: DocumentStore) -> None:
+        self.settings = settings
+        self.failures = 0
+        self.failing: Exception | None = None
+        self.builder: LocalBuilder
+        self._store = store
+
+    def open(self, **retrieval: object) -> AbstractAsyncContextManager[Retrieval]:
+        changed = self.settings.retrieval.model_copy(update=retrieval)
+        after = asyncio.Event()
+        after.set()
+        return open_retrieval(
+            self.settings.model_copy(update={"retrieval": changed}),
+            self._store,
+            after,
+            on_failure=self._fail,
+            builder=self._build,
+        )
+
+    def _fail(self) -> None:
+        self.failures += 1
+
+    def _build(self, location: str, settings: RetrievalSettings) -> LocalBuilder:
+        self.builder = LocalBuilder(location, settings)
+        self.builder.failing = self.failing
+        return self.builder
+
+
+def put(store: DocumentStore, offset: int, document_id: str, text: str | None) -> None:
+    """Put a document into the store, or with None take it out."""
+    document = KnowledgeDocument(document_id, "nl", document_id, text, NOW) if text else None
+    store.apply([Change(document_id, document, 0, offset, offset)], {0: offset + 1})

@@ -1,0 +1,59 @@
+"""A store of documents and its index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from streams.enrichment.store import DocumentStore
+from streams.retrieval import embedding
+from streams.settings import DocumentSettings, RetrievalSettings, Settings
+from tests.support.local_retrieval import INVOICE, LEAVE, Service, put
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Give settings with which the index follows at once and everything is relevant."""
+    return Settings(
+        documents=DocumentSettings(store=tmp_path / "store"),
+        retrieval=RetrievalSettings(update_interval=0.05, retry_interval=0.05, floor=-1),
+    )
+
+
+@pytest.fixture
+def empty_store(settings: Settings) -> Iterator[DocumentStore]:
+    """Give a store without documents."""
+    store = DocumentStore(settings.documents.store)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def store(empty_store: DocumentStore) -> DocumentStore:
+    """Give a store with two documents."""
+    put(empty_store, 0, "invoice", INVOICE)
+    put(empty_store, 1, "leave", LEAVE)
+    return empty_store
+
+
+@pytest.fixture(scope="session")
+def _embedder() -> Callable[[RetrievalSettings], embedding.Embedder]:
+    opened = cache(lambda: embedding.open_embedder(RetrievalSettings()))
+    return lambda _settings: opened()
+
+
+@pytest.fixture
+def service(
+    settings: Settings,
+    store: DocumentStore,
+    _embedder: Callable[[RetrievalSettings], embedding.Embedder],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Service:
+    """Give retrieval for the store with two documents; the model is read once for all tests."""
+    opened = _embedder(RetrievalSettings())
+    monkeypatch.setattr(embedding, "open_embedder", lambda _settings: opened)
+    monkeypatch.setattr("streams.retrieval.service.open_embedder", lambda _settings: opened)
+    return Service(settings, store)

@@ -1,0 +1,44 @@
+"""Documents are cut into overlapping pieces that hold all of them."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.retrieval.chunks import cut
+
+TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
+SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60
+
+
+@given(TEXTS, st.integers(16, 80), st.integers(0, 15))
+def test_chunks_are_pieces_of_the_text_in_order_and_leave_out_only_white_space(
+    text: str, characters: int, overlap: int
+) -> None:
+    chunks = cut(text, characters, overlap)
+    assert chunks
+    covered: set[int] = set()
+    for chunk in chunks:
+        assert text[chunk.start : chunk.end] == chunk.text
+        assert len(chunk.text) <= characters
+        covered.update(range(chunk.start, chunk.end))
+    assert [c.start for c in chunks] == sorted({c.start for c in chunks})
+    assert all(place in covered or character.isspace() for place, character in enumerate(text))
+
+
+def test_a_short_document_is_one_chunk() -> None:
+    assert [chunk.text for chunk in cut("Short.", 1024, 512)] == ["Short."]
+    assert len(cut("", 1024, 512)) == 1
+
+
+def test_chunks_end_at_the_ends_of_sentences_and_overlap() -> None:
+    chunks = cut(SENTENCES, 1024, 512)
+    assert all(chunk.text.endswith(".") and chunk.text[0].isupper() for chunk in chunks)
+    pairs = list(itertools.pairwise(chunks))
+    assert all(256 <= former.end - later.start <= 512 for former, later in pairs)
+
+
+def test_half_a_character_is_replaced_and_moves_no_offset() -> None:
+    assert cut("a \ud800 b", 1024, 512)[0].text == "a \ufffd b"

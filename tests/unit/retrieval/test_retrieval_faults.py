@@ -1,0 +1,135 @@
+"""What a failure of the index proves is told from what LanceDB says, which is one class for all."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from scoring.language import LanguageDetector
+from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.faults import Fault, described, fault_of
+from streams.retrieval.indexed import NoIndex
+from streams.retrieval.patience import Patience
+from streams.retrieval.retriever import LanceRetriever
+from streams.retrieval.search import Search
+from streams.retrieval.types import RetrievalUnavailable, Retrieved
+
+SLOW = RuntimeError("lance error: Query Execution error: Query timeout after 0 ms, scanner.rs:8155:66")
+DAMAGED = RuntimeError("lance error: LanceError(IO): failed to fill whole buffer, function.rs:250:5")
+GONE = RuntimeError("lance error: Not found: store/index/chunks.lance/data/1000110.lance, local.rs:273:40")
+FULL = RuntimeError("lance error: LanceError(IO): No space left on device (os error 28), writer.rs:191:9")
+LARGE = RuntimeError("lance error: LanceError(IO): File too large (os error 27), structural.rs:191:9")
+FORBIDDEN = ValueError("Failed to connect: UnableToWalkDir { err: Os { code: 13, kind: PermissionDenied } }")
+UNREACHABLE = ValueError('Failed to connect: IO { source: Generic { store: "S3", source: ListRequest } }')
+FOUND = Retrieved((), sufficient=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "fault", "reason"),
+    [
+        (SLOW, Fault.SLOW, "RuntimeError"),
+        (TimeoutError(), Fault.SLOW, "TimeoutError"),
+        (DAMAGED, Fault.DAMAGE, "RuntimeError"),
+        (GONE, Fault.DAMAGE, "RuntimeError"),
+        (FileNotFoundError(errno.ENOENT, "gone"), Fault.DAMAGE, "ENOENT"),
+        (NoIndex("no_index"), Fault.DAMAGE, "no_index"),
+        (FULL, Fault.SURROUNDINGS, "ENOSPC"),
+        (LARGE, Fault.SURROUNDINGS, "EFBIG"),
+        (FORBIDDEN, Fault.SURROUNDINGS, "EACCES"),
+        (UNREACHABLE, Fault.SURROUNDINGS, "ValueError"),
+        (EmbeddingFailed("embeddings_timeout"), Fault.SURROUNDINGS, "embeddings_timeout"),
+        (MemoryError(), Fault.SURROUNDINGS, "MemoryError"),
+        (TypeError("a mistake of ours"), Fault.SURROUNDINGS, "TypeError"),
+    ],
+)
+def test_only_missing_and_unreadable_files_are_damage(error: Exception, fault: Fault, reason: str) -> None:
+    assert fault_of(error) is fault
+    assert described(error) == reason
+
+
+class _Failing:
+    """Answers each search with the next of its outcomes."""
+
+    def __init__(self, outcomes: Sequence[Exception | None]) -> None:
+        self._outcomes = iter(outcomes)
+
+    def __call__(self, _question: str, _language: str | None, _seconds: float) -> Retrieved:
+        if outcome := next(self._outcomes):
+            raise outcome
+        return FOUND
+
+
+async def _asked(outcomes: Sequence[Exception | None]) -> tuple[list[str], int]:
+    """Search as often as there are outcomes; return what was told, and how often of damage."""
+    damages: list[None] = []
+    search = cast("Search", _Failing(outcomes))
+    retriever = LanceRetriever(
+        lambda: search, lambda: LanguageDetector(()), on_damaged=lambda: damages.append(None)
+    )
+    told = []
+    for _ in outcomes:
+        try:
+            await retriever.retrieve("question", "en", 20)
+            told.append("found")
+        except RetrievalUnavailable as error:
+            told.append(str(error))
+    retriever.close()
+    return told, len(damages)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told", "damages"),
+    [
+        ([SLOW] * 7, {"timeout"}, 0),
+        ([TimeoutError()] * 7, {"timeout"}, 0),
+        ([FULL] * 7, {"index_failed"}, 0),
+        ([EmbeddingFailed("embeddings_unreachable")] * 7, {"index_failed"}, 0),
+        ([DAMAGED] * 3, {"index_failed"}, 1),
+        ([DAMAGED, DAMAGED, None, DAMAGED, DAMAGED], {"index_failed", "found"}, 0),
+        ([DAMAGED] * 6, {"index_failed"}, 2),
+    ],
+)
+def test_only_damage_found_again_and_again_is_told_as_damage(
+    outcomes: list[Exception | None], told: set[str], damages: int
+) -> None:
+    assert asyncio.run(_asked(outcomes)) == (pytest.approx(list(_told(outcomes))), damages)
+    assert set(_told(outcomes)) == told
+
+
+def _told(outcomes: Sequence[Exception | None]) -> list[str]:
+    codes = {Fault.SLOW: "timeout", Fault.DAMAGE: "index_failed", Fault.SURROUNDINGS: "index_failed"}
+    return [codes[fault_of(outcome)] if outcome else "found" for outcome in outcomes]
+
+
+class _Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_index_that_is_damaged_again_and_again_is_built_anew_ever_more_seldom_but_every_hour() -> None:
+    clock = _Clock()
+    patience, waits = Patience(30, clock), []
+    for _ in range(12):
+        began = clock.now
+        while not patience.allows:
+            clock.now += 1
+        waits.append(clock.now - began)
+        patience.began()
+    assert waits == [0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]
+
+
+def test_an_index_that_stayed_whole_for_long_is_built_anew_at_once() -> None:
+    clock = _Clock()
+    patience = Patience(30, clock)
+    for _ in range(3):
+        clock.now += 1_000
+        assert patience.allows
+        patience.began()
+        assert not patience.allows
+        patience.is_whole()

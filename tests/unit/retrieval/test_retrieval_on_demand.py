@@ -1,0 +1,152 @@
+"""The documents of a file are indexed once, and only for a question."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from scoring.reasons import Reason
+from streams.enrichment.context import GivenDocuments
+from streams.errors import InfrastructureFailure
+from streams.judging import ScoringOff
+from streams.offline import OfflineJudge
+from streams.retrieval import files
+from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
+from streams.retrieval.types import RetrievalUnavailable, Retrieved
+from streams.settings import RetrievalSettings, Settings, WrongSettings
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+DOCUMENT = KnowledgeDocument("d-1", "en", "Saving", "Click **Save**.", NOW)
+SECRET = "what the customer wrote"
+
+
+class Files:
+    """Stands in for the building of an index, which takes a while, or fails; counts how often it is begun."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.opened = self.closed = 0
+        self._error = error
+
+    @asynccontextmanager
+    async def open(
+        self, _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None]
+    ) -> AsyncIterator["Files"]:
+        self.opened += 1
+        await asyncio.sleep(0.01)
+        if self._error:
+            raise self._error
+        on_indexed(1, 1)
+        yield self
+        self.closed += 1
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        raise RetrievalUnavailable("nothing is searched here")
+
+
+@pytest.fixture
+def building(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Files]:
+    def build(error: Exception | None = None) -> Files:
+        made = Files(error)
+        monkeypatch.setattr(files, "open_file_retriever", made.open)
+        return made
+
+    return build
+
+
+async def test_questions_that_come_together_wait_for_one_index(building: Callable[..., Files]) -> None:
+    made = building()
+    progress: list[tuple[int, int]] = []
+    async with retriever_on_demand([DOCUMENT], Settings(), lambda *done: progress.append(done)) as retrieval:
+        assert retrieval
+        found = await asyncio.gather(*(retrieval.opened() for _ in range(20)))
+        assert await retrieval.opened() is made
+    assert (set(found), made.opened, made.closed, progress) == ({made}, 1, 1, [(1, 1)])
+
+
+async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
+    building: Callable[..., Files],
+) -> None:
+    made = building(OSError(28, "No space left on device"))
+    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+        assert retrieval
+        failed = await asyncio.gather(*(retrieval.opened() for _ in range(5)), return_exceptions=True)
+    assert {str(each) for each in failed} == {"the documents cannot be indexed: No space left on device"}
+    assert made.opened == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (RuntimeError(SECRET), InfrastructureFailure, "RuntimeError"),
+        (ValueError(SECRET), InfrastructureFailure, "ValueError"),
+        (EmbeddingFailed("embeddings_unreachable"), InfrastructureFailure, "use: embeddings_unreachable"),
+        (EmbeddingFailed("embedder_not_installed"), WrongSettings, "retrieval.embedder use"),
+    ],
+)
+async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
+    building: Callable[..., Files], error: Exception, kind: type[Exception], told: str
+) -> None:
+    building(error)
+    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+        assert retrieval
+        with pytest.raises(kind) as caught:
+            await retrieval.opened()
+    assert told in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -> None:
+    off = Settings(retrieval=RetrievalSettings(enabled=False))
+    async with retriever_on_demand([], Settings()) as none, retriever_on_demand([DOCUMENT], off) as neither:
+        assert (none, neither) == (None, None)
+
+
+async def test_an_index_is_built_for_an_answer_without_context_alone(building: Callable[..., Files]) -> None:
+    made = building()
+    settings = Settings()
+    off = ScoringOff(settings.policy, settings.scoring.profile)
+    async with retriever_on_demand([DOCUMENT], settings) as retrieval:
+        judge = OfflineJudge(settings, off, GivenDocuments.of([DOCUMENT]), NOW, retrieval=retrieval)
+        answer = ChatbotAnswer("a", "c", "How?", "So.", NOW, document_ids=("gone",))
+        await judge.verdict(answer)
+        await judge.verdict(
+            ChatbotAnswer("a", "c", "How?", "So.", NOW, context=(ContextPassage("x", "text"),))
+        )
+        assert made.opened == 0
+        verdict = await judge.verdict(ChatbotAnswer("a", "c", "How?", "So.", NOW))
+        assert made.opened == 1
+    assert Reason.RETRIEVAL_UNAVAILABLE in verdict.degraded
+
+
+async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def build(on_indexed: Callable[[int, int], None]) -> None:
+        began.set()
+        try:
+            for number in range(100_000_000):
+                on_indexed(number, 100_000_000)
+        finally:
+            ended.set()
+
+    @asynccontextmanager
+    async def opened(
+        _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None]
+    ) -> AsyncIterator[None]:
+        await asyncio.to_thread(build, on_indexed)
+        yield
+
+    monkeypatch.setattr(files, "open_file_retriever", opened)
+    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+        assert isinstance(retrieval, OnDemandRetriever)
+        waiting = asyncio.create_task(retrieval.opened())
+        await asyncio.to_thread(began.wait, 10)
+        waiting.cancel()
+    assert await asyncio.to_thread(ended.wait, 10)

@@ -1,0 +1,283 @@
+"""``truthgate search`` shows what is found, and why; ``score`` and ``evaluate`` judge against it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from streams.cli.entry import run
+from tests.support.commands import truthgate_here
+
+HOSTILE = "Press **Save** \x1b[2J and \u202eevas\u202c then \x07 wait."
+DOCUMENTS = [
+    (
+        "invoice",
+        "nl",
+        "Factuur versturen",
+        "Open de factuur en klik op **Versturen**. De factuur gaat per post.",
+    ),
+    ("invoice", "en", "Sending invoices", "Open the invoice and click **Send**. The invoice goes by mail."),
+    (
+        "leave",
+        "nl",
+        "Verlof aanvragen",
+        "Klik op **Verlof** en kies de dagen. Je leidinggevende keurt het goed.",
+    ),
+    ("odd", "en", "Saving\x1b[2J", HOSTILE),
+]
+QUESTION = "Hoe verstuur ik een factuur?"
+
+Truthgate = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def written(path: Path, *lines: dict[str, Any] | str) -> Path:
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder where all tests here keep the one index that they share."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    names = ("document_id", "language", "title", "text")
+    rows = [dict(zip(names, row, strict=True)) for row in DOCUMENTS]
+    return written(tmp_path_factory.mktemp("documents") / "documents.jsonl", *rows)
+
+
+@pytest.fixture
+def command(cache: Path) -> Truthgate:
+    return lambda *arguments, **more: truthgate_here(
+        *arguments, environment={"XDG_CACHE_HOME": str(cache), **more}
+    )
+
+
+@pytest.fixture
+def narrow() -> Iterator[None]:
+    with patch.dict(os.environ, {"COLUMNS": "30"}):
+        yield
+
+
+def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, documents: Path) -> None:
+    done = command("search", QUESTION, "--documents", documents)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("1. Factuur versturen  invoice (nl), characters 0 to 67")
+    assert "keyword rank 1 (BM25 " in done.stdout
+    assert "vector rank 1 (similarity " in done.stdout
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
+    command: Truthgate, documents: Path
+) -> None:
+    shown = command("search", "How do I save?", "--documents", documents, "--language", "en").stdout
+    assert "Saving" in shown
+    assert not {"\x1b", "\x07", "\u202e", "\u202c"} & set(shown)
+    assert max(map(len, shown.splitlines())) <= 30
+
+
+def test_for_programs_a_question_is_one_line_with_ranks_scores_and_places(
+    command: Truthgate, documents: Path
+) -> None:
+    found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
+    assert list(found) == ["question", "sufficient", "relevance", "passages"]
+    first = found["passages"][0]
+    assert (first["document_id"], first["language"], first["start"], first["end"]) == ("invoice", "nl", 0, 67)
+    assert (first["keyword_rank"], first["vector_rank"]) == (1, 1)
+    assert first["text"] == DOCUMENTS[0][3]
+    words = [first["text"][start:end] for start, end in first["highlights"]]
+    assert words == ["factuur", "Versturen", "factuur"]
+    scores = [passage["score"] for passage in found["passages"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    file = written(
+        tmp_path / "questions.jsonl",
+        {"id": 7, "question": QUESTION, "rating": 3},
+        "broken",
+        {"answer_id": "a-1", "question": "How do I send an invoice?", "language": "en", "answer": "So."},
+        {"id": "x"},
+        {"question": ""},
+        '{"question": "q", "id": NaN}',
+        '{"question": "q", "id": "\\ud800"}',
+        {"question": "Klingonska?", "language": "tlh"},
+        {"question": "verlof " * 15_000, "question_id": {"n": 1}},
+    )
+    done = command("search", "--questions", file, "--documents", documents)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    complaints = zip(done.stderr.splitlines(), (2, 4, 5, 6, 7), strict=True)
+    assert [line for line, number in complaints if f"{file}, line {number}: " not in line] == []
+    ids = [{name: value for name, value in each.items() if name.endswith("id")} for each in found]
+    assert ids == [{"id": 7}, {"answer_id": "a-1"}, {}, {"question_id": {"n": 1}}]
+    assert found[1]["passages"][0]["language"] == "en"
+    assert found[3]["passages"][0]["document_id"] == "leave"
+
+
+def test_bad_documents_are_named_and_the_others_are_searched(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "documents.jsonl"
+    file.write_text(documents.read_text() + '\n{"document_id": "x"}\nbroken')
+    done = command("search", QUESTION, "--documents", file, "--passages", "1", "--json")
+    assert done.returncode == 1
+    assert [f"{file}, line {number}: " in done.stderr for number in (5, 6)] == [True, True]
+    assert len(json.loads(done.stdout)["passages"]) == 1
+
+
+@pytest.mark.parametrize("content", ["", "broken\n"])
+def test_without_a_document_there_is_nothing_to_search(
+    command: Truthgate, tmp_path: Path, content: str
+) -> None:
+    file = tmp_path / "documents.jsonl"
+    file.write_text(content)
+    done = command("search", QUESTION, "--documents", file)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("truthgate: there is nothing to search: no document")
+
+
+@pytest.mark.parametrize("arguments", [(), (QUESTION, "--questions")])
+def test_either_a_question_or_a_file_of_them_is_asked_for(
+    documents: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    more = [str(documents)] if arguments else []
+    assert run(["search", *arguments, *more, "--documents", str(documents)]) == 2
+    assert capsys.readouterr().err == "truthgate: give a QUESTION, or a file of them with --questions\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "code", "complaint"),
+    [
+        ({"XDG_CACHE_HOME": "/dev/null"}, 3, "the documents cannot be indexed: Not a directory"),
+        (
+            {
+                "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",
+                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": "http://127.0.0.1:9",
+                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
+                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_ATTEMPTS": "1",
+            },
+            3,
+            "the documents cannot be indexed: http: embeddings_unreachable",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["search", "score"])
+def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
+    command: Truthgate,
+    documents: Path,
+    tmp_path: Path,
+    name: str,
+    environment: dict[str, str],
+    code: int,
+    complaint: str,
+) -> None:
+    """Never a review of everything, which would look like a result."""
+    answers = written(tmp_path / "a.jsonl", *[{"question": QUESTION, "answer": "Zo."}] * 3)
+    arguments = ("search", QUESTION) if name == "search" else ("score", answers)
+    done = command(*arguments, "--documents", documents, **environment)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"truthgate: {complaint}\n")
+
+
+def test_answers_without_context_are_scored_against_what_is_retrieved(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    asked = {"question": QUESTION, "answer": "Klik op **Versturen**.", "language": "nl"}
+    inline = {"document_id": "i", "text": "Klik op **Versturen**."}
+    file = written(
+        tmp_path / "a.jsonl", asked, {**asked, "document_ids": ["leave"]}, {**asked, "context": [inline]}
+    )
+    done = command("score", file, "--documents", documents)
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["context_source"] for each in verdicts] == ["retrieved", "by_id", "inline"]
+    first = verdicts[0]["context"][0]
+    assert (first["document_id"], first["start"], first["end"]) == ("invoice", 0, 67)
+    assert verdicts[0]["context_ids"][0] == "invoice"
+    assert first["score"] > 0
+
+
+def test_no_index_is_built_for_answers_that_all_bring_their_context(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "a.jsonl", {"question": "q?", "answer": "a", "document_ids": ["gone"]})
+    done = command("score", file, "--documents", documents, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert json.loads(done.stdout)["degraded"][0] == "context_missing"
+    assert not (tmp_path / "cache").exists()
+
+
+RATED = {
+    "question": QUESTION,
+    "answer": "Klik op **Versturen**.",
+    "language": "nl",
+    "message_type": "instruction",
+    "context": [{"document_id": "i", "text": "Open de factuur en klik op **Verzenden**."}],
+    "rating": 5,
+}
+
+
+def test_an_evaluation_compares_given_with_retrieved_contexts(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    rows = [{**RATED, "answer_id": f"a-{number}", "rating": 1 + number % 5} for number in range(4)]
+    file = written(tmp_path / "rated.jsonl", *rows)
+    options = ("--documents", documents, "--context", "both")
+    found = json.loads(command("evaluate", file, *options, "--json").stdout)
+    assert [each["name"] for each in found["runs"]] == ["given", "retrieved"]
+    table = found["decisions"][0]
+    assert (table["answers"], table["counted_out"], table["same"]["count"]) == (4, 0, 0)
+    blocked = next(row for row in table["rows"] if row["decision"] == "blocked")
+    assert (blocked["answers"], blocked["review"]) == (4, 4)
+    shown = command("evaluate", file, *options).stdout
+    assert "Decisions: context given (rows), context retrieved" in " ".join(shown.split())
+    assert "The same decision on 0 of 4" in shown
+    assert "translating" not in shown
+    alone = json.loads(command("evaluate", file, *options[:2], "--context", "retrieved", "--json").stdout)
+    assert [each["name"] for each in alone["runs"]] == ["retrieved"]
+    assert alone["decisions"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--context", "retrieved"), "--context retrieved: needs --documents"),
+        (("--context", "both", "--translate", "both"), "compare one of them at a time"),
+        (("--context", "maybe"), "maybe"),
+    ],
+)
+def test_what_cannot_be_compared_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], complaint: str
+) -> None:
+    assert run(["evaluate", str(written(tmp_path / "rated.jsonl", RATED)), *options]) == 2
+    shown = capsys.readouterr().err
+    assert complaint in shown
+    assert shown.count("\n") == 1
+
+
+def test_a_search_loads_neither_the_parser_nor_the_stream_nor_what_identifies_a_language_that_is_given(
+    cache: Path, documents: Path
+) -> None:
+    heavy = ("spacy", "faust", "scipy", "pandas")
+    code = (
+        "import sys; from streams.cli.entry import run; from scoring import language; "
+        f"run(['search', 'Hoe?', '--documents', {str(documents)!r}, '--language', 'nl', '--json']); "
+        f"print(*[name for name in {heavy!r} if name in sys.modules], "
+        "language.load_model.cache_info().currsize, "
+        "file=sys.stderr)"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert json.loads(done.stdout)["passages"]
+    assert done.stderr.strip() == "0"
