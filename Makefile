@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# As many at once as there are CPUs; the tests of one file one after the other, since they share what is slow to make.
+PARALLEL ?= --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint unit integration faults bench requirements clean
@@ -33,14 +35,14 @@ lint: install ## style, types and the directions of imports
 	$(BIN)/lint-imports
 
 unit: install ## the tests that need no broker
-	$(BIN)/python -m pytest tests/unit
+	$(BIN)/python -m pytest tests/unit $(PARALLEL)
 
 .PHONY: explore
 explore: install ## the unit tests with examples that were never tried before
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest tests/unit -m hypothesis
 
 integration: install ## the tests on a real Apache Kafka
-	$(BIN)/python -m pytest tests/integration
+	$(BIN)/python -m pytest tests/integration $(PARALLEL)
 
 .PHONY: faults-short
 faults-short: install
@@ -53,6 +55,8 @@ bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.stream
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.scoring --language nl
+	$(BIN)/python -m benchmarks.prepared
+	$(BIN)/python -m benchmarks.enrichment --documents 1000
 
 requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \

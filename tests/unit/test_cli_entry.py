@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from streams.cli.entry import app, run
-from tests.support.commands import clean_environment, command, truthgate
+from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
 
 COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
 LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
@@ -143,8 +143,8 @@ def test_ctrl_c_is_one_line_and_code_130() -> None:
     assert process.stdout.readline().startswith("{")
     process.send_signal(signal.SIGINT)
     begin = time.monotonic()
-    _, complaint = process.communicate(timeout=30)
-    assert time.monotonic() - begin < 15
+    _, complaint = process.communicate(timeout=100)
+    assert time.monotonic() - begin < 60
     assert (process.returncode, complaint) == (130, "truthgate: interrupted\n")
 
 
@@ -164,7 +164,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
     process.stdout.close()
     complaint = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(30), complaint) == (141, "")
+    assert (process.wait(100), complaint) == (141, "")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "ANSWERS"]])
@@ -178,7 +178,7 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(
         stderr=subprocess.PIPE,
         env=clean_environment(),
         text=True,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     assert done.returncode == 2

@@ -10,7 +10,7 @@ import pytest
 
 from streams.cli.entry import run
 from streams.cli.evaluate import extras
-from tests.support.commands import truthgate
+from tests.support.commands import truthgate, truthgate_here
 
 TRUE = {
     "question": "Can I save?",
@@ -66,14 +66,24 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
 
 
 def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
-    shown = truthgate("evaluate", rated).stdout
+    shown = truthgate_here("evaluate", rated).stdout
     headings = ("Table III", "Table IV", "Table V", "Routing", "Each feature alone", "Two raters on 2")
     assert [heading for heading in headings if heading not in shown] == []
 
 
+def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path: Path) -> None:
+    file = written(tmp_path / "late.jsonl", {**TRUE, "rating": 5}, {**UNTRUE, "rating": 1})
+    done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
+    assert done.returncode == 1
+    assert done.stderr == (
+        "truthgate: 2 answers took longer to score than they may (scoring.timeout): "
+        "degraded scoring_timeout\n"
+    )
+
+
 def test_one_rating_for_all_gives_tables_without_a_correlation_and_no_warning(tmp_path: Path) -> None:
     file = written(tmp_path / "same.jsonl", *[{**TRUE, "answer_id": f"a-{n}", "rating": 5} for n in range(4)])
-    done = truthgate("evaluate", file, "--json")
+    done = truthgate_here("evaluate", file, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["runs"][0]["correlations"][0]["spearman"] is None
 
@@ -85,18 +95,18 @@ def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path)
     given = [written(tmp_path / f"d{index}.jsonl", json.dumps(row)) for index, row in enumerate(rows)]
     for documents, code in (((given[0],), 0), (given, 0), ((*given, given[0]), 2)):
         options = [part for each in documents for part in ("--documents", each)]
-        assert truthgate("evaluate", *files, *options, "--json").returncode == code
+        assert truthgate_here("evaluate", *files, *options, "--json").returncode == code
 
 
 def test_answers_that_are_repeated_are_told_since_intervals_take_them_for_new_ones(tmp_path: Path) -> None:
     line = {**TRUE, "answer_id": "a-1", "rating": 5}
-    done = truthgate("evaluate", written(tmp_path / "twice.jsonl", line, line), "--json")
+    done = truthgate_here("evaluate", written(tmp_path / "twice.jsonl", line, line), "--json")
     assert "1 answer ids are repeated" in done.stderr
 
 
 @pytest.mark.parametrize("lines", [(), ({"question": "q", "answer": "a"},)])
 def test_a_file_that_rates_nothing_is_no_input(tmp_path: Path, lines: tuple[dict[str, str], ...]) -> None:
-    done = truthgate("evaluate", written(tmp_path / "unrated.jsonl", *lines))
+    done = truthgate_here("evaluate", written(tmp_path / "unrated.jsonl", *lines))
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing to evaluate" in done.stderr
 
@@ -136,6 +146,6 @@ def test_an_extra_that_is_not_installed_is_named(
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:
-    code = "import sys, streams.worker, streams.cli; print({'scipy', 'matplotlib'} & set(sys.modules))"
+    code = "import sys, streams.worker, streams.cli.entry; print({'scipy', 'matplotlib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
     assert done.stdout.decode().strip() == "set()"

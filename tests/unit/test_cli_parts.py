@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from schemas import Verdict, VerdictEvidence, VerdictFeature
+from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.cli.demo.view import tables
@@ -22,6 +22,8 @@ from streams.cli.output import json_line, printable
 from streams.cli.render import excerpt, offending, verdict_line
 from streams.cli.replay import Pace
 from streams.cli.replayed import MAX_METADATA, Replayed
+from streams.cli.resending import Resent
+from streams.cli.sending import Outcome, Outgoing
 from streams.topics import Topics
 from streams.verdicts import verdict_id
 
@@ -132,8 +134,28 @@ def test_a_line_tells_decision_score_type_id_reason_and_words() -> None:
     assert line.endswith("blocked    1.0  binary       a-1  undefined component  “Send to the bank”")
 
 
+def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved_each_once() -> None:
+    passages = tuple(VerdictPassage(f"d-{n}", "0123456789abcdef", 0.5, 0, 9) for n in (1, 1, 2, 3, 4))
+    retrieved = replace(VERDICT, context_source="retrieved", context=passages)
+    named = "(retrieved: d-1@01234567, d-2@01234567, d-3@01234567 and 1 more)"
+    assert verdict_line(retrieved).plain.endswith(f"“Send to the bank”  {named}")
+    by_id = replace(VERDICT, context_source="by_id", context=passages[:1])
+    assert verdict_line(by_id).plain.endswith("  (by id: d-1@01234567)")
+    inline = replace(VERDICT, context_source="inline", context=(VerdictPassage("d-1"),))
+    assert verdict_line(inline).plain == verdict_line(VERDICT).plain
+
+
 def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None:
-    line = verdict_line(replace(VERDICT, answer_id="a\x1b[2J\n1", reasons=("new\nreason",))).plain
+    hostile = VerdictPassage("d\x1b[2J\n1", "v\n")
+    line = verdict_line(
+        replace(
+            VERDICT,
+            answer_id="a\x1b[2J\n1",
+            reasons=("new\nreason",),
+            context_source="by_id",
+            context=(hostile,),
+        )
+    ).plain
     assert "\x1b" not in line
     assert "\n" not in line
 
@@ -208,6 +230,31 @@ def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure()
 )
 def test_a_letter_goes_only_to_an_input_topic_whatever_its_header_says(named: bytes, goes_to: str) -> None:
     assert letter([("dlq.topic", named)]).again(Topics("")).topic == goes_to
+
+
+def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
+    place = [("dlq.topic", b"documents"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
+    one = letter([*place, ("dlq.first_failed_at", b"2026-03-02T09:15:00Z")])
+    other = replace(letter([*place, ("dlq.first_failed_at", b"later")]), partition=2, offset=9)
+    assert one.origin == other.origin
+    assert letter([*place[:2], ("dlq.offset", b"13")]).origin != one.origin
+    assert replace(other, value=b"of a topic made anew").origin != one.origin
+    assert letter([("dlq.stage", b"decode")]).origin is None
+
+
+async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
+    async def send(record: Outgoing, outcome: Outcome) -> None:
+        assert record.value == b"\xc3\x01"
+        outcome(None)
+
+    place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
+    resent = Resent(Topics(""), send, documents=False)
+    for offset in (7, 8):
+        await resent.take(replace(letter(place), offset=offset))
+    await resent.take(replace(letter([]), offset=9))
+    assert resent.sent == {"answers": 2}
+    assert [each.place for each in resent.done] == ["0:7", "0:8", "0:9"]
+    assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
 
 
 def test_a_record_with_hostile_headers_is_still_a_letter() -> None:

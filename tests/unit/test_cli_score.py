@@ -20,7 +20,7 @@ from streams.errors import BadAnswer, Stage
 from streams.judging import ScoringOff
 from streams.offline import OfflineJudge
 from streams.settings import Settings
-from tests.support.commands import truthgate
+from tests.support.commands import truthgate, truthgate_here
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I save?", "Yes, click **Save**.", NOW, document_ids=("d-1",))
@@ -83,7 +83,7 @@ def test_of_1000_malformed_lines_each_is_named_and_the_good_ones_between_are_sco
             good_ids.append(f"a-{index}")
     file = tmp_path / "answers.jsonl"
     file.write_bytes(b"\n".join(lines) + b"\n")
-    done = truthgate("score", file)
+    done = truthgate_here("score", file)
     assert done.returncode == 1
     assert [json.loads(line)["answer_id"] for line in done.stdout.splitlines()] == good_ids
     complaints = done.stderr.splitlines()
@@ -98,7 +98,7 @@ def test_verdicts_have_the_fields_of_the_contract_and_do_not_depend_on_the_numbe
 ) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_bytes(b"\n".join(good(index) for index in range(100)))
-    runs = [truthgate("score", file, "--processes", count) for count in ("1", "3")]
+    runs = [truthgate_here("score", file, "--processes", count) for count in ("1", "3")]
     assert [run.returncode for run in runs] == [0, 0]
     one, three = ([json.loads(line) for line in run.stdout.splitlines()] for run in runs)
     assert list(one[0]) == list(Verdict.__dataclass_fields__)
@@ -116,7 +116,7 @@ def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> No
         json.dumps({"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."})
         + "\nbroken"
     )
-    done = truthgate("score", answers, "--documents", documents)
+    done = truthgate_here("score", answers, "--documents", documents)
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["context_ids"], first["degraded"]) == (["d-1"], [])
     assert (second["context_ids"], second["degraded"], second["decision"]) == (
@@ -212,13 +212,35 @@ def test_the_sample_is_scored_whole(name: str) -> None:
 def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_bytes(good(1))
-    done = truthgate(command, file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'})
+    done = truthgate_here(
+        command, file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'}
+    )
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert done.stderr.startswith("truthgate: scoring: language 'nl': pipeline 'nope_pipeline' ")
 
 
 def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
-    """An answer that is over its time has its process replaced, which is logged."""
+    """An answer that is over its time has its process replaced, which is logged, and is counted."""
     done = truthgate("score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
     assert [json.loads(line)["degraded"][0] for line in done.stdout.splitlines()] == ["scoring_timeout"]
-    assert done.stderr == ""
+    assert done.stderr == (
+        "truthgate: 1 answers took longer to score than they may (scoring.timeout): "
+        "degraded scoring_timeout\n"
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_temporary_folder_that_does_not_serve_is_one_line_and_wrong_usage(
+    tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(good(1))
+    done = truthgate(command, file, environment={"TMPDIR": str(folder)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "truthgate: TMPDIR: no scoring process can be started with this temporary folder: "
+        "AF_UNIX path too long\n"
+    )

@@ -45,7 +45,8 @@ def complaint(config: Path | None = None) -> str:
         ),
         ("TRUTHGATE_WEB_PORT", "8080", ["TRUTHGATE_WEB_PORT is not", "did you mean TRUTHGATE_WEB__PORT?"]),
         ("TRUTHGATE_WEB", "8080", ["TRUTHGATE_WEB is not"]),
-        ("TRUTHGATE_KAFKA", "{broken", ["kafka"]),
+        ("TRUTHGATE_KAFKA", "{broken", ["TRUTHGATE_KAFKA should be JSON"]),
+        ("TRUTHGATE_SCORING__PIPELINES", "nl_core_news_sm", ["TRUTHGATE_SCORING__PIPELINES should be JSON"]),
         ("TRUTHGATE_LOG__LEVEL", "loud", ["TRUTHGATE_LOG__LEVEL: ", "'debug', 'info'"]),
         ("TRUTHGATE_SCORING__PROFILE", "gpt", ["TRUTHGATE_SCORING__PROFILE: "]),
         (

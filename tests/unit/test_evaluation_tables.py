@@ -13,6 +13,7 @@ from scoring.evaluation import (
     Group,
     agreement,
     correlation,
+    decision_table,
     deviation,
     feature_table,
     gain,
@@ -212,3 +213,52 @@ def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases: li
 def test_languages_share_the_answers_out(cases: list[Case]) -> None:
     shares = [Group(language).of(cases) for language in ("nl", "en", "unknown")]
     assert sum(map(len, shares)) == len(Group().of(cases)) == len(cases)
+
+
+SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
+
+
+def decided(*decisions: Decision, **other: object) -> list[Case]:
+    return [case(decision=each, **other) for each in decisions]
+
+
+def test_two_ways_are_compared_by_what_each_decided_about_every_answer() -> None:
+    """Of 5: both hold 1 and block 1; of those sent one is blocked, of those blocked one held, one sent."""
+    first = decided(HELD, BLOCKED, SENT, BLOCKED, BLOCKED)
+    table = decision_table(first, decided(HELD, BLOCKED, BLOCKED, HELD, SENT))
+    assert table.same
+    assert (table.answers, table.counted_out, table.same.count, table.same.total) == (5, 0, 2, 5)
+    assert [(row.decision, row.answers, row.auto_send, row.review, row.blocked) for row in table.rows] == [
+        (SENT, 1, 0, 0, 1),
+        (HELD, 1, 0, 1, 0),
+        (BLOCKED, 3, 1, 1, 1),
+    ]
+    assert [row.changed and row.changed.count for row in table.rows] == [1, 0, 2]
+
+
+def test_without_answers_there_is_no_agreement() -> None:
+    table = decision_table([], [])
+    assert (table.answers, table.same, {row.changed for row in table.rows}) == (0, None, {None})
+
+
+@given(st.lists(st.tuples(st.sampled_from(Decision), st.sampled_from(Decision), st.booleans())))
+def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(
+    pairs: list[tuple[Decision, Decision, bool]],
+) -> None:
+    gap = ("translation_unavailable",)
+    first = [case(decision=one) for one, _, _ in pairs]
+    second = [case(decision=other, degraded=gap if wrong else ()) for _, other, wrong in pairs]
+    table = decision_table(first, second)
+    assert sum(row.auto_send + row.review + row.blocked for row in table.rows) == table.answers
+    assert table.answers + table.counted_out == len(pairs)
+    assert decision_table(first, second, Group("en")).answers == 0
+
+
+def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_translated_ones() -> None:
+    """Each was judged the other way; one without a rating is in no table."""
+    untranslated = {"degraded": ("translation_unavailable",)}
+    cases = [case(4.0, 1), case(4.0, 1, **untranslated), case(4.0, None, **untranslated)]
+    found = routing(cases)
+    assert (found.ratings[0].answers, found.counted_out) == (1, 1)
+    whole = report({"off": [case(4.0, 1)] * 3, "always": cases})
+    assert [(each.answers, each.counted_out) for each in whole.decisions[:1]] == [(1, 2)]

@@ -227,13 +227,13 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
 
 
 async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:
-    server.behave(delay=0.8)
+    server.behave(delay=4)
     for limit, seconds in ((5, 0.2), (0.2, 5)):
         changed = translation.model_copy(update={"time_limit": limit})
         async with open_translation(changed) as opened:
             began = time.monotonic()
             assert (await opened.prepare(EXCHANGE, seconds)).degraded
-            assert time.monotonic() - began < 0.7
+            assert time.monotonic() - began < 3
 
 
 async def test_the_worker_judges_the_translation(translation: TranslationSettings, tmp_path: Path) -> None:
@@ -250,15 +250,15 @@ async def test_the_worker_judges_the_translation(translation: TranslationSetting
 async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_is_left(
     translation: TranslationSettings, server: LibreTranslate
 ) -> None:
-    server.behave(delay=3)
+    server.behave(delay=8)
     settings = Settings(translation=translation)
     judge = NotingJudge(settings)
     async with open_translation(translation) as opened:
         processor = AnswerProcessor(settings, Codec(), LIBRARY, judge, translation=opened)
         received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
         began = time.monotonic()
-        verdict = await processor.verdict(received, Deadline(_now() + 0.6))
-        assert time.monotonic() - began < 0.6
+        verdict = await processor.verdict(received, Deadline(_now() + 2))
+        assert 1 <= time.monotonic() - began < 2
     assert verdict.degraded == ("translation_unavailable",)
     assert verdict.decision == "review"
     assert [exchange.translation for exchange in judge.asked] == [None]

@@ -138,7 +138,7 @@ def test_a_slow_answer_ends_at_the_time_limit(
     server.behave(**behaviour)
     began = time.monotonic()
     assert fault(provider) is Fault.TIMEOUT
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 4  # the answer would take five
 
 
 def test_a_connection_that_breaks_is_told(server: LibreTranslate, provider: Provider) -> None:
