@@ -263,7 +263,8 @@ class RetrievalSettings(_Section):
         True, description="off: an answer that brings neither passages nor document ids goes to review"
     )
     index: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="a folder, or the URI of an object storage; unset: beside documents.store"
+        None,
+        description="this worker's own folder, or URI of an object storage; unset: beside documents.store",
     )
     embedder: Literal["use", "e5", "http"] = Field(
         "use",
@@ -318,7 +319,9 @@ class RetrievalSettings(_Section):
     )
     time_limit: Seconds = Field(5, description="how long one search may take")
     ready_before_complete: bool = Field(
-        False, description="search what is indexed so far; off: wait until all is indexed"
+        False,
+        description="answer before all is indexed; off: wait for that, or until it has failed once; what is "
+        "found in an index that is behind goes to review",
     )
     update_interval: Seconds = Field(5, description="how often changes of documents are taken in, at most")
     retry_interval: Seconds = Field(30, description="how long until a failed update is tried again")
@@ -330,8 +333,12 @@ class RetrievalSettings(_Section):
     def _is_whole(self) -> RetrievalSettings:
         if self.overlap_characters >= self.chunk_characters:
             raise ValueError("overlap_characters should be less than chunk_characters")
+        if not (self.keyword_weight or self.vector_weight is None or self.vector_weight):
+            raise ValueError("keyword_weight and vector_weight cannot both be 0")
         if self.embedder == "http" and not (self.embeddings_url and self.embeddings_model):
             raise ValueError("embedder http needs embeddings_url and embeddings_model")
+        if self.embedder == "http" and self.floor is None:
+            raise ValueError("embedder http needs a floor: how alike texts are differs from model to model")
         return self
 
 

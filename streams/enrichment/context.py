@@ -204,7 +204,9 @@ async def _retrieved(
     documents_of = [
         documents.in_version(hit.document_id, hit.version, answer.produced_at) for hit in found.hits
     ]
-    return _with_staleness(_of_hits(found, documents_of), documents, outdated=None in documents_of)
+    return _with_staleness(
+        _of_hits(found, documents_of), documents, outdated=found.behind or None in documents_of
+    )
 
 
 def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) -> ResolvedContext:

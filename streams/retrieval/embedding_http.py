@@ -103,7 +103,11 @@ class EmbeddingsEndpoint:
         return _read(answer, len(texts), self._asked_dimensions)
 
     def _ask(self, texts: list[str]) -> httpx.Response:
-        wanted: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        wanted: dict[str, Any] = {
+            "model": self._model,
+            "input": [text or " " for text in texts],
+            "encoding_format": "float",
+        }
         if self._asked_dimensions:
             wanted["dimensions"] = self._asked_dimensions
         return self._client.post(self._url, json=wanted).raise_for_status()

@@ -30,7 +30,7 @@ class Fault(Enum):
 
 def fault_of(error: BaseException) -> Fault:
     """Tell what a failed search or change of the index proves."""
-    if isinstance(error, EmbeddingFailed | MemoryError):
+    if isinstance(error, EmbeddingFailed | MemoryError | UnicodeError):
         return Fault.SURROUNDINGS
     if isinstance(error, NoIndex) or type(error).__name__ in _PANICS:
         return Fault.DAMAGE

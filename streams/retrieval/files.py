@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from fcntl import LOCK_EX, flock
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from platformdirs import user_cache_path
 
@@ -20,7 +22,7 @@ from scoring.lexicon import Lexicon, load_lexicons
 from streams.enrichment.versions import document_version
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.index import ChunkIndex, remove
-from streams.retrieval.indexed import IndexedDocument, NoIndex
+from streams.retrieval.indexed import NOTES, IndexedDocument, NoIndex
 from streams.retrieval.indexing import put
 from streams.retrieval.layout import BuiltWith
 from streams.retrieval.retriever import LanceRetriever
@@ -30,7 +32,8 @@ from streams.settings import RetrievalSettings, Settings
 #: So many indexes of files are kept, the latest used ones.
 _KEPT = 8
 _BATCH = 64
-_DONE = "complete"
+_DONE = NOTES
+_LOOK_SECONDS = 0.1
 
 
 @asynccontextmanager
@@ -88,7 +91,7 @@ def _searchable(
     built_with = BuiltWith.of(settings, embedder.name, embedder.dimensions)
     path = folder / _name(documents, built_with)
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
+    with _locked(path, lambda: on_indexed(0, len(documents))):
         index = _kept(path, built_with)
         if index is None:
             index = _built(path, built_with, embedder, documents, settings, on_indexed)
@@ -141,17 +144,28 @@ def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocum
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     # Of two commands at once on the same file one builds and the other waits, as long as that takes.
-    with (folder / "lock").open("ab") as lock:
-        flock(lock, LOCK_EX)
+    with path.with_suffix(".lock").open("ab") as lock:
+        while not _is_taken(lock):
+            waiting()
+            time.sleep(_LOOK_SECONDS)
         yield
+
+
+def _is_taken(lock: IO[bytes]) -> bool:
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _forget_oldest(folder: Path) -> None:
     kept = sorted((path for path in folder.iterdir() if path.is_dir()), key=_used_at, reverse=True)
     for path in kept[_KEPT:]:
         remove(str(path))
+        path.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def _used_at(path: Path) -> float:

@@ -21,9 +21,8 @@ import lancedb
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat
 from lancedb.query import MatchQuery
 
-from streams.retrieval.indexed import NoIndex
+from streams.retrieval.indexed import NOTES, TABLE, NoIndex, is_folder, table_folder
 from streams.retrieval.layout import (
-    TABLE,
     BuiltWith,
     described_in,
     keyword_column,
@@ -36,6 +35,7 @@ _FRESH_SECONDS = 1.0
 #: Longer than any search takes: no file goes that a search still reads.
 _KEPT = timedelta(minutes=5)
 _COLUMNS = ["document_id", "version", "language", "title", "text", "start", "end", "vector"]
+_OTHER_INDEXES: Mapping[str, Any] = {"language": Bitmap, "chunk_id": BTree, "document_id": BTree}
 _VECTOR_INDEX = "vector_idx"
 #: Of 250,000 chunks, a fifth of the partitions gives 98 of the 100 nearest in a tenth of the time.
 _PARTITION_ROWS = 2_000
@@ -88,6 +88,8 @@ class ChunkIndex:
             raise NoIndex("no_index") from error
         if described_in(table.schema) != built_with.described():
             raise NoIndex("index_built_otherwise")
+        if len(list(table.list_indices())) < len(keyword_columns()) + len(_OTHER_INDEXES):
+            raise NoIndex("index_half_made")  # whoever made it was killed between two of them
         return cls(table, built_with)
 
     @classmethod
@@ -98,9 +100,8 @@ class ChunkIndex:
         table = database.create_table(TABLE, schema=schema(built_with))
         for column, language in keyword_columns().items():
             table.create_index(column, config=_keywords(language), replace=True)
-        table.create_index("language", config=Bitmap())
-        table.create_index("chunk_id", config=BTree())
-        table.create_index("document_id", config=BTree())
+        for column, kind in _OTHER_INDEXES.items():
+            table.create_index(column, config=kind())
         return cls(table, built_with)
 
     def refresh(self) -> None:
@@ -197,9 +198,17 @@ def _says_none(error: Exception) -> bool:
 
 
 def remove(location: str) -> None:
-    """Delete what is at a location: an index can be built again at any time."""
-    if "://" not in location:
-        shutil.rmtree(Path(location), ignore_errors=True)
+    """Delete the index at a location, which can be built again at any time, and nothing else there.
+
+    A wrong setting may have named a folder that holds somebody's files.
+    """
+    if is_folder(location):
+        folder = Path(location)
+        shutil.rmtree(table_folder(location), ignore_errors=True)
+        for note in folder.glob(f"{NOTES}*"):
+            note.unlink(missing_ok=True)
+        with suppress(OSError):  # there is more in it
+            folder.rmdir()
         return
     with suppress(ValueError, FileNotFoundError):
         lancedb.connect(location).drop_table(TABLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from schemas import KnowledgeDocument
 
@@ -27,3 +28,18 @@ class IndexedDocument:
     def of(cls, document: KnowledgeDocument, version: str) -> IndexedDocument:
         """Return what is indexed of a document."""
         return cls(document.document_id, version, document.language, document.title, document.text)
+
+
+#: The table of an index, and what the names of files begin with that say something about the whole of it.
+TABLE = "chunks"
+NOTES = "complete"
+
+
+def is_folder(location: str) -> bool:
+    """Whether an index is in a folder of this machine."""
+    return "://" not in location
+
+
+def table_folder(location: str) -> Path:
+    """Return where the files of an index are that is in a folder."""
+    return Path(location) / f"{TABLE}.lance"

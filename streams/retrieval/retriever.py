@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -38,6 +39,7 @@ class LanceRetriever:
         detector: says which language a question is in that comes without.
         is_ready: whether the index may be searched yet.
         is_empty: whether there are no documents to search.
+        is_behind: whether the index is known not to have all documents as they are now.
         on_damaged: called after some searches in a row that opened the index anew and found it damaged.
     """
 
@@ -47,12 +49,14 @@ class LanceRetriever:
         detector: Callable[[], LanguageDetector],
         is_ready: Callable[[], bool] = lambda: True,
         is_empty: Callable[[], bool] = lambda: False,
+        is_behind: Callable[[], bool] = lambda: False,
         on_damaged: Callable[[], None] = lambda: None,
     ) -> None:
         self._open_search = open_search
         self._detector = detector
         self._is_ready = is_ready
         self._is_empty = is_empty
+        self._is_behind = is_behind
         self._on_damaged = on_damaged
         self._search: Search | None = None
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="retrieval")
@@ -88,7 +92,7 @@ class LanceRetriever:
         if not self._is_ready():
             raise RetrievalUnavailable(INDEX_INCOMPLETE)
         if self._is_empty():
-            return Retrieved((), sufficient=False)
+            return Retrieved((), sufficient=False, behind=self._is_behind())
         running = asyncio.get_running_loop().run_in_executor(
             self._threads, self._retrieve, question, language, seconds
         )
@@ -102,7 +106,7 @@ class LanceRetriever:
             self._fail(failed)
             raise RetrievalUnavailable(INDEX_FAILED) from failed
         self._failure, self._damages = None, 0
-        return found
+        return replace(found, behind=self._is_behind())
 
     def _retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -91,6 +92,8 @@ class Search:
         """
         deadline = time.monotonic() + seconds
         question = question[:_LONGEST]
+        if not question.strip():
+            return Retrieved((), sufficient=False)
         vector = self._embedder.embed_query(question)
         self._index.refresh()
         languages = self._index.languages()
@@ -105,7 +108,9 @@ class Search:
 
     def _in(self, only: str | None, asked: _Asked) -> Retrieved:
         ranked = self._ranked(only, asked)
-        best = list(ranked.fused)[: self._settings.candidates]
+        # A page that has nothing but a title says nothing, however much the title is like the question.
+        says_something = (key for key in ranked.fused if ranked.chunks[key].text.strip())
+        best = list(islice(says_something, self._settings.candidates))
         hits = tuple(_hit(ranked, key, asked.vector) for key in self._diverse(ranked, best))
         relevance = max((self._relevance(asked.question, asked.language, hit) for hit in hits), default=None)
         return Retrieved(hits, relevance is not None and relevance >= self._floor, relevance)

@@ -35,12 +35,14 @@ class Retrieved:
     """The hits for one question, the best first.
 
     ``sufficient`` says whether they reach the relevance floor, ``relevance`` what they reach: that of the
-    most relevant hit, None where there is none.
+    most relevant hit, None where there is none. ``behind`` says that some documents are known to be missing
+    from what was searched, or to be there in an older version.
     """
 
     hits: tuple[Hit, ...]
     sufficient: bool
     relevance: float | None = None
+    behind: bool = False
 
 
 class RetrievalUnavailable(Exception):

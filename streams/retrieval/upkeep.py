@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,8 +15,8 @@ from streams.enrichment.store import DocumentStore, Snapshot
 from streams.errors import InfrastructureFailure
 from streams.retrieval.builder import Optimise, Put, Remove
 from streams.retrieval.builder_process import Builder, BuilderFailed
-from streams.retrieval.indexed import IndexedDocument
-from streams.retrieval.kept_state import is_folder, is_remembered, remember
+from streams.retrieval.indexed import IndexedDocument, is_folder, table_folder
+from streams.retrieval.kept_state import is_remembered, remember
 from streams.retrieval.patience import Patience
 from streams.settings import RetrievalSettings
 
@@ -124,6 +123,11 @@ class IndexUpkeep:
         """Whether the index has, and needs, no document; there may be no files of it then."""
         return self.complete.is_set() and not self.indexed
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the documents are known, or believed, to differ from what the index has."""
+        return bool(self._failure or self.to_do) or self._seen != self._store.next_offsets
+
     def distrust(self) -> None:
         """Note that searches find the index damaged; it is built anew.
 
@@ -143,7 +147,9 @@ class IndexUpkeep:
         try:
             if await asyncio.to_thread(self._update):
                 await self._on_replaced()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the worker goes on without it
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, panics of LanceDB too, the worker goes on
             if not self._ending:
                 # In a thread: it waits for the builder's end.
                 await asyncio.to_thread(self._fail, error)
@@ -205,7 +211,7 @@ class IndexUpkeep:
             self._builder.kill()
 
     def _exists(self) -> bool:
-        return not is_folder(self._location) or os.path.isdir(self._location)  # noqa: PTH112
+        return not is_folder(self._location) or table_folder(self._location).is_dir()
 
     def _is_gone(self) -> bool:
         return bool(self._contents) and not self._exists()
@@ -248,7 +254,7 @@ class IndexUpkeep:
             self._told_at = now
             log.info("retrieval_index_progress", indexed=self.indexed, to_do=to_do)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         reason = (
             str(error) if isinstance(error, BuilderFailed | InfrastructureFailure) else type(error).__name__
         )

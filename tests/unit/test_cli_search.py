@@ -166,6 +166,7 @@ def test_either_a_question_or_a_file_of_them_is_asked_for(
                 "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": "http://127.0.0.1:9",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
+                "TRUTHGATE_RETRIEVAL__FLOOR": "0.5",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_ATTEMPTS": "1",
             },
             3,

@@ -70,6 +70,8 @@ def search(
     """
     if (question is None) == (questions is None):
         raise WrongUsage("give a QUESTION, or a file of them with --questions")
+    if question is not None and not question.strip():
+        raise WrongUsage("the QUESTION is empty")
     settings = _chosen(load_settings(config), passages)
     asked, about = Complaints(str(questions)), Complaints(str(documents))
     with progress("reading documents", count(documents)) as bar:
