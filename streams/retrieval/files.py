@@ -22,7 +22,7 @@ from scoring.lexicon import Lexicon, load_lexicons
 from streams.enrichment.versions import document_version
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.index import ChunkIndex, remove
-from streams.retrieval.indexed import NOTES, IndexedDocument, NoIndex
+from streams.retrieval.indexed import WHOLE, IndexedDocument, NoIndex
 from streams.retrieval.indexing import put
 from streams.retrieval.layout import BuiltWith
 from streams.retrieval.retriever import LanceRetriever
@@ -32,7 +32,6 @@ from streams.settings import RetrievalSettings, Settings
 #: So many indexes of files are kept, the latest used ones.
 _KEPT = 8
 _BATCH = 64
-_DONE = NOTES
 _LOOK_SECONDS = 0.1
 
 
@@ -108,7 +107,7 @@ def _name(documents: Sequence[IndexedDocument], built_with: BuiltWith) -> str:
 
 
 def _kept(path: Path, built_with: BuiltWith) -> ChunkIndex | None:
-    if not (path / _DONE).exists():
+    if not (path / WHOLE).exists():
         return None
     try:
         index = ChunkIndex.open(str(path), built_with)
@@ -133,7 +132,7 @@ def _built(
         done += len(batch)
         on_indexed(done, len(documents))
     index.optimise(settings.ann_from)
-    (path / _DONE).touch()
+    (path / WHOLE).touch()
     return index
 
 

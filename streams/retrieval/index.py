@@ -21,7 +21,15 @@ import lancedb
 from lancedb.index import FTS, Bitmap, BTree, IvfFlat
 from lancedb.query import MatchQuery
 
-from streams.retrieval.indexed import NOTES, TABLE, NoIndex, is_folder, table_folder
+from streams.retrieval.indexed import (
+    TABLE,
+    WHOLE,
+    WHOLE_STATE,
+    WHOLE_STATE_UNFINISHED,
+    NoIndex,
+    is_folder,
+    table_folder,
+)
 from streams.retrieval.layout import (
     BuiltWith,
     described_in,
@@ -205,8 +213,9 @@ def remove(location: str) -> None:
     if is_folder(location):
         folder = Path(location)
         shutil.rmtree(table_folder(location), ignore_errors=True)
-        for note in folder.glob(f"{NOTES}*"):
-            note.unlink(missing_ok=True)
+        for note in (WHOLE, WHOLE_STATE, WHOLE_STATE_UNFINISHED):
+            with suppress(OSError):  # somebody's folder of that name
+                (folder / note).unlink(missing_ok=True)
         with suppress(OSError):  # there is more in it
             folder.rmdir()
         return

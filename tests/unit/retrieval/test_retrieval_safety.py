@@ -21,10 +21,16 @@ BUILT_WITH = BuiltWith("test", 4, 1024, 512)
 
 def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
+    (tmp_path / "complete works.txt").write_text("of somebody")
     (tmp_path / "photos").mkdir()
     ChunkIndex.create(str(tmp_path), BUILT_WITH)
     ChunkIndex.create(str(tmp_path), BUILT_WITH)
-    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", "photos", "chunks.lance"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "thesis.txt",
+        "complete works.txt",
+        "photos",
+        "chunks.lance",
+    }
 
 
 def test_an_index_whose_making_was_cut_off_is_none(tmp_path: Path) -> None:
