@@ -32,6 +32,16 @@ def refuse_wrong_language(source: Path | None, language: str | None) -> None:
         raise WrongUsage("--language is for a folder of Markdown; the lines of a JSONL file have their own")
 
 
+def listed_documents(
+    path: Path, complaints: Complaints, bar: Progress | None = None
+) -> list[KnowledgeDocument]:
+    """Read the documents of a JSONL file, complain about bad lines, and move the bar, if one is given.
+
+    Raises CommandFailed when it cannot be read.
+    """
+    return [document for _, document in complaints.without_bad(read(path, KnowledgeDocument, bar))]
+
+
 def documents_of(
     source: Path, language: str | None, complaints: Complaints, bar: Progress
 ) -> Iterator[tuple[Place, KnowledgeDocument]]:

@@ -19,6 +19,7 @@ from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.options import ScorerOptions
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
+from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, opened, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import indexing_bar, json_line, progress
@@ -82,7 +83,7 @@ def score(
     settings = translated(chosen(load_settings(config), profile, processes), translate)
     settings, on_demand = started(settings, count(file))
     complaints, missing = Complaints(str(file)), Complaints(str(documents))
-    known = _documents(documents, missing)
+    known = listed_documents(documents, missing) if documents else []
     with (
         offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
         _output(output) as sink,
@@ -91,11 +92,6 @@ def score(
         options = scorer_options(settings, on_demand=on_demand)
         unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, bar))
     raise typer.Exit(max(complaints.exit_code, missing.exit_code, unserved.tell(settings)))
-
-
-def _documents(path: Path | None, complaints: Complaints) -> list[KnowledgeDocument]:
-    lines = read(path, KnowledgeDocument) if path else ()
-    return [document for _, document in complaints.without_bad(lines)]
 
 
 async def _score(

@@ -13,8 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from scoring.sqlite_file import error_name
+from streams.directory_lock import lock_directory
 from streams.enrichment import timeline
-from streams.enrichment.store_file import SETTING, connect, lock_directory, not_usable, prepare_database
+from streams.enrichment.store_file import (
+    LOCK_NAME,
+    SETTING,
+    StoreNotUsable,
+    connect,
+    not_usable,
+    prepare_database,
+)
 from streams.enrichment.versions import Change, StoredDocument, Version
 from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
 
@@ -78,7 +86,7 @@ class DocumentStore:
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._writing = threading.Lock()
-        self._lock = lock_directory(directory)
+        self._lock = lock_directory(directory, LOCK_NAME, SETTING, StoreNotUsable)
         try:
             self._path = prepare_database(directory)
             self._open()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 from pathlib import Path
-from typing import IO
 
 import structlog
 
@@ -65,32 +63,6 @@ log = structlog.get_logger(__name__)
 
 class StoreNotUsable(WrongSettings):
     """The directory that ``documents.store`` names cannot be used; the message is one line."""
-
-
-def lock_directory(directory: Path) -> IO[bytes]:
-    """Create ``directory`` and take its lock, which the returned file holds until it is closed.
-
-    The kernel drops the lock with the process, however that ends, so none can be left behind.
-
-    Raises:
-        StoreNotUsable: another worker holds the lock, or the directory cannot be written.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = (directory / LOCK_NAME).open("ab")
-    except OSError as error:
-        raise StoreNotUsable(f"{SETTING}: cannot write to {directory}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise StoreNotUsable(
-            f"{SETTING}: {directory} is in use by another worker; give each worker a directory of its own"
-        ) from None
-    except OSError as error:
-        lock.close()
-        raise StoreNotUsable(f"{SETTING}: cannot lock a file in {directory}: {error.strerror}") from error
-    return lock
 
 
 def prepare_database(directory: Path) -> Path:

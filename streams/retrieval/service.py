@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
+from streams.directory_lock import lock_directory
 from streams.enrichment.store import DocumentStore
 from streams.retrieval.builder_process import Builder, BuilderProcess
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.indexed import is_folder
 from streams.retrieval.retriever import LanceRetriever
 from streams.retrieval.upkeep import IndexUpkeep
-from streams.settings import RetrievalSettings, Settings, WrongSettings
+from streams.settings import RetrievalSettings, Settings
 
 if TYPE_CHECKING:
     from streams.retrieval.search import Search
@@ -96,24 +96,8 @@ def _owned(location: str) -> Iterator[None]:
     if not is_folder(location):
         yield
         return
-    with _lock(Path(location)):
+    with lock_directory(Path(location), _LOCK_NAME, "retrieval.index"):
         yield
-
-
-def _lock(folder: Path) -> IO[bytes]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / _LOCK_NAME).open("ab")
-    except OSError as error:
-        raise WrongSettings(f"retrieval.index: cannot write to {folder}: {error.strerror}") from error
-    try:
-        flock(lock, LOCK_EX | LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise WrongSettings(
-            f"retrieval.index: {folder} is in use by another worker; give each worker one of its own"
-        ) from error
-    return lock
 
 
 def _opener(settings: Settings, location: str) -> Callable[[], Search]:

@@ -15,7 +15,8 @@ from scoring.version import SCORER_VERSION
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
-from streams.cli.lines import Complaints, count, read
+from streams.cli.knowledge import listed_documents
+from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson, ConfigFile, InputFiles
 from streams.cli.output import json_line, progress, write_line
 from streams.cli.render import ResultConsole
@@ -88,7 +89,9 @@ def evaluate(
         check_plot(plot, files)
     settings = chosen(load_settings(config), profile, processes)
     given = [Complaints(str(path)) for path in documents or []]
-    known = [_documents(path, complaints) for path, complaints in zip(documents or [], given, strict=True)]
+    known = [
+        listed_documents(path, complaints) for path, complaints in zip(documents or [], given, strict=True)
+    ]
     ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
@@ -121,10 +124,6 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     if len(known) > 1:
         raise WrongUsage("--documents: give one for all FILEs, or one for each of them in their order")
     return [*(known or [[]])] * len(files)
-
-
-def _documents(path: Path, complaints: Complaints) -> Documents:
-    return [document for _, document in complaints.without_bad(read(path, KnowledgeDocument))]
 
 
 def _total(files: Sequence[Path]) -> int | None:

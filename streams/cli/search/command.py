@@ -16,6 +16,7 @@ from schemas.jsonl import BadLine
 from scoring.lexicon import load_lexicons
 from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.feed import in_order
+from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, read
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import indexing_bar, json_line, progress, write_line
@@ -75,7 +76,7 @@ def search(
     settings = _chosen(load_settings(config), passages)
     asked, about = Complaints(str(questions)), Complaints(str(documents))
     with progress("reading documents", count(documents)) as bar:
-        known = [record for _, record in about.without_bad(read(documents, KnowledgeDocument, bar))]
+        known = listed_documents(documents, about, bar)
     lines: Iterable[Line] = read(questions, Question) if questions else [(1, Question(question or ""))]
     show = _as_json if as_json_lines or questions else _as_text
     asyncio.run(_search(lines, known, settings, language, partial(_show, asked, show)))
