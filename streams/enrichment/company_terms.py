@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +23,12 @@ FILE_NAME = "company-terms.json"
 
 
 class TermsSource(Protocol):
-    """Where the company's terms come from. Both methods block, and are called by one thread at a time."""
+    """Where the company's terms come from. ``due`` and ``refresh`` block, and are called by one thread."""
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file, such as that of an earlier life."""
+        ...
 
     def due(self) -> bool:
         """Whether :meth:`refresh` may have something new; cheap."""
@@ -30,6 +36,10 @@ class TermsSource(Protocol):
 
     def refresh(self) -> CompanyTerms:
         """Bring the file up to date, where it is ours, and return the terms in it."""
+        ...
+
+    def end(self) -> None:
+        """Have a refresh that goes on fail soon; called from any thread."""
         ...
 
 
@@ -53,22 +63,33 @@ class StoredTerms:
         self._versions: dict[str, Version] = {}
         self._saved: str | None = None
         self._seen: object = None
+        self._ended = threading.Event()
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
+
+    def end(self) -> None:
+        """Have a refresh that goes on fail soon: to count 100,000 documents takes most of a minute."""
+        self._ended.set()
 
     def due(self) -> bool:
         """Whether the topic was read on or the store begun anew since the last refresh, or the file gone."""
-        return self._seen != self._store.next_offsets or not self._path.exists()
+        return self._seen != self._store.next_offsets or not self.there
 
     def refresh(self) -> CompanyTerms:
         """Count what changed and write the file.
 
         Raises:
+            CompanyTermsError: it was ended.
             StoreFailed: the store cannot be read.
             OSError: the file cannot be written.
         """
         seen = self._store.next_offsets
         self._count_changes()
         terms = build(self._counts.languages, self._general, self._least_documents)
-        if terms.version != self._saved or not self._path.exists():
+        if terms.version != self._saved or not self.there:
             save(terms, self._path)
         self._saved, self._seen = terms.version, seen
         return terms
@@ -79,6 +100,8 @@ class StoredTerms:
             for document_id in self._counts.document_ids - versions.keys():
                 self._counts.remove(document_id)
             for document_id, version in versions.items():
+                if self._ended.is_set():
+                    raise CompanyTermsError("ended")
                 if self._versions.get(document_id) != version and (stored := documents.get(document_id)):
                     count_document(stored.document, self._counts)
         self._versions = versions
@@ -90,6 +113,11 @@ class TermsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def there(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
+
     def due(self) -> bool:
         """Whether the file may have changed: always."""
         return True
@@ -97,6 +125,9 @@ class TermsFile:
     def refresh(self) -> CompanyTerms:
         """Read the file; raises CompanyTermsError."""
         return load(self._path)
+
+    def end(self) -> None:
+        """Do nothing: reading the file takes no time."""
 
 
 def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:

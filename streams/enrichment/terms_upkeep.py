@@ -35,7 +35,8 @@ class TermsUpkeep:
         clock: seconds that only go forward.
 
     Attributes:
-        ready: set once the first refresh is over, with or without success.
+        ready: set once there are terms to judge by: those of an earlier life, which a minute more or less
+            makes no worse, or those of the first refresh, with or without success.
     """
 
     def __init__(
@@ -66,8 +67,9 @@ class TermsUpkeep:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End; a refresh that has begun may finish, so that nobody closes the store under it."""
+        """End, and a refresh that has begun too, so that nobody closes the store under it."""
         self._stopping.set()
+        self._source.end()
         if self._task:
             await asyncio.wait([self._task], timeout=_FINISH_SECONDS if self._after.is_set() else 0)
             self._task.cancel()
@@ -79,6 +81,8 @@ class TermsUpkeep:
 
     async def _run(self) -> None:
         await self._after.wait()
+        if await asyncio.to_thread(lambda: self._source.there):
+            self.ready.set()
         await self._refresh()
         self.ready.set()
         while not self._stopping.is_set():
@@ -97,7 +101,8 @@ class TermsUpkeep:
         try:
             terms = await asyncio.to_thread(self._source.refresh)
         except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged without it
-            self._fail(_described(error))
+            if not self._stopping.is_set():
+                self._fail(_described(error))
             return
         if self._failure:
             log.info("company_terms_work_again")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 import structlog
 
 from scoring.language import LanguageDetector, stated_language
 from streams.retrieval.faults import Fault, described, fault_of
+from streams.retrieval.turns import NoTurn, Turns
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class LanceRetriever:
         is_empty: whether there are no documents to search.
         is_behind: whether the index is known not to have all documents as they are now.
         on_damaged: called after some searches in a row that opened the index anew and found it damaged.
+        time_limit: seconds that one search may take, once it has begun.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class LanceRetriever:
         is_empty: Callable[[], bool] = lambda: False,
         is_behind: Callable[[], bool] = lambda: False,
         on_damaged: Callable[[], None] = lambda: None,
+        time_limit: float = inf,
     ) -> None:
         self._open_search = open_search
         self._detector = detector
@@ -60,6 +64,7 @@ class LanceRetriever:
         self._on_damaged = on_damaged
         self._search: Search | None = None
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="retrieval")
+        self._turns = Turns(self._threads, _THREADS, time_limit)
         self._failure: str | None = None
         self._damages = 0
 
@@ -77,14 +82,11 @@ class LanceRetriever:
         The first time it reads the model too, which takes seconds. Where it fails, the next search tells.
         """
         self.forget()
-        first = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._retrieve, _WARMING, None, _WARMING_SECONDS
-        )
         with suppress(Exception):
-            await asyncio.wait_for(first, _WARMING_SECONDS)
+            await self._turns.run(partial(self._retrieve, _WARMING, None), _WARMING_SECONDS, _WARMING_SECONDS)
 
     async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
-        """Find the passages for one question.
+        """Find the passages for one question; ``seconds`` includes the wait for the questions before it.
 
         Raises:
             RetrievalUnavailable: ``index_incomplete``, ``index_failed`` or ``timeout``.
@@ -93,12 +95,9 @@ class LanceRetriever:
             raise RetrievalUnavailable(INDEX_INCOMPLETE)
         if self._is_empty():
             return Retrieved((), sufficient=False, behind=self._is_behind())
-        running = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._retrieve, question, language, seconds
-        )
         try:
-            found = await asyncio.wait_for(running, seconds)
-        except TimeoutError:
+            found = await self._turns.run(partial(self._retrieve, question, language), seconds)
+        except (NoTurn, TimeoutError):
             raise RetrievalUnavailable(TIMEOUT) from None
         except _SearchFailed as failed:
             if failed.fault is Fault.SLOW:

@@ -81,6 +81,7 @@ async def open_retrieval(
         lambda: upkeep.is_empty,
         lambda: upkeep.is_behind,
         upkeep.distrust,
+        settings.retrieval.time_limit,
     )
     try:
         with _owned(location):

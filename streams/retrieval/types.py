@@ -58,7 +58,7 @@ class Retriever(Protocol):
         Args:
             question: as the customer asked it.
             language: ISO 639-1, None where it is not known.
-            seconds: how long it may take at most.
+            seconds: how long it may take at most, the wait for other questions included.
 
         Raises:
             RetrievalUnavailable: there is no index (yet), or it cannot be read, or time is up.

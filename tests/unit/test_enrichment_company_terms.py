@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,12 +141,22 @@ def test_a_store_that_cannot_be_read_is_said_to_have_failed(store: DocumentStore
         source.refresh()
 
 
+def test_a_refresh_that_is_ended_fails_and_leaves_the_file(store: DocumentStore, tmp_path: Path) -> None:
+    source = built(store, tmp_path)
+    put(store, 0, "a", "loonstrook")
+    source.end()
+    with pytest.raises(CompanyTermsError, match=r"^ended$"):
+        source.refresh()
+    assert not (tmp_path / FILE_NAME).exists()
+
+
 class Source:
     """Gives its terms, or raises its error."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.changed = True
+        self.there = False
         self.refreshed = 0
 
     def due(self) -> bool:
@@ -156,6 +167,9 @@ class Source:
         if self.error:
             raise self.error
         return TERMS
+
+    def end(self) -> None:
+        self.error = CompanyTermsError("ended")
 
 
 class Watcher:
@@ -190,6 +204,18 @@ async def test_an_upkeep_that_never_began_ends_at_once() -> None:
     async with Watcher(Source(), after=asyncio.Event()).upkeep as upkeep:
         pass
     assert not upkeep.ready.is_set()
+
+
+async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> None:
+    source, refreshing = Source(), threading.Event()
+    source.there = True
+    source.refresh = lambda: TERMS if refreshing.wait(30) else None
+    watcher = Watcher(source)
+    async with watcher.upkeep as upkeep:
+        await asyncio.wait_for(upkeep.ready.wait(), 10)
+        assert watcher.terms == []
+        refreshing.set()
+        await eventually(lambda: TERMS in watcher.terms, "they are refreshed")
 
 
 async def test_terms_are_refreshed_only_when_due_and_their_age_is_known() -> None:
