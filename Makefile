@@ -62,7 +62,7 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/runtime.txt
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra plot --group dev -o requirements/dev.txt
+		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --group dev -o requirements/dev.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
