@@ -7,7 +7,7 @@ from typing import Any
 
 from fastavro import schemaless_reader, schemaless_writer
 
-from schemas.catalogue import RecordSchema, current
+from schemas.catalogue import RecordPart, RecordSchema, current
 from schemas.errors import DecodeError, EncodeError
 from schemas.records import Record
 from schemas.validation import adapter
@@ -37,24 +37,30 @@ def write_record(record: Record, header: bytes) -> bytes:
     return output.getvalue()
 
 
-def read_values(value: bytes, start: int, writer: RecordSchema) -> dict[str, Any]:
-    """Decode ``value[start:]``, written with ``writer``, as the current schema's fields.
+def read_values(
+    value: bytes, start: int, writer: RecordSchema, part: RecordPart[Any] | None = None
+) -> dict[str, Any]:
+    """Decode ``value[start:]``, written with ``writer``, as the current schema's fields, or as ``part``.
 
     Raises DecodeError, whatever the bytes. fastavro refuses most bad lengths itself, but not
     where it skips a field that we do not have; there a length beyond the end, or below zero,
     reads up to the end. One byte more than was sent shows it: only such a read reaches that byte.
     """
-    reader = current(writer.record_type)
     source = BytesIO(value + _SENTINEL)
     source.seek(start)
     try:
-        values: Any = schemaless_reader(
-            source, writer.parsed, None if writer.fingerprint == reader.fingerprint else reader.parsed
-        )
+        values: Any = schemaless_reader(source, writer.parsed, _reader(writer, part))
     except Exception as error:  # noqa: BLE001 - a value must not end the worker, whatever fastavro raises
         raise _malformed(error, source.tell() - start) from None
     _check_end(source.tell(), len(value))
     return dict(values)
+
+
+def _reader(writer: RecordSchema, part: RecordPart[Any] | None) -> dict[str, Any] | None:
+    if part is not None:
+        return part.parsed
+    reader = current(writer.record_type)
+    return None if writer.fingerprint == reader.fingerprint else reader.parsed
 
 
 def _check_end(position: int, size: int) -> None:

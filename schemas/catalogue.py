@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, get_args
+from typing import Any, Generic, TypeVar, get_args
 
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 
 from schemas.records import Record
+
+T = TypeVar("T")
 
 NAMESPACE = "truthgate"
 RECORD_TYPES: tuple[type[Record], ...] = get_args(Record)
@@ -35,6 +37,27 @@ class RecordSchema:
     def name(self) -> str:
         """The record's full name, such as ``truthgate.Verdict``."""
         return f"{NAMESPACE}.{self.record_type.__name__}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordPart(Generic[T]):
+    """Some fields of one of our records: those that the dataclass ``part_type`` has.
+
+    Read with ``parsed``, the schema of these alone, the other fields are skipped and not checked.
+    """
+
+    record_type: type[Record]
+    part_type: type[T]
+    parsed: dict[str, Any]
+
+
+def record_part(record_type: type[Record], part_type: type[T]) -> RecordPart[T]:
+    """Make the part of a record that the dataclass ``part_type`` names the fields of."""
+    wanted = {field.name for field in fields(part_type)}  # type: ignore[arg-type]
+    raw = json.loads(current(record_type).text)
+    kept = [field for field in raw["fields"] if field["name"] in wanted]
+    parsed: Any = parse_schema({**raw, "fields": kept})
+    return RecordPart(record_type, part_type, parsed)
 
 
 def read_schema(text: str, record_type: type[Record]) -> RecordSchema:

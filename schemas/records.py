@@ -182,4 +182,32 @@ class RateWindow:
     final: bool
 
 
-Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow
+@dataclass(frozen=True, slots=True)
+class RateAlert:
+    """A threshold on the rate of untrue answers that was crossed (topic ``hallucination-alerts``).
+
+    ``status`` is ``firing`` or ``resolved``; both records of one crossing have the same ``alert_id``,
+    which is made of the alert's name and ``since``. ``message_type`` and ``language`` are None for all
+    together. The counts and the rate are those of the window that changed the status.
+    """
+
+    alert_id: Identifier
+    alert: str
+    status: str
+    severity: str
+    message_type: str | None
+    language: Label | None
+    window_start: Timestamp
+    window_end: Timestamp
+    threshold: FiniteFloat
+    rate: FiniteFloat
+    rate_low: FiniteFloat
+    rate_high: FiniteFloat
+    scored: Count
+    hallucinated: Count
+    since: Timestamp
+    description: str
+    runbook: str
+
+
+Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert

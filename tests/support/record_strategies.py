@@ -13,6 +13,7 @@ from schemas import (
     ContextPassage,
     HumanRating,
     KnowledgeDocument,
+    RateAlert,
     RateWindow,
     Verdict,
     VerdictEvidence,
@@ -124,7 +125,27 @@ windows = st.builds(
     late=counts,
     final=st.booleans(),
 )
-records = answers | documents | ratings | verdicts | windows
+alerts = st.builds(
+    RateAlert,
+    alert_id=ids,
+    alert=texts,
+    status=texts,
+    severity=texts,
+    message_type=_maybe(texts),
+    language=_maybe(texts),
+    window_start=times,
+    window_end=times,
+    threshold=numbers,
+    rate=numbers,
+    rate_low=numbers,
+    rate_high=numbers,
+    scored=counts,
+    hallucinated=counts,
+    since=times,
+    description=texts,
+    runbook=texts,
+)
+records = answers | documents | ratings | verdicts | windows | alerts
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

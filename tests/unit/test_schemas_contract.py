@@ -18,6 +18,7 @@ from schemas import (
     ContextPassage,
     HumanRating,
     KnowledgeDocument,
+    RateAlert,
     RateWindow,
     Verdict,
     VerdictEvidence,
@@ -152,7 +153,9 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(
     assert incompatibilities(reader=changed(record_type, change), writer=current(record_type).text)
 
 
-@pytest.mark.parametrize("record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow])
+@pytest.mark.parametrize(
+    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert]
+)
 def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
     broken = changed(record_type, "optional made required")
     assert incompatibilities(reader=broken, writer=current(record_type).text)

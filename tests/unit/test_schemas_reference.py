@@ -12,7 +12,7 @@ from avro.io import BinaryDecoder, BinaryEncoder, DatumReader, DatumWriter
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 
-from schemas import ChatbotAnswer, HumanRating, KnowledgeDocument, RateWindow, Verdict
+from schemas import ChatbotAnswer, HumanRating, KnowledgeDocument, RateAlert, RateWindow, Verdict
 from schemas.binary import read_values, write_record
 from schemas.catalogue import RECORD_TYPES, current, released
 from schemas.records import Record
@@ -23,6 +23,7 @@ JAVA_FINGERPRINTS: dict[type[Record], str] = {
     ChatbotAnswer: "35ff25aa18262841",
     HumanRating: "120e2e7bb7647196",
     KnowledgeDocument: "21e6836ae92b7dd9",
+    RateAlert: "51a7893234c7bf9f",
     RateWindow: "8d97c2dea36fb667",
     Verdict: "cebbb5cccbb23393",
 }
