@@ -6,10 +6,11 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from platformdirs import user_cache_path
 from pydantic import (
@@ -35,6 +36,7 @@ from pydantic_settings import (
 from scoring.company_terms import LEAST_DOCUMENTS
 from scoring.lexicon import load_folder, load_lexicons
 from scoring.policy import Policy
+from scoring.types import MessageType
 from streams.addresses import HttpUrl, Servers
 
 PREFIX = "TRUTHGATE_"
@@ -48,9 +50,13 @@ _OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
 _SERVICE_LINKS = re.compile(r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
 _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 
+T = TypeVar("T")
+
 _chosen_file: ContextVar[Path | None] = ContextVar("chosen_file", default=None)
 
 MOST_PROCESSES = 1024
+MOST_OVERLAPPING = 1_440
+"""So many windows of one size may hold one answer: each is counted and published by itself."""
 _DAY_SECONDS = 86_400
 _YEAR_HOURS = 24 * 365
 
@@ -317,7 +323,9 @@ class RetrievalSettings(_Section):
         description="what finds less than this relevance is insufficient: the answer goes to review; "
         "unset: the embedder's own",
     )
-    time_limit: Seconds = Field(5, description="how long one search may take")
+    time_limit: Seconds = Field(
+        5, description="how long one search may take; the wait for those before it is not counted"
+    )
     ready_before_complete: bool = Field(
         False,
         description="answer before all is indexed; off: wait for that, or until it has failed once; what is "
@@ -353,10 +361,16 @@ class FlowSettings(_Section):
 
 
 class WebSettings(_Section):
-    """Where health, readiness and metrics are served."""
+    """Where health, readiness, metrics and the page for people are served."""
 
     host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from outside the pod
     port: int = Field(6066, ge=0, le=65535)
+    page: bool = Field(True, description="off: no page at / and no data for it")
+    texts: bool = Field(
+        False,
+        description="the page shows blocked answers with their questions to whoever can reach it; "
+        "off: it shows ids, reasons and the kinds of evidence",
+    )
 
 
 class HealthSettings(_Section):
@@ -366,11 +380,145 @@ class HealthSettings(_Section):
     check_interval: Seconds = 5
 
 
+class TelemetrySettings(_Section):
+    """Where traces, metrics and the events of judging go by OTLP; without an endpoint nowhere."""
+
+    otlp_endpoint: HttpUrl | None = Field(
+        None, description="such as http://collector:4317, or :4318 for http; https: with TLS"
+    )
+    otlp_protocol: Literal["grpc", "http"] = "grpc"
+    otlp_headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="sent with every export, such as an authorization"
+    )
+    otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
+    otlp_certfile: Path | None = None
+    otlp_keyfile: Path | None = None
+    otlp_timeout: float = Field(
+        10, gt=0, le=600, allow_inf_nan=False, description="seconds that one export may take"
+    )
+    sampling_ratio: float = Field(
+        1,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="what share of the answers is traced, where the chatbot's traceparent does not say; "
+        "0: none, whatever it says",
+    )
+    metrics_interval: Seconds = Field(15, description="how often metrics are exported by OTLP")
+    texts: bool = Field(False, description="questions and answers in spans; off: no text leaves with them")
+
+    @model_validator(mode="after")
+    def _certificates_are_whole(self) -> TelemetrySettings:
+        if bool(self.otlp_certfile) != bool(self.otlp_keyfile):
+            raise ValueError("otlp_certfile and otlp_keyfile go together")
+        return self
+
+
+class RateWindowSettings(_Section):
+    """Windows of ``size`` seconds, one beginning every ``hop`` seconds; unset: they follow each other."""
+
+    size: int = Field(ge=1, le=_DAY_SECONDS)
+    hop: int = Field(ge=1, le=_DAY_SECONDS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hops_over_itself(cls, values: Any) -> Any:
+        return {"hop": values.get("size"), **values} if isinstance(values, dict) else values
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> RateWindowSettings:
+        if self.hop > self.size:
+            raise ValueError("hop should be at most size, or answers between two windows count in none")
+        if self.size > MOST_OVERLAPPING * self.hop:
+            raise ValueError(f"size should be at most {MOST_OVERLAPPING} hops")
+        return self
+
+
+class RatesSettings(_Section):
+    """How often answers are untrue, counted in windows of event time."""
+
+    enabled: bool = Field(True, description="off: nothing is counted, and no alert fires")
+    windows: tuple[RateWindowSettings, ...] = Field(
+        (
+            RateWindowSettings(size=60, hop=60),
+            RateWindowSettings(size=300, hop=60),
+            RateWindowSettings(size=3600, hop=300),
+        ),
+        min_length=1,
+        max_length=8,
+        description="each size once",
+    )
+    allowed_lateness: Seconds = Field(60, description="how long after its end a window becomes final")
+    retention: Seconds = Field(
+        3600, description="how long after its end a window still takes corrections; at least allowed_lateness"
+    )
+    idle_after: Seconds = Field(
+        10, description="a partition without verdicts for this long does not hold the others back"
+    )
+    publish_interval: Seconds = Field(5, description="how often what changed is published, at most")
+
+    @field_validator("windows")
+    @classmethod
+    def _sizes_are_distinct(cls, windows: tuple[RateWindowSettings, ...]) -> tuple[RateWindowSettings, ...]:
+        if (size := _repeated(window.size for window in windows)) is not None:
+            raise ValueError(f"size {size} is there twice")
+        return windows
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> RatesSettings:
+        if self.retention < self.allowed_lateness:
+            raise ValueError("retention should be at least allowed_lateness")
+        return self
+
+
+class AlertThreshold(_Section):
+    """A rate alarms when its lower bound is above ``rate``, on at least ``minimum_answers`` scored ones."""
+
+    name: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$")
+    message_type: MessageType | None = Field(None, description="unset: all together")
+    language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
+    window: int = Field(description="the size of one of rates.windows, in seconds")
+    rate: float = Field(ge=0, lt=1, allow_inf_nan=False)
+    minimum_answers: int = Field(30, ge=1, le=10**9)
+    severity: Literal["critical", "warning", "info"] = "warning"
+
+
+class AlertSettings(_Section):
+    """Which rates are alarming."""
+
+    thresholds: tuple[AlertThreshold, ...] = Field(
+        (AlertThreshold(name="hallucination-rate", window=3600, rate=0.2, severity="critical"),),
+        max_length=1_000,
+        description="each name once",
+    )
+
+    @field_validator("thresholds")
+    @classmethod
+    def _names_are_distinct(cls, thresholds: tuple[AlertThreshold, ...]) -> tuple[AlertThreshold, ...]:
+        if name := _repeated(threshold.name for threshold in thresholds):
+            raise ValueError(f"the name {name} is there twice")
+        return thresholds
+
+
 class LogSettings(_Section):
     """Where log lines go in which form; texts of customers never do."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    format: Literal["json", "console"] = "json"
+    format: Literal["auto", "json", "console"] = Field(
+        "auto", description="auto: console in a terminal, json elsewhere"
+    )
+
+
+class ObjectiveSettings(_Section):
+    """What the service is to achieve; alerts, the dashboard and a bound of a histogram follow from it."""
+
+    verdict_within: Seconds = Field(
+        5, description="how soon after its answer a verdict is published, from record to acknowledgement"
+    )
+    in_time: float = Field(0.99, gt=0, lt=1, description="share of verdicts that are published within that")
+    judged: float = Field(
+        0.999, gt=0, lt=1, description="share of answers that get a verdict and are no dead letters"
+    )
 
 
 class Settings(BaseSettings):
@@ -392,7 +540,21 @@ class Settings(BaseSettings):
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()
     health: HealthSettings = HealthSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    rates: RatesSettings = RatesSettings()
+    alerts: AlertSettings = AlertSettings()
     log: LogSettings = LogSettings()
+
+    @field_validator("alerts")
+    @classmethod
+    def _windows_are_counted(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
+        if "rates" in others.data:  # not there: refused itself
+            sizes = [window.size for window in others.data["rates"].windows]
+            for threshold in alerts.thresholds:
+                if threshold.window not in sizes:
+                    raise ValueError(_no_such_window(threshold, sizes))
+        return alerts
 
     @field_validator("policy", mode="before")
     @classmethod
@@ -419,6 +581,15 @@ class Settings(BaseSettings):
         if path := _config_file():
             return (*sources, TomlConfigSettingsSource(settings_cls, path))
         return sources
+
+
+def _no_such_window(threshold: AlertThreshold, sizes: list[int]) -> str:
+    known = ", ".join(map(str, sizes))
+    return f"window {threshold.window} of threshold {threshold.name} is no size in rates.windows ({known})"
+
+
+def _repeated(values: Iterable[T]) -> T | None:
+    return next((value for value, times in Counter(values).items() if times > 1), None)
 
 
 def load_settings(config: Path | None = None) -> Settings:

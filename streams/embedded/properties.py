@@ -91,7 +91,7 @@ _SMALL_AND_QUICK = {
     "group.initial.rebalance.delay.ms": "0",
     # Few internal partitions: the first consumer group would otherwise wait for 50 to be made.
     "offsets.topic.num.partitions": "4",
-    "transaction.state.log.num.partitions": "4",
+    "transaction.state.log.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
     # The default of 128 MiB does not fit beside the rest in a small heap.
     "log.cleaner.dedupe.buffer.size": str(8 * 1024 * 1024),

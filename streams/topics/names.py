@@ -47,6 +47,16 @@ class Topics:
         return f"{self.prefix}hallucination-rates"
 
     @property
+    def rate_alerts(self) -> str:
+        """Out: hallucination rates that crossed a threshold, or came back."""
+        return f"{self.prefix}hallucination-alerts"
+
+    @property
+    def rates_state(self) -> str:
+        """Internal: how far the verdicts are counted, compacted, one partition."""
+        return f"{self.prefix}hallucination-rates.state"
+
+    @property
     def dead_letters(self) -> str:
         """Out: what could not be judged, as it came, with the reason in its headers."""
         return f"{self.prefix}answers.dead-letters"
@@ -62,8 +72,13 @@ class Topics:
         return (self.auto_send, self.review, self.blocked)
 
     @property
+    def of_rates(self) -> tuple[str, str]:
+        """What is needed beside the others where rates are counted."""
+        return (self.rate_alerts, self.rates_state)
+
+    @property
     def all(self) -> tuple[str, ...]:
-        """Every topic, inputs first."""
+        """Every topic that is needed in any case, inputs first."""
         return (*self.inputs, *self.outputs, self.rates, self.dead_letters)
 
     def verdict_topic(self, decision: str) -> str:

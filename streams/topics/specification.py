@@ -20,6 +20,18 @@ _EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
 # A verdict repeats question and answer, and quotes the answer once more as evidence.
 _VERDICT_FACTOR = 4
 
+# The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
+_STATE_BYTES = 2 * 1024 * 1024
+# The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
+# The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
+_STATE: Mapping[str, str] = {
+    "cleanup.policy": "compact",
+    "segment.bytes": str(4 * 1024 * 1024),
+    "segment.ms": str(_HOUR_MS),
+    "delete.retention.ms": str(_HOUR_MS),
+    "min.cleanable.dirty.ratio": "0.1",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
@@ -60,18 +72,20 @@ def message_limits(settings: Settings) -> MessageLimits:
 
 
 def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
-    """Give what each topic must be, in the order of ``Topics.all``."""
+    """Give what each topic must be, in the order of ``Topics.all``; then those of rates, if they are on."""
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
     sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
     sizes[topics.dead_letters] = limits.dead_letter
+    if settings.rates.enabled:
+        sizes.update(dict.fromkeys(topics.of_rates, _STATE_BYTES))
+    own = {topics.documents: _compacted(settings), topics.rates_state: dict(_STATE)}
     return tuple(
         TopicSpec(
             name,
-            settings.topics.partitions,
+            1 if name == topics.rates_state else settings.topics.partitions,
             settings.topics.replication_factor,
-            _common_config(settings, size)
-            | (_compacted(settings) if name == topics.documents else _deleted(settings)),
+            _common_config(settings, size) | own.get(name, _deleted(settings)),
         )
         for name, size in sizes.items()
     )

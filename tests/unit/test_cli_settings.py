@@ -56,6 +56,10 @@ def complaint(config: Path | None = None) -> str:
         ),
         ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
         ("truthgate_web__port", "abc", ["WEB__PORT: "]),
+        ("TRUTHGATE_TELEMETRY__OTLP_ENDPOINT", "collector:4317", ["OTLP_ENDPOINT: ", "http or https URL"]),
+        ("TRUTHGATE_TELEMETRY__OTLP_HEADERS", "a=b", ["TRUTHGATE_TELEMETRY__OTLP_HEADERS should be JSON"]),
+        ("TRUTHGATE_TELEMETRY__OTLP_CERTFILE", "tls.crt", ["telemetry: ", "otlp_keyfile go together"]),
+        ("TRUTHGATE_TELEMETRY__SAMPLING_RATIO", "1.5", ["SAMPLING_RATIO: ", "less than or equal to 1"]),
         (
             "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS",
             "localhost:abc",
@@ -68,6 +72,55 @@ def complaint(config: Path | None = None) -> str:
         ),
         ("TRUTHGATE_DOCUMENTS__STALE_AFTER", "60", ["TRUTHGATE_DOCUMENTS__STALE_AFTER: ", "120"]),
         ("TRUTHGATE_POLICY__NO_SUCH_THRESHOLD", "1", ["TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"]),
+        ("TRUTHGATE_RATES__RETENTION", "30", ["rates: ", "retention should be at least allowed_lateness"]),
+        ("TRUTHGATE_RATES__WINDOWS", "60", ["TRUTHGATE_RATES__WINDOWS: "]),
+        ("TRUTHGATE_RATES__WINDOWS", "[]", ["TRUTHGATE_RATES__WINDOWS: ", "at least 1 item"]),
+        ("TRUTHGATE_RATES__WINDOWS", "[60]", ["rates.windows.0: "]),
+        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 60, "hop": 61}]', ["rates.windows.0: hop should be at most"]),
+        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 0.5}]', ["rates.windows.0.size: "]),
+        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 86400, "hop": 1}]', ["size should be at most 1440 hops"]),
+        (
+            "TRUTHGATE_RATES__WINDOWS",
+            '[{"size": 60}, {"size": 3600, "hop": 60}, {"size": 3600}]',
+            ["TRUTHGATE_RATES__WINDOWS: size 3600 is there twice"],
+        ),
+        (
+            "TRUTHGATE_RATES__WINDOWS",
+            '[{"size": 60}]',
+            ["alerts: window 3600 of threshold hallucination-rate is no size in rates.windows (60)"],
+        ),
+        ("TRUTHGATE_ALERTS__THRESHOLDS", "[{", ["TRUTHGATE_ALERTS__THRESHOLDS should be JSON"]),
+        ("TRUTHGATE_ALERTS__THRESHOLDS", '[{"name": "x", "window": 60}]', ["alerts.thresholds.0.rate: "]),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window": 60, "rate": 20}]',
+            ["alerts.thresholds.0.rate: ", "less than 1"],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window": 60, "rate": NaN}]',
+            ["alerts.thresholds.0.rate: "],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window": 60, "rate": 0.2, "message_type": "acton"}]',
+            ["alerts.thresholds.0.message_type: ", "'action' or 'unspecified'"],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window": 60, "rate": 0.2, "minimum_answers": 0}]',
+            ["alerts.thresholds.0.minimum_answers: "],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window": 60, "rate": 0.2}, {"name": "x", "window": 300, "rate": 0.2}]',
+            ["TRUTHGATE_ALERTS__THRESHOLDS: the name x is there twice"],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "Too many!", "window": 60, "rate": 0.2}]',
+            ["alerts.thresholds.0.name: "],
+        ),
     ],
 )
 def test_a_wrong_variable_is_named_with_the_reason(
@@ -132,6 +185,35 @@ def test_wrong_overrides_in_a_variable_are_named(
 ) -> None:
     monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", value)
     assert part in complaint()
+
+
+def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        "TRUTHGATE_ALERTS__THRESHOLDS",
+        '[{"name": "binary-nl", "message_type": "binary", "language": "nl", "window": 60, "rate": 0.1}]',
+    )
+    (threshold,) = load_settings().alerts.thresholds
+    assert (threshold.name, threshold.message_type, threshold.window) == ("binary-nl", "binary", 60)
+
+
+def test_windows_and_thresholds_can_be_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "truthgate.toml"
+    path.write_text(
+        """
+        [rates]
+        windows = [{ size = 600 }, { size = 7200, hop = 600 }]
+
+        [[alerts.thresholds]]
+        name = "hourly"
+        window = 7200
+        rate = 0.3
+        severity = "info"
+        """,
+        encoding="utf-8",
+    )
+    settings = load_settings(path)
+    assert [(window.size, window.hop) for window in settings.rates.windows] == [(600, 600), (7200, 600)]
+    assert [threshold.window for threshold in settings.alerts.thresholds] == [7200]
 
 
 def test_every_wrong_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

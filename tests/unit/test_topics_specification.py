@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from streams.settings import DocumentSettings, EncodingSettings, KafkaSettings, Settings, TopicSettings
+from streams.settings import (
+    DocumentSettings,
+    EncodingSettings,
+    KafkaSettings,
+    RatesSettings,
+    Settings,
+    TopicSettings,
+)
 from streams.topics import ActualTopic, Topics, TopicSpec, differences, message_limits, specifications
 
 
@@ -37,10 +44,22 @@ def test_each_decision_has_its_topic_and_no_other_has_one() -> None:
         topics.verdict_topic("unsure")
 
 
-def test_only_the_documents_are_compacted() -> None:
+def test_only_the_documents_and_the_state_of_the_rates_are_compacted() -> None:
     policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
     assert policies.pop("documents") == "compact"
+    assert policies.pop("hallucination-rates.state") == "compact"
     assert set(policies.values()) == {"delete"}
+
+
+def test_the_state_of_the_rates_has_one_partition_whatever_the_others_have() -> None:
+    state = _specs(Settings(topics=TopicSettings(partitions=6)))["hallucination-rates.state"]
+    assert state.partitions == 1
+
+
+def test_without_rates_their_own_topics_are_not_needed() -> None:
+    without = _specs(Settings(rates=RatesSettings(enabled=False)))
+    assert set(_specs(Settings())) - set(without) == set(Topics().of_rates)
+    assert tuple(without) == Topics().all
 
 
 def test_tombstones_outlive_the_documents_stores() -> None:

@@ -49,7 +49,7 @@ def test_without_answers_nothing_is_known() -> None:
 def test_an_answer_without_a_score_is_counted_but_not_in_the_rate() -> None:
     tallies = counted({}, VERDICT)
     tallies = counted(tallies, replace(VERDICT, decision="review", score=None))
-    assert tallies["binary"] == Tally(answers=2, scored=1, hallucinated=1)
+    assert tallies["binary"] == Tally(answers=2, scored=1, hallucinated=1, review=1, blocked=1)
     assert tallies["binary"].rate == 1.0
 
 

@@ -1,0 +1,100 @@
+"""One window's counts of one message type in one language."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schemas.records import RateWindow
+from streams.rates.outcome import instant
+from streams.rates.tally import Tally
+from streams.rates.windows import WindowSpec
+
+
+class Group(NamedTuple):
+    """What is counted apart; ``language`` is empty where it is not known."""
+
+    message_type: str
+    language: str
+
+
+class WindowKey(NamedTuple):
+    """What names the counts of one group in one window; ``size`` and ``start`` in milliseconds."""
+
+    size: int
+    start: int
+    message_type: str
+    language: str
+
+
+class Cell:
+    """The counts of one group in one window.
+
+    ``late`` is how many verdicts changed them after the window was final; ``published`` whether anybody
+    was told of them.
+    """
+
+    __slots__ = ("counts", "group", "late", "published", "window")
+
+    def __init__(self, window: Window, group: Group) -> None:
+        self.window = window
+        self.group = group
+        self.counts: dict[tuple[str, bool], int] = {}
+        self.late = 0
+        self.published = False
+
+    def add(self, decision: str, scored: bool, number: int) -> None:
+        """Count answers of one outcome; ``number`` is negative where they no longer count."""
+        outcome = decision, scored
+        total = self.counts.get(outcome, 0) + number
+        if total:
+            self.counts[outcome] = total
+        else:
+            del self.counts[outcome]
+
+    @property
+    def key(self) -> WindowKey:
+        """The name."""
+        return WindowKey(self.window.spec.size, self.window.start, *self.group)
+
+    def tally(self) -> Tally:
+        """Sum up."""
+        return Tally.of((*outcome, answers) for outcome, answers in self.counts.items())
+
+    def record(self) -> RateWindow:
+        """Write the counts as a record; without scored answers the rate is 0, with bounds 0 and 1."""
+        tally, window = self.tally(), self.window
+        low, high = tally.bounds
+        return RateWindow(
+            window_start=instant(window.start),
+            window_end=instant(window.end),
+            message_type=self.group.message_type,
+            language=self.group.language or None,
+            answers=tally.answers,
+            scored=tally.scored,
+            hallucinated=tally.hallucinated,
+            auto_sent=tally.auto_sent,
+            review=tally.review,
+            blocked=tally.blocked,
+            rate=tally.rate or 0.0,
+            rate_low=low,
+            rate_high=high,
+            late=self.late,
+            final=window.final,
+        )
+
+
+class Window:
+    """One window of event time, and the cells of the groups that were seen in it."""
+
+    __slots__ = ("cells", "end", "final", "spec", "start")
+
+    def __init__(self, spec: WindowSpec, start: int, final: bool) -> None:
+        self.spec = spec
+        self.start = start
+        self.end = start + spec.size
+        self.final = final
+        self.cells: dict[Group, Cell] = {}
+
+    def cell(self, group: Group) -> Cell:
+        """Give the cell of a group, made at its first use."""
+        return self.cells.setdefault(group, Cell(self, group))

@@ -1,0 +1,80 @@
+"""What of a verdict counts towards rates, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+# A clock in the wrong time zone is ahead by less than this; one that is further ahead tells nothing.
+_MOST_AHEAD_MS: Final = 86_400_000
+
+
+class CountedVerdict(Protocol):
+    """The fields of a :class:`~schemas.records.Verdict` that are looked at."""
+
+    @property
+    def verdict_id(self) -> str: ...  # noqa: D102
+    @property
+    def decision(self) -> str: ...  # noqa: D102
+    @property
+    def score(self) -> float | None: ...  # noqa: D102
+    @property
+    def message_type(self) -> str: ...  # noqa: D102
+    @property
+    def language(self) -> str | None: ...  # noqa: D102
+    @property
+    def produced_at(self) -> datetime: ...  # noqa: D102
+    @property
+    def scored_at(self) -> datetime: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One verdict record; times are milliseconds since 1970.
+
+    ``event_time`` places it in windows. ``produced_at`` is the chatbot's own time, which is later than
+    ``event_time`` where the chatbot's clock is ahead: all repeats of a verdict share it, so it says how
+    long the verdict's id is remembered. 0: as ``event_time``.
+    """
+
+    verdict_id: str
+    event_time: int
+    scored_at: int
+    message_type: str
+    language: str | None
+    decision: str
+    scored: bool
+    produced_at: int = 0
+
+
+def outcome_of(verdict: CountedVerdict, timestamp: int) -> Outcome:
+    """Give what counts of a verdict whose record on its topic has this ``timestamp`` (ms; negative: none).
+
+    The event time is the chatbot's, but never after the record's: a clock that is ahead would move the
+    watermark into the future.
+    """
+    produced_at, scored_at = milliseconds(verdict.produced_at), milliseconds(verdict.scored_at)
+    latest = timestamp if timestamp >= 0 else scored_at
+    return Outcome(
+        verdict_id=verdict.verdict_id,
+        event_time=min(produced_at, latest),
+        scored_at=scored_at,
+        message_type=verdict.message_type,
+        language=verdict.language or None,
+        decision=verdict.decision,
+        scored=verdict.score is not None,
+        produced_at=min(produced_at, latest + _MOST_AHEAD_MS),
+    )
+
+
+def milliseconds(instant: datetime) -> int:
+    """Give an aware time as milliseconds since 1970, rounded down."""
+    return (instant - _EPOCH) // _MILLISECOND
+
+
+def instant(milliseconds: int) -> datetime:
+    """Give milliseconds since 1970 as an aware time in UTC; ValueError or OverflowError beyond year 9999."""
+    return _EPOCH + milliseconds * _MILLISECOND

@@ -1,0 +1,42 @@
+"""How far the windows are: what a successor must be told beside the verdicts themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from streams.rates.windows import WindowSpec
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatorProgress:
+    """The boundaries of an aggregator, in milliseconds since 1970.
+
+    Windows that end at or before ``watermark`` are closed, ``final_to`` final, ``kept_from`` forgotten;
+    those that start before their ``floors`` never come out. It holds right after the changes were taken,
+    and is to be committed with them.
+    """
+
+    watermark: int
+    final_to: int
+    kept_from: int
+    floors: Mapping[WindowSpec, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON-ready values."""
+        return {
+            "watermark": self.watermark,
+            "final_to": self.final_to,
+            "kept_from": self.kept_from,
+            "floors": [[spec.size, spec.hop, floor] for spec, floor in self.floors.items()],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Read what :meth:`to_json` wrote; ValueError if it is something else."""
+        try:
+            floors = {WindowSpec(int(size), int(hop)): int(floor) for size, hop, floor in values["floors"]}
+            return cls(int(values["watermark"]), int(values["final_to"]), int(values["kept_from"]), floors)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the progress of an aggregator: {error!r}") from None

@@ -1,0 +1,96 @@
+"""Up to which event time everything has probably been read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+Partition: TypeAlias = tuple[str, int]
+"""Topic and number; aiokafka's ``TopicPartition`` is one."""
+
+
+class Watermarks:
+    """Follows the event times of all partitions; times are milliseconds since 1970.
+
+    The watermark is the least of the partitions' greatest event times, without those that are idle: read to
+    their end, and nothing came for ``idle_after``. When all are idle it follows the clock, ``idle_after``
+    behind: windows close and alerts are resolved when nothing more comes. It never goes back.
+
+    Args:
+        partitions: all that are read; one of which nothing is known holds the watermark back.
+        idle_after: milliseconds.
+        clock: gives the time now.
+        value: the watermark of a predecessor, 0 if there is none.
+        event_times: the greatest event times that a predecessor saw.
+    """
+
+    def __init__(
+        self,
+        partitions: Iterable[Partition],
+        idle_after: int,
+        clock: Callable[[], int],
+        value: int = 0,
+        event_times: Mapping[Partition, int] | None = None,
+    ) -> None:
+        self._clock = clock
+        self._idle_after = idle_after
+        self._heard = dict.fromkeys(partitions, clock())
+        self._event_times = {p: time for p, time in (event_times or {}).items() if p in self._heard}
+        self._at_end: set[Partition] = set()
+        self._value = value
+        self._of_events = 0
+
+    @property
+    def event_times(self) -> dict[Partition, int]:
+        """The greatest event time of each partition that anything came from, for a successor."""
+        return dict(self._event_times)
+
+    def seen(self, partition: Partition, event_time: int) -> None:
+        """Take in one event; KeyError for a partition that is not followed."""
+        if partition not in self._heard:
+            raise KeyError(partition)
+        self._heard[partition] = self._clock()
+        self._event_times[partition] = max(event_time, self._event_times.get(partition, event_time))
+
+    def at_end(self, partition: Partition, reached: bool = True) -> None:
+        """Take in whether there is nothing more to read of a partition now."""
+        if reached:
+            self._at_end.add(partition)
+        else:
+            self._at_end.discard(partition)
+
+    def value(self) -> int:
+        """Give the watermark now; 0 before anything is known."""
+        self._value = max(self._value, self._reached())
+        return self._value
+
+    @property
+    def of_events(self) -> int:
+        """How far events alone moved the watermark when it was last asked for.
+
+        After an outage the clock has gone on, but all that was waiting is still to come.
+        """
+        return self._of_events
+
+    def hurried(self, lead: int) -> frozenset[Partition]:
+        """Give the partitions that are more than ``lead`` ahead of one that has more to be read.
+
+        Not to read on from them meanwhile bounds what must be remembered while catching up.
+        """
+        behind = [time for partition, time in self._event_times.items() if partition not in self._at_end]
+        latest = min(behind, default=None)
+        if latest is None:
+            return frozenset()
+        return frozenset(p for p, time in self._event_times.items() if time > latest + lead)
+
+    def _reached(self) -> int:
+        now = self._clock()
+        awake = [p for p in self._heard if not self._is_idle(p, now)]
+        if not awake:
+            return now - self._idle_after
+        slowest = min(self._event_times.get(partition, 0) for partition in awake)
+        self._of_events = max(self._of_events, slowest)
+        return slowest
+
+    def _is_idle(self, partition: Partition, now: int) -> bool:
+        return partition in self._at_end and now - self._heard[partition] >= self._idle_after

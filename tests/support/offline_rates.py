@@ -1,0 +1,52 @@
+"""The plain count of a whole log of verdicts, by which the streamed rates are checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from streams.rates.outcome import Outcome
+
+# (window's start and size in ms, message type, language): answers, scored, untrue, sent, review, blocked
+Counts = dict[tuple[int, int, str, str | None], tuple[int, int, int, int, int, int]]
+
+
+def offline_rates(outcomes: Iterable[Outcome], windows: Iterable[tuple[int, int]]) -> Counts:
+    """Count each verdict once, by its record with the earliest ``scored_at``; windows are (size, hop) in ms.
+
+    Of records scored at the same time the one with the least event time, decision, ... counts.
+    """
+    firsts: dict[str, Outcome] = {}
+    for outcome in sorted(outcomes, key=_precedence):
+        firsts.setdefault(outcome.verdict_id, outcome)
+    cells: dict[tuple[int, int, str, str | None], list[Outcome]] = defaultdict(list)
+    for outcome in firsts.values():
+        for size, hop in windows:
+            latest = outcome.event_time - outcome.event_time % hop
+            for start in range(latest, outcome.event_time - size, -hop):
+                if start >= 0:
+                    cells[start, size, outcome.message_type, outcome.language].append(outcome)
+    return {cell: _counted(outcomes) for cell, outcomes in cells.items()}
+
+
+def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str]:
+    return (
+        outcome.scored_at,
+        outcome.event_time,
+        outcome.decision,
+        outcome.scored,
+        outcome.message_type,
+        outcome.language or "",
+    )
+
+
+def _counted(outcomes: list[Outcome]) -> tuple[int, int, int, int, int, int]:
+    decisions = [outcome.decision for outcome in outcomes]
+    return (
+        len(outcomes),
+        sum(outcome.scored for outcome in outcomes),
+        sum(outcome.scored and outcome.decision == "blocked" for outcome in outcomes),
+        decisions.count("auto_send"),
+        decisions.count("review"),
+        decisions.count("blocked"),
+    )

@@ -1,0 +1,55 @@
+"""What of a verdict record counts, and at which time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+
+from schemas import Verdict
+from schemas.records import LATEST
+from streams.rates.outcome import Outcome, instant, milliseconds, outcome_of
+from tests.support.record_strategies import times
+
+DAY = 86_400_000
+PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+NOON = milliseconds(PRODUCED)
+VERDICT = Verdict(
+    "v", "a", "c", "blocked", (), 1.0, "paper", "binary", "nl", False, "q", "a", (), (), "p", "s", (),
+    PRODUCED, PRODUCED + timedelta(seconds=3),
+)  # fmt: skip
+
+
+def test_an_answer_counts_when_it_was_produced() -> None:
+    assert outcome_of(VERDICT, NOON + 3_500) == Outcome(
+        "v", NOON, NOON + 3_000, "binary", "nl", "blocked", scored=True, produced_at=NOON
+    )
+
+
+def test_a_chatbot_with_a_clock_that_is_ahead_does_not_write_into_the_future() -> None:
+    """All repeats share ``produced_at``, so they are remembered equally long."""
+    ahead = replace(VERDICT, produced_at=PRODUCED + timedelta(hours=2))
+    first, repeat = outcome_of(ahead, NOON), outcome_of(ahead, NOON + 60_000)
+    assert (first.event_time, repeat.event_time) == (NOON, NOON + 60_000)
+    assert first.produced_at == repeat.produced_at == NOON + 2 * 3_600_000
+
+
+def test_a_clock_that_is_years_ahead_is_believed_for_a_day() -> None:
+    assert outcome_of(replace(VERDICT, produced_at=LATEST), NOON).produced_at == NOON + DAY
+
+
+def test_a_record_without_a_time_of_its_own_has_that_of_the_verdict() -> None:
+    ahead = replace(VERDICT, produced_at=PRODUCED + timedelta(hours=2))
+    assert outcome_of(ahead, -1).event_time == NOON + 3_000
+
+
+@pytest.mark.parametrize("language", ["", None])
+def test_a_language_that_is_not_known_is_none(language: str | None) -> None:
+    assert outcome_of(replace(VERDICT, language=language, score=None), NOON).language is None
+
+
+@given(times)
+def test_times_keep_their_milliseconds(moment: datetime) -> None:
+    assert instant(milliseconds(moment)) == moment

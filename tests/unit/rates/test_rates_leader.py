@@ -1,0 +1,54 @@
+"""A leader that cannot count tries again after growing pauses, and ends when it is asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+from schemas import Codec
+from streams.rates.leader import RateLeader
+from streams.settings import KafkaSettings, Settings
+from streams.telemetry.metrics import Metrics
+from streams.telemetry.tracing import Tracing
+from tests.support.records import eventually
+
+
+def _nowhere() -> Settings:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    return Settings(kafka=KafkaSettings(bootstrap_servers=f"127.0.0.1:{port}", connect_timeout=1))
+
+
+def _failures(metrics: Metrics) -> float:
+    labels = {"error_type": "ServiceUnreachable"}
+    return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
+
+
+async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() -> None:
+    metrics, stopping = Metrics(), asyncio.Event()
+    leader = RateLeader(_nowhere(), Codec(), metrics.rates, Tracing(), lambda: True, stopping)
+    task = asyncio.create_task(leader.run())
+    await eventually(lambda: _failures(metrics) >= 2, "it tries again")
+    assert _failures(metrics) < 5  # after 0.5 s and then 1 s
+    assert metrics.registry.get_sample_value("truthgate_rates_leader") == 0
+    began = time.monotonic()
+    stopping.set()
+    await asyncio.wait_for(task, 5)
+    assert time.monotonic() - began < 3
+
+
+async def test_who_does_not_lead_does_nothing() -> None:
+    metrics, stopping, asked = Metrics(), asyncio.Event(), 0
+
+    def leads() -> bool:
+        nonlocal asked
+        asked += 1
+        return False
+
+    leader = RateLeader(_nowhere(), Codec(), metrics.rates, Tracing(), leads, stopping)
+    task = asyncio.create_task(leader.run())
+    await eventually(lambda: asked > 2, "it looks whether it leads")
+    stopping.set()
+    await asyncio.wait_for(task, 5)
+    assert _failures(metrics) == 0

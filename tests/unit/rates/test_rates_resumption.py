@@ -1,0 +1,120 @@
+"""A new leader goes on where the last one was, or says why not, and gives up what it cannot count whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from aiokafka import TopicPartition
+
+from schemas import RateAlert
+from streams.enrichment.store import Origin
+from streams.rates.cells import WindowKey
+from streams.rates.outcome import instant
+from streams.rates.progress import AggregatorProgress
+from streams.rates.reader import VerdictLog
+from streams.rates.replay_starts import ReplayStarts
+from streams.rates.resumption import Resumption, go_on, over_reason, start_over
+from streams.rates.state_topic import LeaderState, PartitionState, lates_in, records_of, state_in
+from streams.rates.windows import WindowSpec
+
+A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.review", 1)
+ORIGIN = Origin("cluster", "verdicts.review", "id-1")
+BOUNDARIES = AggregatorProgress(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
+STATE = LeaderState((ORIGIN,), {A: PartitionState(10, 4, 900), B: PartitionState(5, 5, None)}, BOUNDARIES)
+NOW = 50_000
+
+
+def _log(begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> VerdictLog:
+    return VerdictLog((ORIGIN,), begins, ends)
+
+
+def test_it_goes_on_where_the_last_one_was() -> None:
+    seen = _log({A: 0, B: 0}, {A: 20, B: 5})
+    assert over_reason(STATE, seen) is None
+    assert go_on(STATE, seen, NOW) == Resumption({A: 4, B: 5}, {A: 10, B: 5})
+
+
+@pytest.mark.parametrize(
+    ("state", "seen", "reason"),
+    [
+        (None, _log({A: 0}, {A: 0}), "new"),
+        (STATE, VerdictLog((replace(ORIGIN, topic_id="id-2"),), {A: 0}, {A: 99}), "another_topic"),
+        (STATE, VerdictLog((), {}, {}), "another_topic"),
+        (STATE, _log({A: 0, B: 0}, {A: 9, B: 5}), "offset_out_of_range"),
+        (STATE, _log({A: 0}, {A: 99}), "offset_out_of_range"),
+    ],
+)
+def test_it_starts_over_where_the_log_is_not_the_one_that_was_read(
+    state: LeaderState | None, seen: VerdictLog, reason: str
+) -> None:
+    assert over_reason(state, seen) == reason
+
+
+def test_a_new_partition_is_read_from_its_beginning() -> None:
+    new = TopicPartition("verdicts.review", 2)
+    found = go_on(STATE, _log({A: 0, B: 0, new: 0}, {A: 10, B: 5, new: 7}), NOW)
+    assert (found.since[new], found.positions[new], found.floor) == (0, 0, 0)
+
+
+def test_windows_of_what_was_deleted_are_given_up() -> None:
+    counted_before = go_on(STATE, _log({A: 7, B: 0}, {A: 20, B: 5}), NOW)
+    assert counted_before == Resumption({A: 7, B: 5}, {A: 10, B: 5}, 901)
+    unread = go_on(STATE, _log({A: 12, B: 0}, {A: 20, B: 5}), NOW)
+    assert unread == Resumption({A: 12, B: 5}, {A: 12, B: 5}, NOW + 1)
+
+
+def test_a_first_start_takes_all_or_what_is_young_enough() -> None:
+    seen = _log({A: 0, B: 3}, {A: 20, B: 5})
+    assert start_over(seen, {A: 0, B: 3}, 1_000) == Resumption({A: 0, B: 3}, {A: 0, B: 3})
+    assert start_over(seen, {A: 8, B: 3}, 1_000) == Resumption({A: 8, B: 3}, {A: 8, B: 3}, 1_000)
+
+
+def _alert() -> RateAlert:
+    then = instant(1_000)
+    rates = {"threshold": 0.2, "rate": 0.5, "rate_low": 0.3, "rate_high": 0.7}
+    return RateAlert(
+        "id", "a", "firing", "warning", None, "nl", then, then, **rates,
+        scored=10, hallucinated=5, since=then, description="d", runbook="#r",
+    )  # fmt: skip
+
+
+def test_a_state_comes_back_as_it_was_left() -> None:
+    lates = {WindowKey(1000, 500, "binary", ""): 2, WindowKey(1000, 0, "binary", "nl"): 0}
+    left = replace(STATE, firing=(_alert(),), lates=lates)
+    assert state_in(dict(records_of(left, {}))) == left
+
+
+def test_only_lates_that_changed_are_written_and_those_that_are_gone_deleted() -> None:
+    gone, same, changed = (WindowKey(1000, start, "binary", "nl") for start in (0, 1000, 2000))
+    left = replace(STATE, lates={same: 1, changed: 3})
+    *written, (last, _) = records_of(left, {gone: 1, same: 1, changed: 2})
+    assert sorted(value or b"" for _, value in written) == [b"", b"3"]
+    assert last == b"progress"
+
+
+@pytest.mark.parametrize(
+    "value", [None, b"", b"nonsense", b"[]", b"{}", b'{"version": 2}', b'{"version": 1}']
+)
+def test_what_is_no_state_is_none(value: bytes | None) -> None:
+    assert state_in({b"progress": value}) is None
+
+
+@pytest.mark.parametrize(
+    "key", [b"", b"\xff", b"[]", b"7", b'["late", "x", 0, "a", "b"]', b'["other", 1, 0, "a", "b"]']
+)
+def test_what_is_no_late_is_left_out(key: bytes) -> None:
+    assert lates_in({key: b"1"}) == {}
+
+
+def test_a_replay_starts_at_the_first_verdict_that_still_matters() -> None:
+    starts = ReplayStarts()
+    for offset, horizon in enumerate([100, 300, 200, 300, 100]):
+        starts.read(A, offset, horizon)
+    starts.read(B, 7, 100)
+    positions = {A: 5, B: 8}
+    assert starts.since(0, positions) == {A: 0, B: 7}
+    assert starts.since(100, positions) == {A: 1, B: 8}
+    assert starts.since(200, positions) == {A: 1, B: 8}
+    assert starts.since(300, positions) == {A: 5, B: 8}

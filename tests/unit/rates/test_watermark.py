@@ -1,0 +1,124 @@
+"""The watermark follows the slowest partition that still has something to say, and never goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.rates.watermark import Watermarks
+
+A, B, C = ("auto", 0), ("auto", 1), ("blocked", 0)
+IDLE_AFTER = 100
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def watermarks(clock: Callable[[], int]) -> Watermarks:
+    return Watermarks([A, B, C], IDLE_AFTER, clock)
+
+
+def test_it_is_the_least_of_the_greatest_event_times(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition, time in ((A, 50), (A, 90), (A, 70), (B, 60), (C, 80)):
+        marks.seen(partition, time)
+    assert marks.value() == 60
+
+
+def test_a_partition_of_which_nothing_is_known_holds_it_back(clock: Clock) -> None:
+    marks = watermarks(clock)
+    marks.seen(A, 50)
+    marks.seen(B, 60)
+    clock.now += 10 * IDLE_AFTER
+    assert marks.value() == 0
+    marks.at_end(C)
+    assert marks.value() == 50
+
+
+def test_a_quiet_partition_is_left_out_only_when_it_was_read_to_its_end(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition in (A, B, C):
+        marks.seen(partition, 50)
+    clock.now += IDLE_AFTER
+    marks.seen(A, 500)
+    marks.at_end(B)
+    assert marks.value() == 50, "C may have more to be read"
+    marks.at_end(C)
+    assert marks.value() == 500
+    marks.at_end(C, reached=False)
+    marks.seen(A, 900)
+    assert marks.value() == 500, "C has more to be read again, and the watermark stands still"
+
+
+def test_when_all_are_idle_it_follows_the_clock(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition in (A, B, C):
+        marks.seen(partition, clock.now)
+        marks.at_end(partition)
+    clock.now += IDLE_AFTER - 1
+    assert marks.value() == 1_000_000
+    clock.now += 51
+    assert marks.value() == clock.now - IDLE_AFTER == 1_000_050
+
+
+def test_how_far_events_moved_it_is_told_apart_from_the_clock(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition, time in ((A, 50), (B, 60), (C, 80)):
+        marks.seen(partition, time)
+        marks.at_end(partition)
+    assert marks.value() == marks.of_events == 50
+    clock.now += IDLE_AFTER
+    assert (marks.value(), marks.of_events) == (clock.now - IDLE_AFTER, 50)
+
+
+def test_a_successor_goes_on_from_it(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition, time in ((A, 50), (B, 60), (C, 80)):
+        marks.seen(partition, time)
+    heir = Watermarks([A, B, C, ("new", 0)], IDLE_AFTER, clock, marks.value(), marks.event_times)
+    assert heir.value() == 50
+    assert heir.event_times == {A: 50, B: 60, C: 80}
+
+
+def test_partitions_that_are_far_ahead_of_one_with_more_to_read_are_named(clock: Clock) -> None:
+    marks = watermarks(clock)
+    for partition, time in ((A, 50), (B, 160), (C, 151)):
+        marks.seen(partition, time)
+    assert marks.hurried(100) == {B, C}
+    marks.at_end(A)
+    assert marks.hurried(100) == frozenset(), "there is nothing to wait for"
+
+
+def test_a_partition_that_is_not_followed_is_refused(clock: Clock) -> None:
+    with pytest.raises(KeyError):
+        watermarks(clock).seen(("other", 0), 1)
+
+
+events = st.lists(
+    st.tuples(st.sampled_from([A, B, C]), st.integers(0, 2_000_000), st.integers(0, 200), st.booleans())
+)
+
+
+@given(events)
+def test_it_never_goes_back_and_never_passes_the_latest_event_or_the_clock(events: list) -> None:
+    clock = Clock()
+    marks, last = watermarks(clock), 0
+    for partition, time, pause, at_end in events:
+        marks.seen(partition, time)
+        marks.at_end(partition, at_end)
+        clock.now += pause
+        assert last <= marks.value() <= max(clock.now - IDLE_AFTER, *marks.event_times.values(), 0)
+        last = marks.value()
