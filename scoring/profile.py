@@ -24,12 +24,25 @@ from scoring.types import MessageType
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureGroup:
+    """Features that look at the same side of an answer; they are timed together."""
+
+    name: str
+    features: tuple[Feature, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """A named way of scoring: its message types and its features, which weigh the same."""
 
     name: str
     message_types: frozenset[MessageType]
-    features: tuple[Feature, ...]
+    groups: tuple[FeatureGroup, ...]
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features of all groups, in the order in which a verdict has them."""
+        return tuple(feature for group in self.groups for feature in group.features)
 
 
 def profiles() -> Iterator[Profile]:
@@ -42,19 +55,18 @@ def profiles() -> Iterator[Profile]:
     development answers its score's Spearman is .57 in Dutch and .65 in English, that of ``paper`` .34 and
     .43.
     """
-    seven: tuple[Feature, ...] = (
-        CompanySpecificTerms(),
-        ComponentsDefined(),
-        ComplexAnswer(),
-        PromptOverlap(),
-        Hal(),
-        SubjectCombination(),
-        VerbatimGuide(),
+    seven = (
+        FeatureGroup("terms", (CompanySpecificTerms(), ComponentsDefined())),
+        FeatureGroup("wording", (ComplexAnswer(), PromptOverlap())),
+        FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
     )
-    claims: tuple[Feature, ...] = (VerdictAgrees(), StatementsAgree(), RequestPossible(), QuantitiesKnown())
+    errors = FeatureGroup("error codes", (ErrorMismatch(),))
+    claims = FeatureGroup(
+        "claims", (VerdictAgrees(), StatementsAgree(), RequestPossible(), QuantitiesKnown())
+    )
     scored = frozenset({MessageType.BINARY, MessageType.INSTRUCTION})
     yield Profile("paper", scored, seven)
-    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, ErrorMismatch(), *claims))
+    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, errors, claims))
 
 
 def profile_named(name: str) -> Profile:

@@ -19,6 +19,7 @@ from scoring.profile import profile_named
 from scoring.readable import check_readable
 from scoring.reasons import Reason
 from scoring.refusal import Refusal, as_feature, refusal, refuses
+from scoring.stopwatch import Stopwatch
 from scoring.text import TextCache
 from scoring.truthfulness import Score, truthfulness
 from scoring.types import CacheUse, Exchange, FeatureValue, Judgement, MessageType, Passage
@@ -97,14 +98,15 @@ class Scorer:
         the exchange comes with its translation. Raises NoText for half of a character in a text.
         """
         check_readable(exchange)
-        before = self._preparation.use
-        language = self._languages.of_exchange(exchange)
-        context = tuple(passage for passage in exchange.context if passage.text.strip())
-        measured = self._measure(exchange, context, language)
-        gaps = (*degraded, *self._gaps(exchange, context, language))
+        watch, before = Stopwatch(), self._preparation.use
+        with watch.part("language"):
+            language = self._languages.of_exchange(exchange)
+            context = tuple(passage for passage in exchange.context if passage.text.strip())
+            gaps = (*degraded, *self._gaps(exchange, context, language))
+        measured = self._measure(exchange, context, language, watch)
         codes = tuple(dict.fromkeys(map(str, gaps)))
         use = self._use_since(before)
-        return _judgement(self._policy, self._profile.name, language, measured, codes, use)
+        return _judgement(self._policy, self._profile.name, language, measured, codes, use, watch)
 
     def _use_since(self, before: CacheUse) -> CacheUse:
         after = self._preparation.use
@@ -126,28 +128,36 @@ class Scorer:
     def _is_in_another(self, passage: Passage, language: str | None) -> bool:
         return self._languages.identify(passage.text) not in (None, language)
 
-    def _measure(self, exchange: Exchange, context: tuple[Passage, ...], language: str | None) -> _Measured:
-        question = self._preparation.question(exchange, self._lexicons.get(language or ""))
-        if question is None:
-            return _Measured(Score(None, Reason.LANGUAGE_UNSUPPORTED))
-        kind = message_type(question)
-        refused = refusal(self._preparation.answer(exchange, question), question)
+    def _measure(
+        self, exchange: Exchange, context: tuple[Passage, ...], language: str | None, watch: Stopwatch
+    ) -> _Measured:
+        with watch.part("message type"):
+            question = self._preparation.question(exchange, self._lexicons.get(language or ""))
+            if question is None:
+                return _Measured(Score(None, Reason.LANGUAGE_UNSUPPORTED))
+            kind = message_type(question)
+        with watch.part("refusal"):
+            refused = refusal(self._preparation.answer(exchange, question), question)
         if kind not in self._profile.message_types:
             return _Measured(Score(None, Reason.MESSAGE_TYPE_NOT_SCORED), kind, refused=refused)
         if not context:
             return _Measured(Score(None, Reason.CONTEXT_MISSING), kind, refused=refused)
         if all(self._is_in_another(passage, language) for passage in context):
             return _Measured(Score(None, Reason.CONTEXT_LANGUAGE_DIFFERS), kind, refused=refused)
-        values = self._values(self._preparation.materials(exchange, question, context))
+        with watch.part("parse"):
+            materials = self._preparation.materials(exchange, question, context)
+            parse_material(materials.english)
+        values = tuple(self._values(materials, watch))
         score = truthfulness(values, quotation_decides=kind is MessageType.INSTRUCTION)
         return _Measured(score, kind, values, exchange.translation is not None, refused)
 
-    def _values(self, materials: Materials) -> tuple[FeatureValue, ...]:
-        parse_material(materials.english)
-        return tuple(
-            feature.measure(materials.english if feature.on_translation else materials.as_it_came)
-            for feature in self._profile.features
-        )
+    def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:
+        for group in self._profile.groups:
+            with watch.part(f"features {group.name}"):
+                for feature in group.features:
+                    yield feature.measure(
+                        materials.english if feature.on_translation else materials.as_it_came
+                    )
 
 
 def _parser(
@@ -176,13 +186,20 @@ def _judgement(
     measured: _Measured,
     degraded: tuple[str, ...],
     documents: CacheUse,
+    watch: Stopwatch,
 ) -> Judgement:
     score = measured.score
-    decision, reasons = policy.decide(
-        Assessment(
-            score.value, measured.message_type, language, score.because, degraded, refuses(measured.refused)
+    with watch.part("policy"):
+        decision, reasons = policy.decide(
+            Assessment(
+                score.value,
+                measured.message_type,
+                language,
+                score.because,
+                degraded,
+                refuses(measured.refused),
+            )
         )
-    )
     return Judgement(
         decision=decision,
         reasons=reasons,
@@ -196,4 +213,5 @@ def _judgement(
         scorer_version=SCORER_VERSION,
         degraded=degraded,
         documents=documents,
+        timings=watch.timings,
     )

@@ -138,12 +138,22 @@ class CacheUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """When a part of the work began and ended, in nanoseconds since 1970."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """Everything the scorer and the routing policy say about one answer.
 
     ``score`` is in [1, 5], or None when there is no score; ``reasons`` are stable codes, the
     first is the one that decided; ``degraded`` are the codes of what could not be checked.
-    ``documents`` is a note for the metrics, no part of the judgement: it takes no part in ``==``.
+    ``documents`` and ``timings`` are notes for those who watch, no part of the judgement: they take no
+    part in ``==``.
     """
 
     decision: Decision
@@ -158,3 +168,4 @@ class Judgement:
     scorer_version: str
     degraded: tuple[str, ...] = ()
     documents: CacheUse = field(default=CacheUse(), compare=False)
+    timings: tuple[Timing, ...] = field(default=(), compare=False)
