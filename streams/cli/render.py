@@ -11,16 +11,9 @@ from rich.text import Text
 
 from schemas.records import Verdict, VerdictEvidence, VerdictPassage
 from streams.cli.output import printable
+from streams.evidence import offending
 
 STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
-
-# Evidence of these kinds shows what is wrong; all other kinds show what was recognised.
-_AT_FAULT: Final = frozenset(
-    {
-        "undefined_component", "undefined_path", "misplaced_component", "error_mismatch",
-        "contradicted_verdict", "contradicted_statement", "denied_request", "unknown_quantity",
-    }
-)  # fmt: skip
 
 # Passages that the chatbot brought need no naming: it knows them.
 _NAMED_SOURCES: Final = frozenset({"by_id", "retrieved"})
@@ -39,17 +32,6 @@ class ResultConsole(Console):
 def in_words(code: str) -> str:
     """Turn a stable code such as ``auto_send`` into words."""
     return printable(code).replace("_", " ")
-
-
-def offending(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
-    """Give the spans of the answer that speak against it, in their order, without repetitions."""
-    spans = {
-        (evidence.start, evidence.end): evidence
-        for feature in verdict.features
-        for evidence in feature.evidence
-        if evidence.kind in _AT_FAULT
-    }
-    return tuple(spans[place] for place in sorted(spans))
 
 
 def verdict_line(verdict: Verdict) -> Text:

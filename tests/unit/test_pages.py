@@ -60,12 +60,13 @@ async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, 
 
 async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
     metrics = Metrics()
-    metrics.verdicts.labels("review", "binary", "nl").inc(3)
+    for _ in range(3):
+        metrics.answers.count_dead_letter("decode", "truncated")
     status, text = await ask(health, "/metrics", metrics)
     families = {family.name: family for family in text_string_to_metric_families(text)}
-    (sample,) = [s for s in families["truthgate_verdicts"].samples if s.name == "truthgate_verdicts_total"]
+    (sample,) = [sample for sample in families["truthgate_dead_letters"].samples if sample.value]
     assert status == 200
-    assert sample.labels == {"decision": "review", "message_type": "binary", "language": "nl"}
+    assert sample.labels == {"stage": "decode", "error_type": "truncated"}
     assert sample.value == 3
 
 

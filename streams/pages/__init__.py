@@ -1,0 +1,6 @@
+"""What the worker serves over HTTP: health, readiness, metrics, and a page for people."""
+
+from streams.pages.application import create_pages
+from streams.pages.serving import serve
+
+__all__ = ["create_pages", "serve"]

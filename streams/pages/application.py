@@ -1,0 +1,78 @@
+"""The pages and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from streams.health import Health
+from streams.pages.api import add_api
+from streams.pages.assets import add_assets
+from streams.pages.live import LiveData
+from streams.settings import Settings
+
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+
+# Nothing runs or is shown that does not come from this worker, and no text becomes markup.
+_CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def create_pages(
+    health: Health, registry: CollectorRegistry, settings: Settings | None = None
+) -> web.Application:
+    """Build the pages.
+
+    ``/healthz`` and ``/readyz`` (200 or 503 with the reason), ``/metrics``; and with ``settings``, unless
+    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``.
+    """
+    pages = web.Application()
+    pages.on_response_prepare.append(_protect)
+    pages.router.add_get("/healthz", _probe(health.problem))
+    pages.router.add_get("/readyz", _probe(lambda: health.problem() or health.not_ready))
+    pages.router.add_get("/metrics", _metrics(registry))
+    if settings and settings.web.page:
+        data = LiveData(settings)
+        add_assets(pages)
+        add_api(pages, data, health, settings)
+        pages.cleanup_ctx.append(_stopping(data))
+    return pages
+
+
+def _probe(problem: Callable[[], str | None]) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        found = problem()
+        return web.Response(status=503 if found else 200, text=f"{found or 'ok'}\n")
+
+    return answer
+
+
+def _metrics(registry: CollectorRegistry) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return answer
+
+
+def _stopping(data: LiveData) -> Callable[[web.Application], AsyncIterator[None]]:
+    async def context(_: web.Application) -> AsyncIterator[None]:
+        yield
+        await data.stop()
+
+    return context
+
+
+async def _protect(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(_HEADERS)

@@ -1,0 +1,400 @@
+// Draws what /api/live and /api/blocked tell. Every text goes into the page as a text node: none is ever markup.
+
+const POLL_MS = 2000;
+const ANSWER_WITHIN_MS = 5000;
+const FEWEST_SLOTS = 24; // a chart is at least so many windows wide, so that the first ones do not fill it
+const POINTS_DRAWN_UP_TO = 40;
+const FEW_SCORED = 10; // a rate of fewer tells little: it is drawn fainter, and does not set the scale
+const SCALES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1];
+const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+const NOTHING = { starting: "Connecting…", reading: "Reading the last hours…", off: "Rates are switched off", failed: "No rates can be read" };
+const DECISIONS = [["blocked", "blocked", "decision-blocked"], ["review", "held", "review"], ["sent", "sent", "sent"]];
+
+const state = { window: null, language: "", live: null, blocked: null, heardAt: null, failures: 0, cursor: null };
+const views = new Map(); // what is drawn of each series
+const byId = (id) => document.getElementById(id);
+
+// Building elements.
+function build(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+const el = (name, attributes = {}, ...children) => build(document.createElement(name), attributes, children);
+const svg = (name, attributes = {}, ...children) =>
+  build(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+
+// Words and numbers.
+const words = (code) => code.replaceAll("_", " ");
+const typeName = (code) => (code === "all" ? "All message types" : words(code));
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+const number = (value) => value.toLocaleString("en");
+const answers = (count) => `answer${count === 1 ? "" : "s"}`;
+const span = (s) => (s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
+
+function languageName(code) {
+  if (code === null || code === "und") return "language unknown";
+  try { return languageNames.of(code); } catch { return code; } // a label of the chatbot's own
+}
+
+const percent = (share) => `${share === 0 || share >= 0.0995 ? Math.round(share * 100) : (share * 100).toFixed(1)}%`;
+
+function clock(ms, seconds = true) {
+  const form = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  return new Date(ms).toLocaleTimeString("en-GB", seconds ? { ...form, second: "2-digit" } : form);
+}
+const day = (ms) => new Date(ms).toLocaleDateString("en-CA");
+const moment = (ms) => (day(ms) === day(Date.now()) ? clock(ms) : `${day(ms)} ${clock(ms)}`);
+const hop = () => state.live.windows.find((each) => each.size === state.live.window).hop * 1000;
+
+// Asking.
+async function ask(path) {
+  const response = await fetch(path, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS), cache: "no-store" });
+  if (response.status === 400) Object.assign(state, { window: null, language: "" }); // the worker has other windows now
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
+}
+
+let [asked, timer] = [0, null];
+
+async function poll() {
+  const turn = ++asked;
+  const query = new URLSearchParams({ ...(state.window && { window: state.window }), language: state.language });
+  try {
+    const live = await ask(`api/live?${query}`);
+    const blocked = state.blocked?.number === live.blocked ? state.blocked : await ask("api/blocked");
+    if (turn !== asked) return; // another choice was made meanwhile
+    const changed = blocked !== state.blocked;
+    Object.assign(state, { live, blocked, heardAt: Date.now(), failures: 0 });
+    draw(changed);
+  } catch {
+    if (turn !== asked) return;
+    state.failures += 1;
+    drawStatus();
+  }
+}
+
+async function pollOn() {
+  clearTimeout(timer);
+  if (document.visibilityState === "visible") {
+    await poll();
+    clearTimeout(timer);
+    timer = setTimeout(pollOn, POLL_MS);
+  }
+}
+
+// The state of it all.
+function situation() {
+  const { live, failures, heardAt } = state;
+  if (failures > 1 || (failures && !live)) {
+    const since = heardAt ? ` since ${clock(heardAt)}. The figures are from then` : "";
+    return ["gone", "No answer", `This worker has not answered${since}. The page goes on asking.`];
+  }
+  if (!live) return ["starting", "Connecting", null];
+  const { state: source, problem } = live.source;
+  if (source === "failed") return ["failed", "No data", `Rates cannot be read, so the figures may be out of date: ${problem}. The worker tries again.`];
+  const worker = live.worker ? `The worker is not judging answers now: ${live.worker}.` : null;
+  if (source === "off") return ["off", "Rates are off", worker ?? "Rates are switched off (rates.enabled); blocked answers are shown all the same."];
+  if (source !== "live") return ["reading", "Reading the last hours", worker];
+  return ["live", `Live, ${clock(heardAt)}`, worker];
+}
+
+function drawStatus() {
+  const [name, text, notice] = situation();
+  document.body.dataset.state = name;
+  byId("status-text").textContent = text;
+  if (byId("notice").textContent !== (notice ?? "")) byId("notice").textContent = notice ?? ""; // read aloud when it changes
+  byId("notice").hidden = !notice;
+}
+
+function drawControls() {
+  const { live } = state;
+  const windows = byId("windows");
+  const sizes = live.windows.map(({ size }) => size);
+  if ([...windows.querySelectorAll("input")].map((input) => input.value).join() !== sizes.join()) {
+    windows.replaceChildren(windows.firstElementChild, ...sizes.map((size) => el("label", {},
+      el("input", { type: "radio", name: "window", value: size, checked: size === live.window }), el("span", {}, span(size)))));
+  }
+  const select = byId("language");
+  const known = [...new Set(["", ...live.languages, state.language])];
+  if (known.join() !== [...select.options].map((option) => option.value).join()) {
+    select.replaceChildren(...known.map((code) => el("option", { value: code, selected: code === state.language }, code ? languageName(code) : "all")));
+  }
+  byId("version").textContent = `truthgate ${live.version}`;
+}
+
+function drawAlerts() {
+  const { alerts } = state.live;
+  byId("alerts").hidden = !alerts.length;
+  document.title = alerts.length ? `(${alerts.length}) truthgate` : "truthgate";
+  byId("alert-list").replaceChildren(...alerts.map((alert) => el("li", {},
+    el("span", { class: "tag" }, alert.severity),
+    el("strong", {}, alert.name),
+    el("span", {}, `${typeName(alert.message_type ?? "all")}${alert.language ? `, ${languageName(alert.language)}` : ""}: `
+      + `${percent(alert.rate)} untrue of ${number(alert.scored)} scored within ${span(alert.window)}, with 95% confidence more than `
+      + `${percent(alert.low)}; the limit is ${percent(alert.threshold)}`),
+    el("span", { class: "when" }, `since ${moment(alert.since)}`))));
+}
+
+// Charts.
+function card(name, title) {
+  const [when, tag, chart] = [el("span", { class: "when" }), el("span", { class: "tag", hidden: true }, "alert"),
+    svg("svg", { class: "chart", role: "slider", tabindex: 0, "aria-label": `${title}, through time` })];
+  const [value, legend] = [el("p", { class: "value" }), el("p", { class: "legend" })];
+  const root = el("article", { class: "card", "data-type": name }, el("header", {}, el("h3", {}, title), tag, when), value, chart, legend);
+  follow(chart);
+  return { root, when, tag, chart, value, legend };
+}
+
+const look = (end) => { state.cursor = end; drawFigures(); };
+function follow(chart) {
+  chart.addEventListener("pointermove", (event) => {
+    const scale = frame(chart);
+    const slot = Math.floor((event.clientX - chart.getBoundingClientRect().left - scale.left) / scale.slot);
+    look(slot < 0 || slot >= scale.slots ? null : scale.begin + (slot + 1) * hop());
+  });
+  chart.addEventListener("pointerleave", () => look(null));
+  chart.addEventListener("blur", () => look(null));
+  chart.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Escape") look(null);
+    if (!move) return;
+    event.preventDefault();
+    const { begin, end } = frame(chart);
+    look(Math.min(end, Math.max(begin + hop(), (state.cursor ?? end) + move * hop())));
+  });
+}
+
+/** Where things are in a chart: time in slots of one hop each, values from the bottom. */
+function frame(chart) {
+  const { end, series } = state.live;
+  const first = Math.min(end, ...series.map(({ points }) => points[0]?.end ?? end));
+  const slots = Math.max(FEWEST_SLOTS, Math.round((end - first) / hop()) + 1);
+  const [left, top, bottom] = [34, 8, 18];
+  const [width, height] = [Math.max(60, chart.clientWidth - left - 8), Math.max(30, chart.clientHeight - top - bottom)];
+  const slot = width / slots;
+  const begin = end - slots * hop();
+  return { left, top, width, height, slots, slot, begin, end, bottom: top + height, x: (at) => left + ((at - begin) / hop() - 0.5) * slot };
+}
+
+function axes(scale, most, label) {
+  const drawn = [0, 0.5, 1].map((share) => {
+    const y = scale.bottom - share * scale.height;
+    return svg("g", {}, svg("line", { class: share ? "grid" : "base", x1: scale.left, x2: scale.left + scale.width, y1: y, y2: y }),
+      svg("text", { x: scale.left - 6, y: y + 4, "text-anchor": "end" }, label(share * most)));
+  });
+  const step = (STEPS_S.find((each) => (scale.end - scale.begin) / (each * 1000) <= Math.max(2, scale.width / 85)) ?? 86400) * 1000;
+  const offset = new Date(scale.end).getTimezoneOffset() * 60000; // so that ticks are at full hours here
+  for (let at = Math.ceil((scale.begin - offset) / step) * step + offset; at <= scale.end; at += step) {
+    const x = scale.left + ((at - scale.begin) / (scale.end - scale.begin)) * scale.width;
+    if (x > scale.left + 14 && x < scale.left + scale.width - 14) {
+      drawn.push(svg("text", { x, y: scale.bottom + 14, "text-anchor": "middle" }, clock(at, step < 60000)));
+    }
+  }
+  return drawn;
+}
+
+/** Divide points where windows are missing or have no rate, so that no line is drawn across. */
+function runs(points) {
+  const found = [];
+  for (const point of points) {
+    if (point.rate === null) continue;
+    const run = found.at(-1);
+    if (run && point.end - run.at(-1).end === hop()) run.push(point);
+    else found.push([point]);
+  }
+  return found;
+}
+
+function band(run, scale, y) {
+  if (run.length === 1) {
+    const width = Math.max(3, Math.min(10, scale.slot * 0.8));
+    const top = y(run[0].high);
+    return svg("rect", { class: "band", x: scale.x(run[0].end) - width / 2, y: top, width, height: y(run[0].low) - top });
+  }
+  const edge = (points, value) => points.map((point) => `${scale.x(point.end)},${y(point[value])}`);
+  return svg("polygon", { class: "band", points: [...edge(run, "high"), ...edge([...run].reverse(), "low")].join(" ") });
+}
+
+function line(run, scale, y) {
+  const path = (points, name) => svg("polyline", { class: name, points: points.map((point) => `${scale.x(point.end)},${y(point.rate)}`).join(" ") });
+  const open = run.findIndex((point) => !point.final);
+  return open < 0 ? [path(run, "line")] : [path(run.slice(0, open), "line"), path(run.slice(Math.max(0, open - 1)), "line open")];
+}
+
+function marker(point, x, y, beyond) {
+  const style = { class: point.final ? "point" : "point open" };
+  return beyond ? svg("path", { ...style, d: `M${x - 4.5} ${y + 4}h9l-4.5-8z` }) : svg("circle", { ...style, cx: x, cy: y, r: 3.5 });
+}
+
+function drawRates(view, series, most) {
+  const scale = frame(view.chart);
+  const y = (share) => scale.bottom - (Math.min(share, most) / most) * scale.height;
+  const divided = runs(series.points);
+  const shown = divided.flat();
+  const dots = shown.filter((point, place) => shown.length <= POINTS_DRAWN_UP_TO || place === shown.length - 1 || point.end === state.cursor);
+  const alone = divided.filter((run) => run.length === 1).flat();
+  view.chart.replaceChildren(
+    ...axes(scale, most, (share) => percent(share)),
+    ...divided.map((run) => band(run, scale, y)),
+    ...series.thresholds.map((limit) => svg("line", { class: "limit", x1: scale.left, x2: scale.left + scale.width, y1: y(limit.rate), y2: y(limit.rate) })),
+    ...divided.flatMap((run) => line(run, scale, y)),
+    ...[...new Set([...dots, ...alone])].map((point) => marker(point, scale.x(point.end), y(point.rate), point.rate > most)),
+    ...series.thresholds.map((limit) => svg("text", { class: "limit-name", x: scale.left + 4, y: y(limit.rate) - 5 }, `${words(limit.name)} ${percent(limit.rate)}`)),
+    cursorLine(scale));
+}
+
+function drawDecisions(view, series) {
+  const scale = frame(view.chart);
+  const highest = Math.max(4, ...series.points.map((point) => point.answers));
+  const step = 10 ** Math.floor(Math.log10(highest));
+  const most = Math.ceil(highest / step / 2) * 2 * step;
+  const width = Math.max(1.5, scale.slot * 0.78);
+  const bars = series.points.flatMap((point) => {
+    let below = 0;
+    return DECISIONS.map(([name]) => {
+      const y = scale.bottom - ((below + point[name]) / most) * scale.height;
+      const height = (point[name] / most) * scale.height;
+      below += point[name];
+      return svg("rect", { class: `bar-${name}`, x: scale.x(point.end) - width / 2, y, width, height: Math.max(0, height - (height > 3 ? 1 : 0)) });
+    });
+  });
+  view.chart.replaceChildren(...axes(scale, most, number), ...bars, cursorLine(scale));
+}
+
+function cursorLine(scale) {
+  const shown = state.cursor !== null && state.cursor > scale.begin && state.cursor <= scale.end;
+  return shown ? svg("line", { class: "cursor", x1: scale.x(state.cursor), x2: scale.x(state.cursor), y1: scale.top, y2: scale.bottom }) : "";
+}
+
+// Figures beside the charts.
+/** The newest whole window, unless another is looked at: one that has hardly begun tells little. */
+function told(series) {
+  const { end, series: [all] } = state.live;
+  const [before, newest] = [all.points.at(-2), all.points.at(-1)];
+  const at = state.cursor ?? (before && newest && !newest.final ? before.end : newest?.end ?? end);
+  return [at, series.points.find((point) => point.end === at) ?? null];
+}
+
+function period(at, point) {
+  const settled = !point || point.final ? "" : at > state.live.now ? ", so far" : ", not final";
+  const late = point?.late ? `, ${number(point.late)} late` : "";
+  return `${clock(at - state.live.window * 1000, hop() < 60000)}–${clock(at, hop() < 60000)}${settled}${late}`;
+}
+
+function fill(view, at, point, big, small) {
+  view.when.textContent = period(at, point);
+  view.value.replaceChildren(el("strong", {}, big), el("span", {}, small));
+  view.legend.replaceChildren(...[...DECISIONS].reverse().map(([name, label, style]) =>
+    el("span", { class: style }, el("b", {}, number(point?.[name] ?? 0)), ` ${label}`)));
+}
+
+/** Moving through time is what a slider does: what it stands at is read aloud. */
+function describe(chart, at, text) {
+  const { begin, end } = frame(chart);
+  build(chart, { "aria-valuemin": begin, "aria-valuemax": end, "aria-valuenow": at, "aria-valuetext": text }, []);
+}
+
+function tellRates(view, series) {
+  const [at, point] = told(series);
+  const rate = point && point.rate !== null ? percent(point.rate) : "–";
+  const rest = !point ? "no answers" : point.rate === null ? `${number(point.answers)} ${answers(point.answers)}, none scored`
+    : `${number(point.untrue)} untrue of ${number(point.scored)} scored, 95%: ${percent(point.low)} to ${percent(point.high)}`;
+  fill(view, at, point, rate, rest);
+  describe(view.chart, at, `${period(at, point)}: ${rate === "–" ? "" : `${rate}, `}${rest}`);
+  const firing = state.live.alerts.some((alert) => (alert.message_type ?? "all") === series.message_type);
+  view.root.classList.toggle("firing", firing);
+  view.root.classList.toggle("few", !point || point.scored < FEW_SCORED);
+  view.tag.hidden = !firing;
+}
+
+function tellDecisions(view, series) {
+  const [at, point] = told(series);
+  fill(view, at, point, number(point?.answers ?? 0), answers(point?.answers ?? 0));
+  const counts = DECISIONS.map(([name, label]) => `${number(point?.[name] ?? 0)} ${label}`).join(", ");
+  describe(view.chart, at, `${period(at, point)}: ${counts}`);
+}
+
+const view = (name, title) => views.get(name) ?? views.set(name, card(name, title)).get(name);
+function drawFigures() {
+  const { series, end } = state.live;
+  byId("figures").hidden = end === null;
+  byId("empty").hidden = end !== null;
+  byId("empty-title").textContent = NOTHING[document.body.dataset.state] ?? "No rates yet";
+  if (end === null) return;
+  const [all, ...rest] = series;
+  const types = rest.sort((a, b) => a.message_type.localeCompare(b.message_type));
+  const most = commonScale(series);
+  const decisions = view("decisions", "Decisions");
+  const shown = [all, ...types].map((each) => [view(`rates-${each.message_type}`, typeName(each.message_type)), each]);
+  place(byId("overview"), [shown[0][0].root, decisions.root]);
+  place(byId("types"), shown.slice(1).map(([each]) => each.root));
+  shown.forEach(([each, what]) => { drawRates(each, what, most); tellRates(each, what); });
+  drawDecisions(decisions, all);
+  tellDecisions(decisions, all);
+  byId("types-when").textContent = decisions.when.textContent;
+}
+
+/** One scale for all charts; what lies beyond it is drawn as a triangle at the top. */
+function commonScale(series) {
+  const telling = ({ scored, low, rate, high }) => (scored < FEW_SCORED ? low : scored < 3 * FEW_SCORED ? rate : high);
+  const highest = Math.max(0.1, ...series.flatMap(({ points, thresholds }) => [...points.map(telling), ...thresholds.map((limit) => limit.rate * 1.25)]));
+  return SCALES.find((scale) => highest <= scale) ?? 1;
+}
+
+/** Put elements into a place without moving those that are there, so that none loses the focus. */
+function place(parent, wanted) {
+  if (wanted.length !== parent.children.length || wanted.some((each, at) => parent.children[at] !== each)) parent.replaceChildren(...wanted);
+}
+
+// Blocked answers.
+function drawBlocked() {
+  const { texts, answers: shown } = state.blocked;
+  byId("texts-off").hidden = texts || !shown.length;
+  byId("texts-on").hidden = !texts || !shown.length;
+  byId("none-blocked").hidden = shown.length > 0;
+  byId("blocked").replaceChildren(...shown.map(blockedAnswer));
+}
+
+function blockedAnswer(answer) {
+  const score = answer.score === null ? "no score" : `score ${answer.score.toFixed(1)} of 5`;
+  const about = el("div", { class: "about" },
+    el("p", { class: "facts" }, el("time", { datetime: new Date(answer.scored_at).toISOString() }, moment(answer.scored_at)), el("b", {}, score)),
+    el("p", { class: "facts" }, el("span", {}, words(answer.message_type)), el("span", {}, languageName(answer.language)), el("span", { class: "id" }, answer.answer_id)),
+    el("ul", { class: "reasons", "aria-label": "Reasons" }, ...answer.reasons.map(({ code, meaning }) => el("li", {}, el("b", {}, words(code)), meaning ? ` ${meaning}` : ""))),
+    answer.evidence.length ? el("ul", { class: "chips", "aria-label": "Evidence" }, ...answer.evidence.map(({ kind, count, at_fault }) =>
+      el("li", { class: at_fault ? "fault" : null }, `${number(count)} × ${words(kind)}`))) : null);
+  return el("li", { class: answer.excerpt ? "with-text" : null }, about, answer.excerpt ? quoted(answer.excerpt) : null);
+}
+
+function quoted({ question, answer, cut_before, cut_after }) {
+  return el("div", {}, el("p", { class: "question", dir: "auto" }, question),
+    el("p", { class: "answer", dir: "auto" }, cut_before ? "… " : "", ...answer.map(piece), cut_after ? " …" : ""));
+}
+
+function piece({ text, kinds, at_fault }) {
+  if (!kinds.length) return text;
+  const kind = kinds.map(words).join(", ");
+  return el("mark", { class: at_fault ? "fault" : "seen", title: kind }, text,
+    at_fault ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
+}
+
+// The course of it.
+function draw(blockedToo) {
+  drawStatus();
+  drawControls();
+  drawAlerts();
+  drawFigures();
+  if (blockedToo) drawBlocked();
+}
+
+const choose = (choice) => { Object.assign(state, choice, { cursor: null }); pollOn(); };
+byId("windows").addEventListener("change", (event) => choose({ window: event.target.value }));
+byId("language").addEventListener("change", (event) => choose({ language: event.target.value }));
+document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+document.addEventListener("visibilitychange", pollOn);
+new ResizeObserver(() => state.live && drawFigures()).observe(byId("main"));
+
+pollOn();

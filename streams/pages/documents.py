@@ -1,0 +1,172 @@
+"""What the page is told, as typed values; ``/api/live`` and ``/api/blocked`` give them as JSON.
+
+Times are milliseconds since 1970, rates are shares of 0 to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ALL = "all"
+"""The series of all message types together."""
+UNDETERMINED = "und"
+"""The language of answers whose language is not known (ISO 639-2)."""
+
+SourceState = Literal["off", "starting", "reading", "live", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One window of one series; ``rate`` is None where no answer of it had a score.
+
+    ``untrue`` of the ``scored`` answers were judged untrue; ``low`` and ``high`` are the 95% bounds
+    of the rate. A window that is not ``final`` may still change; ``late`` answers came after that.
+    """
+
+    end: int
+    answers: int
+    scored: int
+    untrue: int
+    sent: int
+    review: int
+    blocked: int
+    rate: float | None
+    low: float
+    high: float
+    late: int
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From which rate on (its lower bound) an alert fires, given so many scored answers."""
+
+    name: str
+    rate: float
+    minimum_answers: int
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The windows of one message type (``all`` for all of them), oldest first."""
+
+    message_type: str
+    points: tuple[Point, ...]
+    thresholds: tuple[Threshold, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowChoice:
+    """A window that can be looked at; a new one begins every ``hop`` seconds."""
+
+    size: int
+    hop: int
+
+
+@dataclass(frozen=True, slots=True)
+class FiringAlert:
+    """A threshold that is crossed, since ``since``; ``message_type`` and ``language`` None are all."""
+
+    name: str
+    severity: str
+    message_type: str | None
+    language: str | None
+    window: int
+    threshold: float
+    rate: float
+    low: float
+    scored: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whether the data comes in; ``problem`` says in a sentence why not."""
+
+    state: SourceState
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """All that the page shows but for the blocked answers, which it asks for when ``blocked`` changes.
+
+    ``worker`` says what the worker itself waits for or suffers from, or None. ``end`` is the end of
+    the newest window, None where there is none yet.
+    """
+
+    now: int
+    version: str
+    source: Source
+    worker: str | None
+    windows: tuple[WindowChoice, ...]
+    window: int
+    languages: tuple[str, ...]
+    language: str | None
+    end: int | None
+    series: tuple[Series, ...]
+    alerts: tuple[FiringAlert, ...]
+    blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonTold:
+    """Why an answer was blocked: a stable code, and what it means."""
+
+    code: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCount:
+    """How many spans of one kind there are; those ``at_fault`` speak against the answer."""
+
+    kind: str
+    count: int
+    at_fault: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of an answer, with the kinds of evidence that lie on it."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+    at_fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """An answer in pieces, cut where it is long, with the question it answers."""
+
+    question: str
+    answer: tuple[Piece, ...]
+    cut_before: bool
+    cut_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedAnswer:
+    """One blocked answer; ``excerpt`` only where texts are switched on."""
+
+    verdict_id: str
+    answer_id: str
+    scored_at: int
+    message_type: str
+    language: str | None
+    score: float | None
+    reasons: tuple[ReasonTold, ...]
+    evidence: tuple[EvidenceCount, ...]
+    documents: tuple[str, ...]
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The last blocked answers, newest first; ``texts`` tells whether texts are switched on."""
+
+    number: int
+    texts: bool
+    answers: tuple[BlockedAnswer, ...]

@@ -1,0 +1,165 @@
+"""What the page shows, read from Kafka while somebody looks at it, on any worker alike."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from contextlib import aclosing, suppress
+from typing import Final
+
+import structlog
+
+from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
+from streams.kafka import ServiceUnreachable
+from streams.pages.alerts import FiringAlerts
+from streams.pages.blocked import SHOWN_ANSWERS, LastBlocked
+from streams.pages.documents import Source, WindowChoice
+from streams.pages.history import RateHistory
+from streams.pages.tail import Record, tail
+from streams.settings import Settings
+from streams.topics import Topics
+
+log = structlog.get_logger(__name__)
+
+IDLE_SECONDS: Final = 300.0
+"""How long after the last visit reading goes on."""
+_FIRST_PAUSE_SECONDS: Final = 1.0
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+#: Of each partition. Windows are published again and again while they are open: so many hold hours of them.
+_LAST_RATES: Final = 20_000
+_LAST_ALERTS: Final = 2_000
+
+_Read = RateWindow | RateAlert | Verdict
+
+
+class LiveData:
+    """Rates, alerts and blocked answers, as the topics have them; nothing is read while nobody looks.
+
+    Whatever fails while reading is told on the page, and tried again after a pause: the worker's own
+    work knows nothing of it.
+
+    Args:
+        settings: where Kafka is, which windows and texts are shown.
+        clock: monotonic, in seconds.
+        now: seconds since 1970.
+        idle: seconds without a visit after which reading ends.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        idle: float = IDLE_SECONDS,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._now = now
+        self._idle = idle
+        self._visited_at = clock()
+        self._task: asyncio.Task[None] | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.windows = tuple(WindowChoice(each.size, each.hop) for each in self._settings.rates.windows)
+        self.rates = RateHistory(self.windows)
+        self.alerts = FiringAlerts()
+        self.blocked = LastBlocked(self._settings.web.texts)
+        self.source = Source("starting" if self._settings.rates.enabled else "off")
+
+    @property
+    def running(self) -> bool:
+        """Whether it reads."""
+        return self._task is not None and not self._task.done()
+
+    def visit(self) -> None:
+        """Note that somebody looks; reading begins with the first visit."""
+        self._visited_at = self._clock()
+        if not self.running:
+            self._task = asyncio.create_task(self._run(), name="pages-live-data")
+
+    async def stop(self) -> None:
+        """End reading. May be called twice, or before a visit."""
+        if self._task:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        pause = _FIRST_PAUSE_SECONDS
+        try:
+            while self._wanted():
+                try:
+                    await self._read()
+                except Exception as error:  # noqa: BLE001 - whatever it was: the page says so, the worker goes on
+                    again = self.source.state == "failed"
+                    pause = min(2 * pause, _LONGEST_PAUSE_SECONDS) if again else _FIRST_PAUSE_SECONDS
+                    self._failed(error)
+                    await asyncio.sleep(pause)
+        finally:
+            self._forget()
+
+    def _wanted(self) -> bool:
+        return self._clock() - self._visited_at < self._idle
+
+    def _failed(self, error: Exception) -> None:
+        if self.source.state != "failed":
+            log.warning("page_data_failed", error_type=type(error).__name__)
+        # Only this message is known to hold nothing but addresses and the names of settings.
+        told = str(error) if isinstance(error, ServiceUnreachable) else type(error).__name__
+        self.source = Source("failed", told)
+
+    async def _read(self) -> None:
+        settings = self._settings
+        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        topics = Topics(settings.kafka.topic_prefix)
+        kinds: dict[str, tuple[type[_Read], int]] = {topics.blocked: (Verdict, SHOWN_ANSWERS)}
+        if settings.rates.enabled:
+            kinds |= {topics.rates: (RateWindow, _LAST_RATES), topics.rate_alerts: (RateAlert, _LAST_ALERTS)}
+        last = {topic: count for topic, (_, count) in kinds.items()}
+        async with aclosing(tail(settings.kafka, last)) as batches:
+            async for batch in batches:
+                if batch.records:
+                    await _look_up(batch.records, codec)
+                    # In a thread: answers must not wait while a long history is decoded.
+                    read = await asyncio.to_thread(_decoded, batch.records, codec, kinds)
+                    self._take_in(read)
+                self._reading(complete=batch.complete)
+                if not self._wanted():
+                    return
+
+    def _reading(self, *, complete: bool) -> None:
+        if not self._settings.rates.enabled:
+            self.source = Source("off")
+        elif complete or self.source.state == "live":
+            self.source = Source("live")
+        else:
+            self.source = Source("reading")
+
+    def _take_in(self, read: Iterable[_Read]) -> None:
+        now = round(self._now() * 1000)
+        for record in read:
+            if isinstance(record, RateWindow):
+                self.rates.add(record, now)
+            elif isinstance(record, RateAlert):
+                self.alerts.add(record)
+            else:
+                self.blocked.add(record)
+
+
+async def _look_up(records: Iterable[Record], codec: Codec) -> None:
+    for record in records:
+        if record.value and codec.needs_lookup(record.value):
+            await codec.lookup(record.value)
+
+
+def _decoded(
+    records: Iterable[Record], codec: Codec, kinds: dict[str, tuple[type[_Read], int]]
+) -> list[_Read]:
+    """Decode what can be decoded: what cannot is not ours, and others tell of it."""
+    read: list[_Read] = []
+    for record in records:
+        with suppress(DecodeError):
+            read.append(codec.decode(record.value, kinds[record.topic][0]))
+    return read

@@ -1,0 +1,108 @@
+"""Records for the page: rate windows, alerts and blocked verdicts as the topics hold them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from schemas.records import RateAlert, RateWindow, Verdict, VerdictEvidence, VerdictFeature
+from streams.rates.wilson import wilson_interval
+
+BEGIN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+
+
+def rate_window(
+    minute: int,
+    message_type: str = "instruction",
+    language: str | None = "nl",
+    *,
+    scored: int = 10,
+    untrue: int = 1,
+    size: int = 60,
+    final: bool = False,
+    begin: datetime = BEGIN,
+) -> RateWindow:
+    """Give a window that begins so many minutes after ``begin``, with one answer held for review besides."""
+    start = begin + timedelta(minutes=minute)
+    low, high = wilson_interval(untrue, scored)
+    return RateWindow(
+        window_start=start,
+        window_end=start + timedelta(seconds=size),
+        message_type=message_type,
+        language=language,
+        answers=scored + 1,
+        scored=scored,
+        hallucinated=untrue,
+        auto_sent=scored - untrue,
+        review=1,
+        blocked=untrue,
+        rate=untrue / scored if scored else 0.0,
+        rate_low=low,
+        rate_high=high,
+        late=0,
+        final=final,
+    )
+
+
+def rate_alert(status: str = "firing", name: str = "high-rate", message_type: str | None = None) -> RateAlert:
+    """Give the record of a threshold that was crossed, or is no longer."""
+    return RateAlert(
+        alert_id=f"{name}-1",
+        alert=name,
+        status=status,
+        severity="critical",
+        message_type=message_type,
+        language=None,
+        window_start=BEGIN,
+        window_end=BEGIN + timedelta(minutes=5),
+        threshold=0.2,
+        rate=0.45,
+        rate_low=0.31,
+        rate_high=0.6,
+        scored=40,
+        hallucinated=18,
+        since=BEGIN + timedelta(minutes=5),
+        description="",
+        runbook="",
+    )
+
+
+def blocked_verdict(
+    answer: str,
+    *spans: tuple[str, str],
+    number: int = 1,
+    question: str = "Waar staat de knop?",
+    begin: datetime = BEGIN,
+) -> Verdict:
+    """Give a blocked verdict; each span is a kind of evidence and the words of the answer that it lies on."""
+    evidence = tuple(
+        VerdictEvidence(kind, words, answer.index(words), answer.index(words) + len(words))
+        for kind, words in spans
+    )
+    scored_at = begin + timedelta(seconds=number)
+    return Verdict(
+        verdict_id=f"v-{number}",
+        answer_id=f"a-{number}",
+        conversation_id="c-1",
+        decision="blocked",
+        reasons=("undefined_component",),
+        score=1.5,
+        profile="extended",
+        message_type="instruction",
+        language="nl",
+        translated=False,
+        question=question,
+        answer=answer,
+        context_ids=("d-1", "d-1", "d-2"),
+        features=(VerdictFeature("components_defined", 0.0, evidence),),
+        policy_version="1",
+        scorer_version="1",
+        degraded=(),
+        produced_at=BEGIN,
+        scored_at=scored_at,
+    )
+
+
+def later(window: RateWindow, **changes: object) -> RateWindow:
+    """Give a later record of the same window."""
+    return replace(window, **changes)

@@ -1,0 +1,226 @@
+"""The page and its data over HTTP: typed, never stored, safe, and alive when Kafka is not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from prometheus_client import CollectorRegistry
+
+from streams.health import Health
+from streams.pages import create_pages
+from streams.pages.api import add_api
+from streams.pages.live import LiveData
+from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
+from tests.support.clock import Clock
+from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
+
+NOWHERE = KafkaSettings(bootstrap_servers="127.0.0.1:9", connect_timeout=1)
+ASSETS = ["/", "/page.css", "/page.js", "/icon.svg"]
+
+
+def settings_with(**web_settings: bool) -> Settings:
+    thresholds = (
+        AlertThreshold(name="all-types", window=60, rate=0.2),
+        AlertThreshold(name="of-one", message_type="instruction", window=60, rate=0.3),
+        AlertThreshold(name="hourly", window=3600, rate=0.1),
+        AlertThreshold(name="dutch", language="nl", window=60, rate=0.4),
+    )
+    return Settings(
+        kafka=NOWHERE, web=WebSettings(**web_settings), alerts=AlertSettings(thresholds=thresholds)
+    )
+
+
+class StillData(LiveData):
+    """Data that a test puts in, in place of Kafka."""
+
+    visits = 0
+
+    def visit(self) -> None:
+        self.visits += 1
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def data() -> StillData:
+    return StillData(settings_with(), now=lambda: BEGIN.timestamp() + 3600)
+
+
+@pytest.fixture
+async def client(data: StillData, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
+    pages = web.Application()
+    health = Health(180)
+    health.waits_for(None)
+    add_api(pages, data, health, data._settings, clock)
+    async with TestClient(TestServer(pages)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def whole() -> AsyncIterator[TestClient[Any, Any]]:
+    pages = create_pages(Health(180), CollectorRegistry(), settings_with())
+    async with TestClient(TestServer(pages)) as opened:
+        yield opened
+
+
+async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_this_series(
+    client: TestClient[Any, Any], data: StillData
+) -> None:
+    data._take_in([rate_window(0, scored=10, untrue=3), rate_window(0, "binary", "en"), rate_alert()])
+    async with client.get("/api/live") as response:
+        live = await response.json()
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.content_type == "application/json"
+    series = {each["message_type"]: each for each in live["series"]}
+    assert series.keys() == {"all", "instruction", "binary"}
+    assert (series["instruction"]["points"][0]["rate"], series["all"]["points"][0]["scored"]) == (0.3, 20)
+    assert [limit["name"] for limit in series["all"]["thresholds"]] == ["all-types"]
+    assert [limit["name"] for limit in series["instruction"]["thresholds"]] == ["of-one"]
+    assert series["binary"]["thresholds"] == []
+    assert (live["window"], live["languages"], live["worker"]) == (60, ["en", "nl"], None)
+    assert [alert["name"] for alert in live["alerts"]] == ["high-rate"]
+    assert data.visits == 1
+
+
+async def test_a_window_and_a_language_can_be_chosen(client: TestClient[Any, Any], data: StillData) -> None:
+    data._take_in([rate_window(0, language="nl"), rate_window(0, language="en"), rate_window(0, size=3600)])
+    async with client.get("/api/live?window=3600") as response:
+        hourly = await response.json()
+    async with client.get("/api/live?window=60&language=nl") as response:
+        dutch = await response.json()
+    assert (hourly["window"], hourly["series"][0]["thresholds"][0]["name"]) == (3600, "hourly")
+    assert (dutch["language"], dutch["series"][0]["points"][0]["scored"]) == ("nl", 10)
+    assert [limit["name"] for limit in dutch["series"][0]["thresholds"]] == ["dutch"]
+
+
+@pytest.mark.parametrize("query", ["window=61", "window=-60", "window=abc", "language=" + "x" * 300])
+async def test_a_window_that_there_is_none_of_is_a_bad_request(
+    client: TestClient[Any, Any], query: str
+) -> None:
+    async with client.get(f"/api/live?{query}") as response:
+        assert response.status == 400
+        assert "error" in await response.json()
+
+
+async def test_one_answer_serves_all_who_ask_within_half_a_second(
+    client: TestClient[Any, Any], data: StillData, clock: Clock
+) -> None:
+    async def end() -> int | None:
+        async with client.get("/api/live") as response:
+            return (await response.json())["end"]
+
+    assert await end() is None
+    data._take_in([rate_window(0)])
+    assert await end() is None
+    clock.now += 0.6
+    assert await end() is not None
+
+
+async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) -> None:
+    for number in range(200):
+        async with client.get(f"/api/live?language=x{number}") as response:
+            assert response.status == 200
+    api = next(iter(client.app.router.routes())).handler.__self__
+    assert len(api._kept) <= 64
+
+
+async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
+    for texts in (False, True):
+        data = StillData(settings_with(texts=texts))
+        data._take_in([blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim"))])
+        pages = web.Application()
+        add_api(pages, data, Health(180), data._settings, clock)
+        async with TestClient(TestServer(pages)) as client, client.get("/api/blocked") as response:
+            text = await response.text()
+            told = await response.json()
+        assert ("Geheim" in text) is texts
+        assert told["texts"] is texts
+        assert told["answers"][0]["answer_id"] == "a-1"
+
+
+async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(
+    whole: TestClient[Any, Any],
+) -> None:
+    async with asyncio.timeout(10):
+        while True:
+            async with whole.get("/api/live") as response:
+                source = (await response.json())["source"]
+            if source["state"] == "failed":
+                break
+            await asyncio.sleep(0.05)
+    assert "127.0.0.1:9" in source["problem"]
+    async with whole.get("/healthz") as response:
+        assert response.status == 200
+
+
+@pytest.mark.parametrize("path", ASSETS)
+async def test_the_page_is_served_with_a_strict_policy_and_known_by_its_content(
+    whole: TestClient[Any, Any], path: str
+) -> None:
+    async with whole.get(path) as response:
+        assert response.status == 200
+        policy = response.headers["Content-Security-Policy"]
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        etag, body = response.headers["ETag"], await response.read()
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    async with whole.get(path, headers={"If-None-Match": etag}) as response:
+        assert response.status == 304
+    async with whole.head(path) as response:
+        assert (response.status, await response.read()) == (200, b"")
+        assert int(response.headers["Content-Length"]) == len(body)
+
+
+async def test_the_page_asks_nobody_else_and_turns_no_text_into_markup(whole: TestClient[Any, Any]) -> None:
+    texts = {}
+    for path in ASSETS:
+        async with whole.get(path) as response:
+            texts[path] = await response.text()
+    for path, text in texts.items():
+        assert "https://" not in text
+        assert text.replace("http://www.w3.org/2000/svg", "").count("http://") == 0, path
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert word not in texts["/page.js"]
+    assert "<style" not in texts["/"]
+    assert " style=" not in texts["/"]
+    assert " on" not in "".join(part.split(">")[0] for part in texts["/"].split("<")[1:])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page.html",
+        "/assets/page.js",
+        "/..%2fpages/api.py",
+        "/%2e%2e/settings.py",
+        "/api",
+        "/api/",
+        "/api/x",
+    ],
+)
+async def test_no_path_leads_to_another_file(whole: TestClient[Any, Any], path: str) -> None:
+    async with whole.get(path) as response:
+        assert response.status == 404
+        assert "Content-Security-Policy" in response.headers
+
+
+@pytest.mark.parametrize("path", ["/", "/api/live", "/metrics"])
+async def test_nothing_can_be_posted(whole: TestClient[Any, Any], path: str) -> None:
+    async with whole.post(path, data=b"x") as response:
+        assert response.status == 405
+
+
+async def test_without_the_page_only_probes_and_metrics_are_there() -> None:
+    pages = create_pages(Health(180), CollectorRegistry(), settings_with(page=False))
+    async with TestClient(TestServer(pages)) as client:
+        for path, status in (("/", 404), ("/api/live", 404), ("/page.js", 404), ("/healthz", 200)):
+            async with client.get(path) as response:
+                assert response.status == status

@@ -1,0 +1,90 @@
+"""Clients hold no more connections than allowed, and none for longer than it gets on."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+from aiohttp import ClientSession
+from prometheus_client import CollectorRegistry
+
+from streams.health import Health
+from streams.pages import create_pages, serve
+from streams.pages.connections import Connections
+from streams.settings import WebSettings
+from tests.support.clock import Clock
+
+
+class Transport:
+    def __init__(self) -> None:
+        self.aborted = False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class End:
+    """The server's end of a connection."""
+
+    def __init__(self) -> None:
+        self.transport: Transport | None = Transport()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def connections(clock: Clock) -> Connections:
+    return Connections(End, most=3, patience=30, clock=clock)
+
+
+def test_the_quietest_makes_room_when_there_are_too_many(connections: Connections, clock: Clock) -> None:
+    ends = []
+    for _ in range(3):
+        clock.now += 1
+        ends.append(connections.open())
+    connections.heard(ends[0])
+    newest = connections.open()
+    assert [end.transport.aborted for end in (*ends, newest)] == [False, True, False, False]
+
+
+def test_one_that_sends_no_whole_request_is_cut_off(connections: Connections, clock: Clock) -> None:
+    slow, busy = connections.open(), connections.open()
+    clock.now += 20
+    connections.heard(busy)
+    clock.now += 20
+    connections.sweep()
+    assert (slow.transport.aborted, busy.transport.aborted) == (True, False)
+
+
+def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock) -> None:
+    gone, there = connections.open(), connections.open()
+    gone.transport = None
+    clock.now += 1
+    connections.sweep()
+    assert list(connections._heard_at) == [there]
+    connections.heard(gone)
+    assert list(connections._heard_at) == [there]
+
+
+async def test_a_probe_gets_in_however_many_connections_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Connections.__init__, "__defaults__", (8, 30.0, asyncio.get_running_loop().time))
+    pages = create_pages(Health(180), CollectorRegistry())
+    held: list[socket.socket] = []
+    async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port:
+        try:
+            for _ in range(30):
+                held.append(socket.create_connection(("127.0.0.1", port)))
+                held[-1].sendall(b"GET / HT")
+                await asyncio.sleep(0)
+            async with (
+                ClientSession() as session,
+                session.get(f"http://127.0.0.1:{port}/healthz") as response,
+            ):
+                assert response.status == 200
+        finally:
+            for each in held:
+                each.close()
