@@ -19,6 +19,7 @@ from streams.cli import (
     demo,
     evaluate,
     lexicon,
+    monitoring,
     publish,
     replay,
     score,
@@ -53,6 +54,7 @@ app.command("tail")(tail.tail)
 app.add_typer(lexicon.app, name="lexicon")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(monitoring.app, name="monitoring")
 
 
 def _print_version(wanted: bool) -> None:

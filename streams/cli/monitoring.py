@@ -1,0 +1,72 @@
+"""``truthgate monitoring``: Prometheus' rules and a Grafana dashboard, made for the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.evaluate.extras import require
+from streams.cli.exits import CommandFailed, ExitCode
+from streams.cli.options import ConfigFile
+from streams.cli.output import say, write_line
+from streams.monitoring.deployment import Deployment
+from streams.monitoring.promql import Promql
+from streams.monitoring.rule_file import RUNBOOK, all_rules, to_yaml
+from streams.settings import load_settings
+
+app = typer.Typer(help="What watches the workers: rules for Prometheus, and a dashboard for Grafana.")
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Instead of standard output."),
+]
+Job = Annotated[
+    str, typer.Option("--job", metavar="NAME", help="The job under which Prometheus scrapes the workers.")
+]
+Runbook = Annotated[
+    str, typer.Option("--runbook-url", metavar="URL", help="Where those who are called find the runbook.")
+]
+
+
+@app.command("rules")
+def rules(
+    output: Output = None, job: Job = "truthgate", runbook_url: Runbook = RUNBOOK, config: ConfigFile = None
+) -> None:
+    """Write the recording and alerting rules, a file for `rule_files` of Prometheus.
+
+    Objectives and limits come from the settings of the deployment; the thresholds of hallucination
+    rates come with the metrics of its workers.
+
+    Example: `truthgate monitoring rules --output /etc/prometheus/truthgate.yml`
+    """
+    require("yaml", "monitoring")
+    groups = all_rules(Deployment(load_settings(config), Promql(job)))
+    _write(to_yaml(groups, runbook_url), output)
+
+
+@app.command("dashboard")
+def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile = None) -> None:
+    """Write the dashboard as JSON, for Grafana's import or its folder of provisioned dashboards.
+
+    Alerts, and how fast budgets are spent, come from the rules of `truthgate monitoring rules`; all else
+    from the workers' metrics alone.
+
+    Example: `truthgate monitoring dashboard --output truthgate.json`
+    """
+    require("grafana_foundation_sdk", "monitoring")
+    from streams.monitoring.dashboard import to_json  # noqa: PLC0415 - of the extra
+
+    _write(to_json(Deployment(load_settings(config), Promql(job))), output)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        write_line(text.rstrip("\n"))
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
+    say(f"wrote {output}")

@@ -1,0 +1,173 @@
+"""Alerts on how fast the service spends the error budgets of its two objectives.
+
+Each objective is watched over four pairs of windows: the long one says that enough of the budget is gone
+to matter, the short one that it still goes, so the alert resolves soon after the cause is gone.
+
+Source: B. Beyer et al., "The Site Reliability Workbook", O'Reilly (2018), chapter 5, "Alerting on SLOs".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from streams.monitoring.promql import Promql, Window, duration
+from streams.monitoring.rules import Alert, Group, Recording, Severity
+from streams.monitoring.sums import LETTERS, VERDICTS
+from streams.settings import ObjectiveSettings
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class BurnRate:
+    """A pair of windows in seconds, and how many times too fast the budget of 30 days is spent in both."""
+
+    long: int
+    short: int
+    factor: float
+    severity: Severity
+
+
+BURN_RATES = (
+    BurnRate(_HOUR, 5 * _MINUTE, 14.4, "critical"),  # 2% of the budget in an hour
+    BurnRate(6 * _HOUR, 30 * _MINUTE, 6, "critical"),  # 5% in six hours
+    BurnRate(_DAY, 2 * _HOUR, 3, "warning"),  # 10% in a day
+    BurnRate(3 * _DAY, 6 * _HOUR, 1, "warning"),  # 10% in three days
+)
+
+#: With fewer failures than this in the long window nobody is called: at night one of ten is 10%.
+LEAST_FAILURES = 5
+
+WINDOWS = tuple(sorted({window for rate in BURN_RATES for window in (rate.long, rate.short)}))
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """A share of events that has to be good, and how Prometheus counts events and failures.
+
+    Args:
+        key: names its recorded series.
+        share: of events, above 0 and below 1.
+        alert: the name of its alert.
+        failures, events: the increase of both over a window of so many seconds, as expressions.
+        summary, consequence: for whoever is called.
+    """
+
+    key: str
+    share: float
+    alert: str
+    failures: Counted
+    events: Counted
+    summary: str
+    consequence: str
+
+    @property
+    def budget(self) -> float:
+        """The share of events that may fail."""
+        return round(1 - self.share, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Metrics whose increases are added up and subtracted, each with its matchers."""
+
+    plus: tuple[tuple[str, ...], ...]
+    minus: tuple[tuple[str, ...], ...] = ()
+
+    def increase(self, promql: Promql, window: Window) -> str:
+        """Write the increase over a window, over all workers."""
+        added, taken = (
+            [promql.sum_over("increase", name, window, *matchers) for name, *matchers in terms]
+            for terms in (self.plus, self.minus)
+        )
+        return " - ".join([" + ".join(added), *taken])
+
+
+def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
+    """Give the two objectives: verdicts in time, and answers judged rather than dead-lettered."""
+    latency = "truthgate_verdict_latency_seconds"
+    in_time = Objective(
+        key="truthgate_verdicts_late",
+        share=settings.in_time,
+        alert="TruthgateVerdictsLate",
+        failures=Counted(
+            plus=((f"{latency}_count",),),
+            minus=((f"{latency}_bucket", at_most(settings.verdict_within)),),
+        ),
+        events=Counted(plus=((f"{latency}_count",),)),
+        summary=f"Verdicts take longer than {duration(settings.verdict_within)}",
+        consequence="customers wait for their answers",
+    )
+    judged = Objective(
+        key="truthgate_answers_unjudged",
+        share=settings.judged,
+        alert="TruthgateAnswersUnjudged",
+        failures=Counted(plus=((LETTERS,),)),
+        events=Counted(plus=((VERDICTS,), (LETTERS,))),
+        summary="Answers become dead letters instead of being judged",
+        consequence="their customers get no answer",
+    )
+    return in_time, judged
+
+
+def at_most(seconds: float) -> str:
+    """Write the matcher of the bucket with this bound, which is "5" or "5.0", as its exporter likes."""
+    bound = f"{seconds:.10g}"
+    # Two backslashes for one: PromQL reads escapes in its strings.
+    escaped = re.escape(bound).replace("\\", "\\\\")
+    return f'le=~"{escaped}(\\\\.0)?"'
+
+
+def objective_rules(promql: Promql, settings: ObjectiveSettings) -> tuple[Group, ...]:
+    """Give a group of recordings and alerts for each objective."""
+    return tuple(
+        Group(objective.key.replace("_", "-"), _rules(promql, objective))
+        for objective in objectives(settings)
+    )
+
+
+def burn_rates(objective: Objective) -> tuple[BurnRate, ...]:
+    """Give the pairs of windows; a loose objective has none that would need more than all events to fail."""
+    return tuple(rate for rate in BURN_RATES if rate.factor * objective.budget < 1)
+
+
+def failed_share(objective: Objective, window: int) -> str:
+    """Name the recorded share of events that failed in a window of so many seconds."""
+    return f"job:{objective.key}:ratio_{duration(window)}"
+
+
+def _failed(objective: Objective, window: int) -> str:
+    return f"job:{objective.key}:increase_{duration(window)}"
+
+
+def _rules(promql: Promql, objective: Objective) -> tuple[Recording | Alert, ...]:
+    recordings = [each for window in WINDOWS for each in _recordings(promql, objective, window)]
+    return (*recordings, *(_alert(promql, objective, rate) for rate in burn_rates(objective)))
+
+
+def _recordings(promql: Promql, objective: Objective, window: int) -> tuple[Recording, Recording]:
+    failed, events = _failed(objective, window), objective.events.increase(promql, window)
+    return (
+        Recording(failed, objective.failures.increase(promql, window)),
+        Recording(failed_share(objective, window), f"{promql.series(failed)} / ({events})"),
+    )
+
+
+def _alert(promql: Promql, objective: Objective, rate: BurnRate) -> Alert:
+    limit = f"{rate.factor * objective.budget:.6g}"
+    long, short = (promql.series(failed_share(objective, window)) for window in (rate.long, rate.short))
+    failures = promql.series(_failed(objective, rate.long))
+    return Alert(
+        name=objective.alert,
+        expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {LEAST_FAILURES}",
+        hold=0,
+        severity=rate.severity,
+        summary=objective.summary,
+        description=(
+            f"{{{{ $value | humanizePercentage }}}} in the last {duration(rate.long)}, where the objective "
+            f"allows {objective.budget * 100:.4g}%: the error budget of 30 days is spent more than "
+            f"{rate.factor:g} times too fast, and {objective.consequence}."
+        ),
+        labels={"objective": objective.key.removeprefix("truthgate_"), "window": duration(rate.long)},
+    )

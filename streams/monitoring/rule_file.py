@@ -1,0 +1,34 @@
+"""The file of all rules, as ``rule_files`` of Prometheus takes it."""
+
+from __future__ import annotations
+
+from streams.monitoring.deployment import Deployment
+from streams.monitoring.hallucinations import hallucination_rules
+from streams.monitoring.neighbours import neighbour_rules
+from streams.monitoring.objectives import objective_rules
+from streams.monitoring.operations import operation_rules
+from streams.monitoring.rules import Group
+from streams.monitoring.sums import sum_rules
+
+#: Where the runbook stands in the repository; a deployment names its own copy.
+RUNBOOK = "streams/monitoring/RUNBOOK.md"
+
+_HEADER = (
+    "# Written by `truthgate monitoring rules` from the settings; write it anew instead of changing it.\n"
+)
+
+
+def all_rules(deployment: Deployment) -> tuple[Group, ...]:
+    """Give every group of rules."""
+    settings, promql = deployment.settings, deployment.promql
+    rates = (hallucination_rules(promql),) if settings.rates.enabled else ()
+    objectives = (sum_rules(promql), *objective_rules(promql, settings.objectives))
+    return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment))
+
+
+def to_yaml(groups: tuple[Group, ...], runbook: str = RUNBOOK) -> str:
+    """Write a rule file; ``runbook`` is the address that the alerts name. Needs the extra ``monitoring``."""
+    import yaml  # noqa: PLC0415 - of the extra
+
+    content = {"groups": [group.to_prometheus(runbook) for group in groups]}
+    return _HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)

@@ -1,0 +1,291 @@
+"""The rules as Prometheus evaluates them: what fires, what stays silent, and what resolves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streams.monitoring.deployment import Deployment
+from streams.monitoring.rule_file import all_rules, to_yaml
+from streams.monitoring.rules import Group
+from streams.settings import Settings
+from tests.support.promtool import Fires, check, play
+
+HIGH = "TruthgateHallucinationRateHigh"
+LATE = "TruthgateVerdictsLate"
+UNJUDGED = "TruthgateAnswersUnjudged"
+OBJECTIVES = ("truthgate-verdicts-late", "truthgate-answers-unjudged")
+
+
+@pytest.fixture
+def every_rule(tmp_path: Path) -> Path:
+    """Give a file of the rules for the settings as shipped."""
+    return _written(tmp_path, all_rules(Deployment(Settings())))
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Give the same without objectives, whose many windows promtool takes long to evaluate."""
+    groups = all_rules(Deployment(Settings()))
+    return _written(tmp_path, tuple(group for group in groups if group.name not in OBJECTIVES))
+
+
+def _written(folder: Path, groups: tuple[Group, ...]) -> Path:
+    written = folder / "rules.yml"
+    written.write_text(to_yaml(groups), "utf-8")
+    return written
+
+
+def test_promtool_finds_no_fault_with_the_rules(every_rule: Path) -> None:
+    assert "rules found" in check(every_rule)
+
+
+def _threshold(bound: str, scored: str, worker: str = "a") -> dict[str, str]:
+    labels = (
+        f'job="truthgate", instance="{worker}", alert="guides", message_type="instruction", language="nl", '
+        'window="5m", severity="critical"'
+    )
+    return {
+        f"truthgate_alert_rate_lower_bound{{{labels}}}": bound,
+        f"truthgate_alert_threshold{{{labels}}}": _constant("0.2", bound),
+        f"truthgate_alert_scored_answers{{{labels}}}": scored,
+        f"truthgate_alert_minimum_answers{{{labels}}}": _constant("30", bound),
+    }
+
+
+def _constant(value: str, course: str) -> str:
+    """Give a series that is there when another is."""
+    return " ".join(
+        part if part.startswith(("_", "stale")) else f"{value}x{part.partition('x')[2] or 0}"
+        for part in course.split()
+    )
+
+
+def test_a_rate_above_its_threshold_fires_with_its_severity_and_resolves(rules: Path) -> None:
+    series = _threshold("0.1x4 0.35x9 0.1x20", "100x40")
+    expected = [
+        Fires(4, HIGH),
+        Fires(5, HIGH),  # pending
+        Fires(7, HIGH, values=("critical",)),
+        Fires(14, HIGH, values=("critical",)),
+        Fires(16, HIGH),
+    ]
+    play(rules, series, expected)
+
+
+def test_a_rate_alert_says_what_happened_and_where_the_runbook_has_it(rules: Path) -> None:
+    alert = {
+        "exp_labels": {
+            "job": "truthgate",
+            "alert": "guides",
+            "message_type": "instruction",
+            "language": "nl",
+            "window": "5m",
+            "severity": "critical",
+        },
+        "exp_annotations": {
+            "summary": "Too many untrue answers: guides",
+            "description": "At least 35% of the scored answers (message type instruction, language nl, last "
+            "5m) are untrue, with 95% confidence, which is above the threshold guides. They are blocked; "
+            "what the chatbot says has become worse.",
+            "runbook_url": "streams/monitoring/RUNBOOK.md#truthgatehallucinationratehigh",
+        },
+    }
+    test: dict[str, Any] = {"eval_time": "5m", "alertname": HIGH, "exp_alerts": [alert]}
+    play(rules, _threshold("0.35x9", "100x9"), [], alert_rule_test=[test])
+
+
+def test_three_untrue_answers_alert_nobody(rules: Path) -> None:
+    """Three of three have a lower bound of 0.44."""
+    play(rules, _threshold("0.44x20", "3x20"), [Fires(minute, HIGH) for minute in (2, 10, 20)])
+
+
+def test_another_leader_neither_resolves_nor_repeats_a_rate_alert(rules: Path) -> None:
+    """The old leader is gone for three minutes before the new one exports."""
+    old = _threshold("0.35x9 stale", "100x9 stale", "a")
+    new = _threshold("_x12 0.3x10 0.1x10", "_x12 100x20", "b")
+    firing = [Fires(minute, HIGH, values=("critical",)) for minute in range(2, 23)]
+    play(rules, old | new, [*firing, Fires(26, HIGH)])
+
+
+def test_without_a_leader_a_rate_alert_ends_and_the_missing_leader_is_told(rules: Path) -> None:
+    leader = {'truthgate_rates_leader{job="truthgate", instance="b"}': "0x30"}
+    series = _threshold("0.35x9 stale", "100x9 stale") | leader
+    play(rules, series, [Fires(17, HIGH), Fires(17, "TruthgateRatesWithoutLeader", values=("warning",))])
+
+
+def _verdicts(count: str, in_time: str) -> dict[str, str]:
+    name, labels = "truthgate_verdict_latency_seconds", 'job="truthgate", instance="a"'
+    return {f"{name}_count{{{labels}}}": count, f'{name}_bucket{{{labels}, le="5.0"}}': in_time}
+
+
+def test_verdicts_that_come_late_spend_the_budget_alert_and_resolve(every_rule: Path) -> None:
+    """Two good hours, then half an hour in which every verdict is late, then all is well again.
+
+    Prometheus knows no more than these hours, so that the windows of days see but them.
+    """
+    series = _verdicts("0+100x200", "0+100x120 12000x29 12000+100x50")
+    expected = [
+        Fires(120, LATE),
+        Fires(125, LATE, values=("warning",)),  # 8% of the last hour: calls nobody yet
+        Fires(131, LATE, "window", ("1d", "1h", "3d", "6h")),
+        Fires(149, LATE, "window", ("1d", "1h", "3d", "6h")),
+        Fires(160, LATE, "window", ("1d", "3d", "6h")),  # the short window of 5 minutes is good again
+        Fires(185, LATE, values=("warning",)),
+    ]
+    play(every_rule, series, expected)
+
+
+def test_a_slow_leak_is_for_the_same_day_and_calls_nobody_at_once(every_rule: Path) -> None:
+    """Four of a hundred are late, where one may be."""
+    series = _verdicts("0+100x60", "0+96x60")
+    play(every_rule, series, [Fires(60, LATE, values=("warning",))])
+
+
+def test_few_late_verdicts_at_night_alert_nobody(every_rule: Path) -> None:
+    """Four verdicts in two hours, all of them late."""
+    series = _verdicts("0x10 1x20 2x20 3x20 4x60", "0x130")
+    play(every_rule, series, [Fires(minute, LATE) for minute in (15, 60, 130)])
+
+
+def _judged(letters: dict[str, str], verdicts: str) -> dict[str, str]:
+    own = 'job="truthgate", instance="a"'
+    known = {f'truthgate_dead_letters_total{{{own}, stage="score", error_type="_OTHER"}}': "0x200"}
+    kinds = {
+        f'truthgate_dead_letters_total{{{own}, stage="score", error_type="{k}"}}': v
+        for k, v in letters.items()
+    }
+    decision = 'decision="review", message_type="instruction", language="nl"'
+    return known | kinds | {f"truthgate_verdicts_total{{{own}, {decision}}}": verdicts}
+
+
+def test_a_burst_of_dead_letters_of_a_new_kind_alerts_and_resolves(every_rule: Path) -> None:
+    """Forty come between two scrapes: their series begins with 40 and never grows. It is the first hour."""
+    series = _judged({"KeyError": "_x60 40x40"}, "0+20x100")
+    expected = [
+        Fires(59, UNJUDGED, "window"),
+        Fires(63, UNJUDGED, "window", ("1d", "1h", "3d", "6h")),
+        Fires(63, "TruthgateDeadLetters", "stage", ("score",)),
+        Fires(70, UNJUDGED, "window", ("1d", "3d", "6h")),
+        Fires(70, "TruthgateDeadLetters", "stage", ("score",)),
+        Fires(80, "TruthgateDeadLetters", "stage"),
+        Fires(100, UNJUDGED, "window", ("1d", "3d")),
+    ]
+    play(every_rule, series, expected)
+
+
+def test_few_dead_letters_are_told_and_call_nobody(every_rule: Path) -> None:
+    series = _judged({"KeyError": "_x20 3x40"}, "0x60")
+    play(every_rule, series, [Fires(25, "TruthgateDeadLetters", values=("info",)), Fires(25, UNJUDGED)])
+
+
+def test_a_worker_that_starts_again_and_again_is_told(rules: Path) -> None:
+    series = {'process_start_time_seconds{job="truthgate", instance="a"}': "1x9 2x2 3x2 4x60"}
+    name = "TruthgateWorkerRestarting"
+    play(rules, series, [Fires(13, name), Fires(17, name, "instance", ("a",)), Fires(50, name)])
+
+
+def test_no_worker_that_can_be_scraped_calls_somebody_until_one_can(rules: Path) -> None:
+    series = {'up{job="truthgate", instance="a"}': "1x4 0x8 1x9", 'up{job="other", instance="b"}': "1x30"}
+    name = "TruthgateWorkersAbsent"
+    play(rules, series, [Fires(6, name), Fires(8, name, values=("critical",)), Fires(14, name)])
+
+
+def test_workers_that_all_wait_call_somebody_and_one_that_waits_does_not(rules: Path) -> None:
+    ready = {"a": "1x4 0x18 1x9", "b": "1x9 0x30"}
+    series = {
+        f'truthgate_ready{{job="truthgate", instance="{name}"}}': values for name, values in ready.items()
+    }
+    name = "TruthgateNoWorkerReady"
+    play(rules, series, [Fires(9, name), Fires(16, name, values=("critical",)), Fires(25, name)])
+
+
+def test_a_partition_that_stands_still_calls_somebody_until_it_moves(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f'truthgate_consumer_lag{{{own}, partition="0"}}': "5x20",
+        f'truthgate_commit_age_seconds{{{own}, partition="0"}}': "0 60 120 180 0x20",
+        f'truthgate_consumer_lag{{{own}, partition="1"}}': "0x20",
+        f'truthgate_commit_age_seconds{{{own}, partition="1"}}': "0+60x20",
+    }
+    name = "TruthgateNoCommit"
+    play(rules, series, [Fires(1, name), Fires(2, name, "partition", ("0",)), Fires(4, name)])
+
+
+def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rules: Path) -> None:
+    name = "TruthgateLagGrowing"
+    lag = 'truthgate_consumer_lag{job="truthgate", instance="a", partition="0"}'
+    play(rules, {lag: "0+100x60"}, [Fires(10, name), Fires(40, name, values=("warning",))])
+    play(rules, {lag: "0+500x10 5000-200x20 0x60"}, [Fires(minute, name) for minute in range(0, 80, 5)])
+
+
+def test_scoring_processes_without_room_are_told(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f"truthgate_scoring_processes{{{own}}}": "4x60",
+        f"truthgate_scoring_processes_busy{{{own}}}": "4x30 1x30",
+        f"truthgate_scoring_queue{{{own}}}": "9x30 0x30",
+    }
+    name = "TruthgateScoringSaturated"
+    play(rules, series, [Fires(5, name), Fires(15, name, values=("warning",)), Fires(45, name)])
+
+
+def test_a_check_that_is_missing_from_most_verdicts_is_told_by_its_code(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f'truthgate_degraded_total{{{own}, code="context_missing"}}': "0+5x60",
+        f'truthgate_degraded_total{{{own}, code="language_unsupported"}}': "0+1x60",
+        f'truthgate_verdicts_total{{{own}, decision="review", message_type="other", language=""}}': "0+10x60",
+    }
+    name = "TruthgateDegradedShare"
+    play(rules, series, [Fires(30, name, "code", ("context_missing",))])
+
+
+def test_a_breaker_that_tries_now_and_then_is_still_open(rules: Path) -> None:
+    """Every other minute it is half open, to try one call."""
+    own = 'job="truthgate", instance="a"'
+    series = {f'truthgate_translation_breaker{{{own}, state="open"}}': "0x4 1 0 1 0 1 0 1 0 1 0 1 0x20"}
+    name = "TruthgateTranslationBreakerOpen"
+    play(rules, series, [Fires(6, name), Fires(12, name, values=("warning",)), Fires(20, name)])
+
+
+def test_documents_that_cannot_be_confirmed_are_told(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {f'truthgate_degraded_total{{{own}, code="documents_stale"}}': "0x4 0+1x20 20x40"}
+    name = "TruthgateDocumentsStale"
+    play(rules, series, [Fires(4, name), Fires(15, name, values=("warning",)), Fires(50, name)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        ("truthgate_retrieval_index_failures_total", "TruthgateRetrievalIndexFailing"),
+        ("truthgate_company_terms_failures_total", "TruthgateCompanyTermsFailing"),
+        ('truthgate_rates_failures_total{error_type="KafkaTimeoutError"}', "TruthgateRatesFailing"),
+    ],
+)
+def test_what_fails_again_and_again_is_told_and_what_failed_once_is_not(
+    rules: Path, metric: str, name: str
+) -> None:
+    bare, _, labels = metric.rstrip("}").partition("{")
+    series = f'{bare}{{{labels + ", " if labels else ""}job="truthgate", instance="a"}}'
+    play(rules, {series: "0x9 1x30"}, [Fires(12, name, "job")])
+    play(rules, {series: "0x9 0+1x9 9x40"}, [Fires(16, name, "job", ("truthgate",)), Fires(50, name, "job")])
+
+
+def test_bad_documents_are_told(rules: Path) -> None:
+    series = {'truthgate_bad_documents_total{job="truthgate", instance="a"}': "0x9 1x40"}
+    name = "TruthgateBadDocuments"
+    play(rules, series, [Fires(9, name), Fires(12, name, values=("info",)), Fires(40, name)])
+
+
+def test_verdicts_that_nobody_counts_are_told(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f"truthgate_rates_lag{{{own}}}": "0x9 50x30",
+        f'truthgate_rates_verdicts_total{{{own}, outcome="counted"}}': "0+10x9 90x30",
+    }
+    name = "TruthgateRatesStandStill"
+    play(rules, series, [Fires(12, name), Fires(25, name, values=("warning",))])

@@ -1,0 +1,133 @@
+"""What the expressions of rules and dashboard are made of, and which series there are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import promql_parser
+
+from streams.monitoring.dashboard import to_json
+from streams.monitoring.deployment import Deployment
+from streams.monitoring.rule_file import all_rules
+from streams.monitoring.rules import Alert, Recording
+from streams.telemetry.metrics import Metrics
+
+#: What Prometheus adds to every series, and the series that it makes itself.
+SCRAPED = frozenset({"job", "instance", "namespace"})
+OWN_SERIES: Mapping[str, frozenset[str]] = {
+    "up": frozenset(),
+    "ALERTS": frozenset({"alertname", "alertstate", "severity"}),
+}
+
+_CONDITIONS = frozenset({">", ">=", "<", "<=", "==", "!=", "and", "or", "unless"})
+
+#: What Grafana puts in place of its variables, as far as reading an expression is concerned.
+VARIABLES: Mapping[str, str] = {
+    "$__rate_interval": "1m",
+    "$__range": "1h",
+    "$job": "truthgate",
+    "$namespace": ".*",
+    "$message_type": ".*",
+    "$language": ".*",
+    "$window": "5m",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The series that an expression reads with the labels it matches, and the labels it groups by."""
+
+    series: tuple[tuple[str, frozenset[str]], ...]
+    grouped: frozenset[str]
+
+
+def parts(expression: str) -> Parts:
+    """Take an expression apart."""
+    series: list[tuple[str, frozenset[str]]] = []
+    grouped: set[str] = set()
+
+    def visit(node: promql_parser.Expr) -> bool:
+        if isinstance(node, promql_parser.VectorSelector) and node.name:
+            series.append((node.name, frozenset(matcher.name for matcher in node.matchers.matchers)))
+        elif isinstance(node, promql_parser.AggregateExpr) and node.modifier:
+            grouped.update(node.modifier.labels)
+        return True
+
+    promql_parser.walk(promql_parser.parse(expression), pre_visit=visit)
+    return Parts(tuple(series), frozenset(grouped))
+
+
+def exported() -> dict[str, frozenset[str]]:
+    """Give each series that a worker exports, with its labels."""
+    found: dict[str, frozenset[str]] = {}
+    for definition in chain.from_iterable(Metrics().sections.values()):
+        labels = frozenset(label.prometheus for label in definition.labels)
+        if definition.kind == "histogram":
+            found |= {f"{definition.prometheus}_{part}": labels for part in ("count", "sum")}
+            found[f"{definition.prometheus}_bucket"] = labels | {"le"}
+        else:
+            found[definition.prometheus] = labels
+    return found
+
+
+def recorded(deployment: Deployment) -> dict[str, frozenset[str]]:
+    """Give each series that a rule records, with its labels."""
+    return {rule.record: parts(rule.expression).grouped for rule in rules(deployment, Recording)}
+
+
+def rules(deployment: Deployment, kind: type[Any]) -> Iterator[Any]:
+    """Give all rules that are recordings, or all that are alerts."""
+    for group in all_rules(deployment):
+        yield from (rule for rule in group.rules if isinstance(rule, kind))
+
+
+def alerts(deployment: Deployment) -> list[Alert]:
+    """Give all alerts."""
+    return list(rules(deployment, Alert))
+
+
+def board(deployment: Deployment) -> dict[str, Any]:
+    """Give the dashboard as Grafana reads it."""
+    return json.loads(to_json(deployment))
+
+
+def panels(dashboard: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give all panels but the rows, those inside of closed rows too."""
+    every = [inner for panel in dashboard["panels"] for inner in (panel, *panel.get("panels", ()))]
+    return [panel for panel in every if panel["type"] != "row"]
+
+
+def queries(dashboard: Mapping[str, Any]) -> dict[str, str]:
+    """Give every query of the dashboard by the title of its panel and its letter."""
+    return {
+        f"{panel['title']} {target['refId']}": target["expr"]
+        for panel in panels(dashboard)
+        for target in panel["targets"]
+    }
+
+
+def filled(expression: str, variables: Mapping[str, str] = VARIABLES) -> str:
+    """Put values in place of Grafana's variables."""
+    return re.sub(r"\$\w+", lambda found: variables[found[0]], expression)
+
+
+def operands(expression: str) -> Iterator[str]:
+    """Give what the conditions of an alert compare: each of these has a value while nothing is wrong, too."""
+    yield from map(str, _operands(promql_parser.parse(expression)))
+
+
+def _operands(node: promql_parser.Expr) -> Iterator[promql_parser.Expr]:
+    if isinstance(node, promql_parser.BinaryExpr) and str(node.op) in _CONDITIONS:
+        yield from _operands(node.lhs)
+        yield from _operands(node.rhs)
+    elif isinstance(node, promql_parser.ParenExpr):
+        yield from _operands(node.expr)
+    elif isinstance(node, promql_parser.Call) and node.func.name == "absent":
+        yield from _operands(node.args[0])
+    elif not isinstance(node, promql_parser.NumberLiteral):
+        yield node

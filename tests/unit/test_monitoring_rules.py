@@ -1,0 +1,93 @@
+"""The rules as typed values: thresholds from the settings, annotations, and the pace of tests."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from promql_parser import parse_duration
+
+from streams.monitoring.deployment import Deployment
+from streams.monitoring.promql import Promql, duration
+from streams.monitoring.rule_file import all_rules, to_yaml
+from streams.monitoring.rules import Recording
+from streams.settings import HealthSettings, ObjectiveSettings, Settings, WrongSettings
+from tests.support.monitoring import alerts, rules
+
+DEPLOYMENT = Deployment(Settings())
+
+
+@given(st.integers(min_value=1, max_value=30 * 86_400_000))
+def test_a_duration_is_what_prometheus_reads_from_it(milliseconds: int) -> None:
+    assert parse_duration(duration(milliseconds / 1000)).total_seconds() == milliseconds / 1000
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.25, "250ms"), (90, "90s"), (300, "5m"), (259_200, "3d")])
+def test_a_duration_is_written_in_its_largest_whole_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_every_alert_tells_severity_summary_description_and_its_section() -> None:
+    for alert in alerts(DEPLOYMENT):
+        written = alert.to_prometheus("https://wiki.example/truthgate")
+        assert written.get("labels", {}).get("severity") == alert.severity
+        assert set(written["annotations"]) == {"summary", "description", "runbook_url"}
+        assert all(written["annotations"].values())
+        assert written["annotations"]["runbook_url"] == f"https://wiki.example/truthgate#{alert.name.lower()}"
+
+
+def test_severity_of_a_hallucination_rate_is_that_of_its_threshold() -> None:
+    alert = next(alert for alert in alerts(DEPLOYMENT) if alert.name == "TruthgateHallucinationRateHigh")
+    recordings = {rule.record: rule.expression for rule in rules(DEPLOYMENT, Recording)}
+    assert alert.severity is None
+    assert "severity" in recordings["job:truthgate_alert_threshold:max"]
+
+
+def test_objectives_and_limits_come_from_the_settings() -> None:
+    settings = Settings(
+        objectives=ObjectiveSettings(verdict_within=2.5, in_time=0.95, judged=0.9999),
+        health=HealthSettings(stall_timeout=60),
+    )
+    written = to_yaml(all_rules(Deployment(settings)))
+    assert 'le=~"2\\\\.5(\\\\.0)?"' in "".join(
+        rule.expression for rule in rules(Deployment(settings), Recording)
+    )
+    limits = [alert.expression for alert in alerts(Deployment(settings))]
+    assert any("> 0.72 " in limit for limit in limits)  # 14.4 times 5%
+    assert any("> 0.00144 " in limit for limit in limits)  # 14.4 times 0.01%
+    assert any(re.search(r"commit_age_seconds.* > 30 ", limit) for limit in limits)
+    assert "Verdicts take longer than 2500ms" in written
+
+
+def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
+    settings = Settings(objectives=ObjectiveSettings(in_time=0.9))
+    late = [alert for alert in alerts(Deployment(settings)) if alert.name == "TruthgateVerdictsLate"]
+    assert [alert.labels["window"] for alert in late] == ["6h", "1d", "3d"]
+
+
+def test_another_pace_changes_windows_and_waits_and_nothing_else() -> None:
+    quick = Deployment(Settings(), Promql(pace=0.01))
+    windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+")
+    usual, fast = (windows.sub("", to_yaml(all_rules(each))) for each in (DEPLOYMENT, quick))
+    # Where lines are broken depends on their lengths.
+    assert usual.split() == fast.split()
+    assert "[3s]" in to_yaml(all_rules(quick))
+
+
+def test_a_rule_file_is_yaml_with_a_rule_of_each_kind() -> None:
+    groups = yaml.safe_load(to_yaml(all_rules(DEPLOYMENT)))["groups"]
+    written = [rule for group in groups for rule in group["rules"]]
+    assert len({group["name"] for group in groups}) == len(groups)
+    assert {rule["alert"] for rule in written if "alert" in rule} == {
+        alert.name for alert in alerts(DEPLOYMENT)
+    }
+    assert all(rule["expr"] for rule in written)
+
+
+@pytest.mark.parametrize("job", ["", 'a"b', "a{b}", "a\\"])
+def test_a_job_that_would_break_its_quotes_is_refused(job: str) -> None:
+    with pytest.raises(WrongSettings, match="--job"):
+        Promql(job)
