@@ -12,6 +12,7 @@ from faust.types import StreamT
 from streams.delivery.consumer import SafeConsumer, SafeTransport
 from streams.delivery.intake import Intake
 from streams.delivery.limits import longest_settling
+from streams.instance import client_id
 from streams.kafka import faust_broker_credentials, faust_broker_urls
 from streams.settings import Settings
 from streams.topics import Topics
@@ -54,6 +55,7 @@ def create_app(settings: Settings, topics: Topics, intake: Intake) -> TruthgateA
         settings.kafka.consumer_group,
         broker=faust_broker_urls(settings.kafka),
         broker_credentials=faust_broker_credentials(settings.kafka),
+        broker_client_id=client_id(settings.kafka),
         consumer_group_instance_id=settings.kafka.group_instance_id,
         processing_guarantee="at_least_once",
         key_serializer="raw",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from scoring.language import stated_language
@@ -24,20 +23,6 @@ class Judge(Protocol):
             InfrastructureFailure: there is no scorer any more.
         """
         ...
-
-
-class ObservedJudge:
-    """Judges as ``judge`` does, and shows every judgement to ``on_judgement``."""
-
-    def __init__(self, judge: Judge, on_judgement: Callable[[Judgement], None]) -> None:
-        self._judge = judge
-        self._on_judgement = on_judgement
-
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        """Judge one exchange."""
-        judgement = await self._judge.judge(exchange, degraded)
-        self._on_judgement(judgement)
-        return judgement
 
 
 class ScoringOff:

@@ -21,6 +21,7 @@ from scoring.types import Exchange, Judgement
 from streams.errors import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.scoring_process import Failed, Loading, NoScorer, ProcessDied, ScoringProcess
 from streams.settings import WrongSettings
+from streams.telemetry.stages import Stages
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +51,7 @@ class ScoringPool:
         policy, profile, options: what each process builds its ``Scorer`` from.
         processes: how many.
         timeout: seconds that one answer may occupy a process, without what is loaded for it on demand.
+        stages: shows how long an answer waits for a process.
 
     Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
     has no process to give.
@@ -62,6 +64,7 @@ class ScoringPool:
         processes: int,
         timeout: float,
         options: ScorerOptions | None = None,
+        stages: Stages | None = None,
     ) -> None:
         options = options or ScorerOptions()
         context = fork_server(on_demand=options.on_demand)
@@ -76,6 +79,8 @@ class ScoringPool:
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
         self._stopping = False
         self._timeout = timeout
+        self._stages = stages or Stages()
+        self._waiting = 0
 
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can judge.
@@ -95,6 +100,21 @@ class ScoringPool:
     async def __aexit__(self, *_: object) -> None:
         """End the processes, whatever they are doing."""
         await self._stop()
+
+    @property
+    def processes(self) -> int:
+        """How many there are, those that are just being replaced included."""
+        return len(self._processes)
+
+    @property
+    def busy(self) -> int:
+        """How many are not free to take an answer."""
+        return len(self._processes) - len(self._free)
+
+    @property
+    def waiting(self) -> int:
+        """How many answers wait for a process."""
+        return self._waiting
 
     async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
         """Judge one exchange in one of the processes; see :class:`streams.judging.Judge`."""
@@ -123,7 +143,8 @@ class ScoringPool:
                 raise failure
 
     async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
-        process = await self._take()
+        with self._stages.part("wait for a process"):
+            process = await self._take()
         try:
             answer = await self._within(self._timeout, process, lambda: process.judge(exchange, degraded))
             while isinstance(answer, Loading):  # once a language
@@ -142,7 +163,11 @@ class ScoringPool:
 
     async def _take(self) -> ScoringProcess:
         """Wait for a free process; one that died while it was free is no answer's doing."""
-        await self._turns.acquire()
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
         process = self._free.popleft()
         if not process.idle:
             try:

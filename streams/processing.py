@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from schemas import Codec, DecodeError, RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.reasons import Reason
-from scoring.types import Judgement
+from scoring.types import Exchange, Judgement
 from streams.delivery.dead_letters import DeadLetter, bury
 from streams.delivery.received import Headers, Received
 from streams.enrichment.context import Documents, ResolvedContext, resolve_context
@@ -20,7 +20,9 @@ from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, Infrastru
 from streams.judging import Judge, unjudged
 from streams.retrieval.types import Retriever
 from streams.settings import Settings
-from streams.translation import NotTranslated, Translation
+from streams.telemetry import attributes
+from streams.telemetry.traces import AnswerTraces
+from streams.translation import NotTranslated, Prepared, Translation
 from streams.verdicts import exchange_of, make_verdict
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
@@ -52,6 +54,7 @@ class AnswerProcessor:
         now: the clock, aware, for ``scored_at`` and dead letters.
         translation: what is done to an exchange before it is judged.
         retriever: finds passages for answers that bring no context; without one these are held.
+        traces: follows each answer on its way.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class AnswerProcessor:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         translation: Translation | None = None,
         retriever: Retriever | None = None,
+        traces: AnswerTraces | None = None,
     ) -> None:
         self._settings = settings
         self._codec = codec
@@ -71,6 +75,8 @@ class AnswerProcessor:
         self._now = now
         self._translation = translation or NotTranslated()
         self._retriever = retriever
+        self._traces = traces or AnswerTraces(settings)
+        self._stages = self._traces.stages
 
     async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
         """Judge one record.
@@ -85,7 +91,9 @@ class AnswerProcessor:
             context = await self._resolve(answer, deadline)
         with _failing_as(Stage.SCORE):
             judgement = await self._judge_in_time(answer, context, deadline)
-            return make_verdict(answer, judgement, context, self._now())
+            verdict = make_verdict(answer, judgement, context, self._now())
+        self._traces.judged(answer, verdict)
+        return verdict
 
     def encode(self, verdict: Verdict) -> bytes:
         """Return the bytes of a verdict as its topic carries them."""
@@ -97,6 +105,10 @@ class AnswerProcessor:
         return bury(received, error, self._now())
 
     async def _decode(self, received: Received) -> ChatbotAnswer:
+        with self._stages.stage("decode"):
+            return await self._decoded(received)
+
+    async def _decoded(self, received: Received) -> ChatbotAnswer:
         size, limit = len(received.value or b""), self._settings.encoding.max_value_bytes
         if size > limit:
             raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {limit} are allowed")
@@ -111,8 +123,12 @@ class AnswerProcessor:
         left = deadline.remaining()
         wait = min(self._settings.documents.wait, left)
         # At most half of what is left: passages that come too late to be judged against are of no use.
-        search = min(self._settings.retrieval.time_limit, left / 2)
-        return await resolve_context(answer, self._documents, wait, self._retriever, search)
+        search = left / 2
+        with self._stages.stage("enrich") as span:
+            context = await resolve_context(answer, self._documents, wait, self._retriever, search)
+            if span.is_recording():
+                span.set_attributes(attributes.enriched(context))
+            return context
 
     async def _judge_in_time(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
@@ -120,14 +136,24 @@ class AnswerProcessor:
         degraded = context.degraded
         try:
             async with asyncio.timeout(deadline.remaining()):
-                exchange = exchange_of(answer, context.judged)
-                # Half of what is left: a translation that comes too late to be judged is of no use.
-                prepared = await self._translation.prepare(exchange, deadline.remaining() / 2)
+                prepared = await self._translate(exchange_of(answer, context.judged), deadline)
                 degraded = (*degraded, *prepared.degraded)
-                return await self._judge.judge(prepared.exchange, degraded)
+                with self._stages.stage("score"):
+                    return await self._judge.judge(prepared.exchange, degraded)
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *degraded)
             return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)
+
+    async def _translate(self, exchange: Exchange, deadline: Deadline) -> Prepared:
+        # Half of what is left: a translation that comes too late to be judged is of no use.
+        seconds = deadline.remaining() / 2
+        if isinstance(self._translation, NotTranslated):
+            return await self._translation.prepare(exchange, seconds)
+        with self._stages.stage("translate") as span:
+            prepared = await self._translation.prepare(exchange, seconds)
+            if span.is_recording():
+                span.set_attributes(attributes.translated(prepared))
+            return prepared
 
 
 def verdict_headers(verdict: Verdict, original: Headers) -> Headers:

@@ -98,7 +98,7 @@ class ProgressProbe:
                 async with asyncio.timeout(_REQUEST_SECONDS * 3):
                     await self._observe()
             except (KafkaError, ServiceUnreachable, TimeoutError) as error:
-                log.warning("progress_unknown", error_class=type(error).__name__)
+                log.warning("progress_unknown", error_type=type(error).__name__)
             await asyncio.sleep(self._interval)
 
     async def _observe(self) -> None:
@@ -172,9 +172,8 @@ class ProgressProbe:
         return idle
 
     def _export(self, progress: dict[TP, Progress]) -> None:
-        for tp, seen in progress.items():
-            self._metrics.lag.labels(str(tp.partition)).set(seen.lag)
-            self._metrics.commit_age.labels(str(tp.partition)).set(self._health.stuck_for(tp))
+        shown = {tp.partition: (seen.lag, self._health.stuck_for(tp)) for tp, seen in progress.items()}
+        self._metrics.answers.show_progress(shown)
 
 
 def _progress(committed: int, start: int, end: int) -> Progress:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from schemas import Codec
@@ -13,19 +14,25 @@ from streams.enrichment.follower import DocumentFollower
 from streams.enrichment.letters import DocumentLetters
 from streams.enrichment.store import DocumentStore
 from streams.enrichment.terms_upkeep import TermsUpkeep
-from streams.judging import Judge, ObservedJudge, ScoringOff
+from streams.instance import client_id
+from streams.judging import Judge, ScoringOff
 from streams.kafka import open_producer
 from streams.pool import ScoringPool
+from streams.rates.leader import RateLeader
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.scorer_options import worker_options
 from streams.settings import Settings
 from streams.telemetry.metrics import Metrics
-from streams.telemetry.retrieval import RetrievalTelemetry
+from streams.telemetry.observed import ObservedJudge
+from streams.telemetry.stages import Stages
+from streams.telemetry.tracing import Tracing
 from streams.topics import Topics, message_limits
 from streams.translation import NotTranslated, Translation, open_translation
 
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
 _LINGER_MS = 2
+#: How much longer than all else the rates may take to end; what is left then is a successor's.
+_RATES_END_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -33,21 +40,23 @@ async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
     """Open what sends verdicts and dead letters; raises ServiceUnreachable."""
     limits = message_limits(settings)
     largest = max(limits.verdict, limits.dead_letter)
-    async with open_producer(settings.kafka, max_request_size=largest, linger_ms=_LINGER_MS) as producer:
+    options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
+    async with open_producer(settings.kafka, **options) as producer:
         yield Publisher(producer, settings.kafka.delivery_timeout)
 
 
 @asynccontextmanager
-async def judge(settings: Settings, metrics: Metrics) -> AsyncIterator[Judge]:
+async def judge(settings: Settings, metrics: Metrics, stages: Stages) -> AsyncIterator[Judge]:
     """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings."""
     scoring = settings.scoring
     if not scoring.enabled:
         yield ScoringOff(settings.policy, scoring.profile)
         return
     options = worker_options(settings)
-    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
+    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options, stages)
     async with pool:
-        yield ObservedJudge(pool, metrics.count_prepared)
+        metrics.scoring.watch(pool)
+        yield ObservedJudge(pool, stages, lambda judgement: metrics.prepared.count(judgement.documents))
 
 
 @asynccontextmanager
@@ -56,13 +65,10 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
     if not settings.scoring.enabled or settings.translation.mode == "off":
         yield NotTranslated()
         return
-    from streams.telemetry.translation import TranslationTelemetry  # noqa: PLC0415 - half a second to import
-
-    telemetry = TranslationTelemetry(metrics.registry)
     opened = open_translation(
         settings.translation,
-        observer=telemetry,
-        count=telemetry.count,
+        observer=metrics.translation,
+        count=metrics.translation.count,
         own_lexicons=settings.scoring.lexicons,
     )
     async with opened as step:
@@ -78,15 +84,16 @@ async def documents(
 
     async def report(bad: BadDocument) -> None:
         await letters.write(bad)
-        metrics.bad_documents.inc()
+        metrics.documents.bad.add()
 
     follower = DocumentFollower(store, codec, settings, on_bad_document=report)
     await follower.start()
-    metrics.documents.set_function(lambda: follower.documents)
+    metrics.documents.stored.show(lambda: follower.documents)
     try:
         yield follower
     finally:
         await follower.stop()
+        metrics.documents.stored.replace({})  # the store is about to be closed
 
 
 @asynccontextmanager
@@ -98,10 +105,10 @@ async def company_terms(
         terms_source(settings, store),
         settings.company_terms.rebuild_interval,
         follower.caught_up,
-        on_terms=metrics.show_company_terms,
-        on_failure=metrics.company_terms_failures.inc,
+        on_terms=metrics.documents.show_terms,
+        on_failure=metrics.documents.terms_failures.add,
     )
-    metrics.company_terms_age.set_function(lambda: upkeep.age)
+    metrics.documents.terms_age.show(lambda: upkeep.age)
     async with upkeep:
         yield upkeep
 
@@ -114,14 +121,39 @@ async def retrieval(
     if not (settings.retrieval.enabled and settings.scoring.enabled):
         yield None
         return
-    telemetry = RetrievalTelemetry(metrics.registry)
     opened = open_retrieval(
         settings,
         store,
         follower.caught_up,
-        on_failure=telemetry.failures.inc,
-        on_indexed=telemetry.indexed.inc,
+        on_failure=metrics.retrieval.failures.add,
+        on_indexed=lambda number: metrics.retrieval.indexed.add(number=number),
     )
     async with opened as service:
-        telemetry.watch(service.upkeep)
+        metrics.retrieval.watch(service.upkeep)
         yield service
+
+
+@asynccontextmanager
+async def rates(
+    settings: Settings,
+    codec: Codec,
+    metrics: Metrics,
+    tracing: Tracing,
+    leads: Callable[[], bool],
+    stopping: asyncio.Event,
+) -> AsyncIterator[None]:
+    """Count the verdicts of all workers while ``leads`` says that it is for this one to do.
+
+    Nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
+    """
+    if not settings.rates.enabled:
+        yield
+        return
+    leader = RateLeader(settings, codec, metrics.rates, tracing, leads, stopping)
+    counting = asyncio.create_task(leader.run())
+    try:
+        yield
+    finally:
+        await asyncio.wait([counting], timeout=_RATES_END_SECONDS if stopping.is_set() else 0)
+        counting.cancel()
+        await asyncio.wait([counting], timeout=_RATES_END_SECONDS)

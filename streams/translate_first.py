@@ -26,11 +26,10 @@ from scoring.translation import (
 )
 from scoring.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
-from streams.translation import Prepared
+from streams.translation import NOT_NEEDED, Prepared
 
 log = structlog.get_logger(__name__)
 
-NOT_NEEDED = "not_needed"
 _TRANSLATED = "translated"
 _UNEXPECTED = "unexpected"
 
@@ -86,7 +85,7 @@ class TranslateFirst:
             return failure.fault.value
         except Exception as error:  # noqa: BLE001 - whatever a translator provokes, the answer is judged
             # Its text may quote the customer.
-            log.error("translation_failed_unexpectedly", error_class=type(error).__name__)  # noqa: TRY400
+            log.error("translation_failed_unexpectedly", error_type=type(error).__name__)  # noqa: TRY400
             return _UNEXPECTED
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: a translator that is down is noticed long before.
 FILE_PATIENCE_SECONDS = 600.0
 
+#: How a translation ended that was none: the exchange is in English, or cannot be judged anyway.
+NOT_NEEDED = "not_needed"
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -36,8 +36,12 @@ from streams.pages import create_pages, serve
 from streams.processing import AnswerProcessor
 from streams.progress import ProgressProbe
 from streams.settings import Settings, WrongSettings
+from streams.telemetry.export import open_metrics
 from streams.telemetry.logs import configure
 from streams.telemetry.metrics import Metrics
+from streams.telemetry.observed import ObservedRetriever
+from streams.telemetry.traces import AnswerTraces
+from streams.telemetry.tracing import open_tracing
 from streams.topics import Topics, check_topics
 from streams.watchdog import Watchdog
 
@@ -93,14 +97,19 @@ async def _run(settings: Settings) -> None:
     if problems := await check_topics(settings, any_partitions=True):
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
-    metrics, health = Metrics(), Health(settings.health.stall_timeout)
+    health = Health(settings.health.stall_timeout)
     async with AsyncExitStack() as stack:
+        metrics = stack.enter_context(open_metrics(settings))
+        metrics.process.ready.show(lambda: not (health.problem() or health.not_ready))
+        tracing = await stack.enter_async_context(open_tracing(settings))
+        traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
         stack.enter_context(Watchdog(health, settings.health.check_interval, _end_hung))
-        port = await stack.enter_async_context(serve(create_pages(health, metrics.registry), settings.web))
+        pages = create_pages(health, metrics.registry, settings)
+        port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
         publisher = await stack.enter_async_context(resources.publisher(settings))
-        judge = await stack.enter_async_context(resources.judge(settings, metrics))
+        judge = await stack.enter_async_context(resources.judge(settings, metrics, traces.stages))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(resources.translation(settings, metrics))
         documents = await stack.enter_async_context(
@@ -110,13 +119,16 @@ async def _run(settings: Settings) -> None:
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(resources.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(resources.retrieval(settings, store, documents, metrics))
-        retriever = retrieval.retriever if retrieval else None
+        retriever = ObservedRetriever(retrieval.retriever, traces.stages) if retrieval else None
         processor = AnswerProcessor(
-            settings, codec, documents, judge, translation=translation, retriever=retriever
+            settings, codec, documents, judge, translation=translation, retriever=retriever, traces=traces
         )
-        intake = Intake(processor, publisher, topics, metrics, settings.flow, end_at_once)
+        intake = Intake(processor, publisher, topics, metrics, traces, settings.flow, end_at_once)
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
+        await stack.enter_async_context(
+            resources.rates(settings, codec, metrics, tracing, lambda: _leads(app, topics), stopping)
+        )
         log.info(
             "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
         )
@@ -244,6 +256,11 @@ def _owned(app: TruthgateApp) -> set[TP]:
         return set(app.consumer.assignment())
     except ConsumerNotStarted:  # the application counts as started before its consumer is
         return set()
+
+
+def _leads(app: TruthgateApp, topics: Topics) -> bool:
+    """Whether this worker is the one of its group that counts all workers' verdicts."""
+    return TP(topics.answers, 0) in _owned(app)
 
 
 async def _rewind(app: TruthgateApp) -> None:

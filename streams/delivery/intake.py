@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from time import time_ns
 from typing import cast
 
 import structlog
@@ -22,7 +23,9 @@ from streams.delivery.received import Received
 from streams.errors import BadAnswer
 from streams.processing import AnswerProcessor, Deadline, verdict_headers
 from streams.settings import FlowSettings
+from streams.telemetry import attributes
 from streams.telemetry.metrics import Metrics
+from streams.telemetry.traces import AnswerTraces
 from streams.topics import Topics
 
 log = structlog.get_logger(__name__)
@@ -36,6 +39,7 @@ class Intake:
         publisher: writes what comes of it.
         topics: the names to write to.
         metrics: what is counted.
+        traces: follows each answer on its way.
         flow: how many messages may be in work at once (:meth:`accept` waits beyond it), and how
             long after its acceptance an answer is sent on as it is.
         on_error: called with a failure that ends the worker.
@@ -47,6 +51,7 @@ class Intake:
         publisher: Publisher,
         topics: Topics,
         metrics: Metrics,
+        traces: AnswerTraces,
         flow: FlowSettings,
         on_error: Callable[[BaseException], None],
     ) -> None:
@@ -54,9 +59,10 @@ class Intake:
         self._publisher = publisher
         self._topics = topics
         self._metrics = metrics
+        self._traces = traces
         self._answer_timeout = flow.answer_timeout
         self._lanes = Lanes(flow.max_in_flight, on_error)
-        metrics.in_flight.set_function(lambda: self._lanes.in_flight)
+        metrics.answers.in_flight.show(lambda: self._lanes.in_flight)
 
     async def accept(self, message: Message, consumer: SafeConsumer) -> None:
         """Take a message into work; returns once it has a place, not once it is finished.
@@ -65,16 +71,17 @@ class Intake:
         accepted. A message without a key has no conversation to be in order with.
         """
         consumer.deliver(message)
-        self._metrics.answers.inc()
+        self._metrics.answers.received.add()
         loop = asyncio.get_running_loop()
         arrived = loop.time()
         deadline = Deadline(arrived + self._answer_timeout)
-        received = _received(message)
+        accepted, received = time_ns(), _received(message)
 
         async def work() -> None:
-            await self._settle(received, deadline)
+            with self._traces.process(received, accepted):
+                await self._settle(received, deadline)
             consumer.finish(message)
-            self._metrics.duration.observe(loop.time() - arrived)
+            self._metrics.answers.duration.record(loop.time() - arrived)
 
         await self._lanes.submit(message.key if message.key is not None else object(), work)
 
@@ -87,29 +94,30 @@ class Intake:
             verdict = await self._processor.verdict(received, deadline)
             await self._publish(verdict, received)
         except BadAnswer as error:
+            self._traces.failed(error)
             await self._bury(received, error)
 
     async def _publish(self, verdict: Verdict, received: Received) -> None:
         topic = self._topics.verdict_topic(verdict.decision)
-        value = self._processor.encode(verdict)
-        headers = verdict_headers(verdict, received.headers)
-        await self._publisher.publish(topic, verdict.conversation_id.encode(), value, headers)
-        self._metrics.verdicts.labels(
-            verdict.decision, verdict.message_type, verdict.language or "unknown"
-        ).inc()
-        self._metrics.contexts.labels(verdict.context_source).inc()
-        for code in verdict.degraded:
-            self._metrics.degraded.labels(code).inc()
+        key = verdict.conversation_id.encode()
+        with self._traces.sending(topic, key) as span:
+            value = self._processor.encode(verdict)
+            headers = self._traces.onward(verdict_headers(verdict, received.headers))
+            place = await self._publisher.publish(topic, key, value, headers)
+            span.set_attributes(attributes.written(*place))
+        self._metrics.answers.count_verdict(verdict, received.timestamp)
 
     async def _bury(self, received: Received, error: BadAnswer) -> None:
         letter = self._processor.dead_letter(received, error)
-        await self._publisher.bury(self._topics.dead_letters, letter)
-        self._metrics.dead_letters.labels(error.stage, error.error_class).inc()
+        with self._traces.sending(self._topics.dead_letters, letter.key) as span:
+            place = await self._publisher.bury(self._topics.dead_letters, letter)
+            span.set_attributes(attributes.written(*place))
+        self._metrics.answers.count_dead_letter(error.stage, error.error_class)
         # The message of the error may quote the customer: it is in the dead letter, not here.
         log.warning(
             "dead_letter",
             stage=error.stage.value,
-            error_class=error.error_class,
+            error_type=error.error_class,
             partition=received.partition,
             offset=received.offset,
             size=len(received.value or b""),
@@ -126,4 +134,5 @@ def _received(message: Message) -> Received:
         key=message.key,
         value=message.value,
         headers=tuple((key, value or b"") for key, value in headers),
+        timestamp=message.timestamp,
     )

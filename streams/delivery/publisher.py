@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
@@ -14,6 +15,13 @@ from streams.errors import BadAnswer, InfrastructureFailure, Stage
 
 #: What the broker, or the client on its behalf, answers when this one record is at fault.
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
+
+
+class Place(NamedTuple):
+    """Where a record has come to stand in its topic."""
+
+    partition: int
+    offset: int
 
 
 class Publisher:
@@ -28,44 +36,51 @@ class Publisher:
         self._producer = producer
         self._limit = longest_send(delivery_timeout)
 
-    async def publish(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+    async def publish(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> Place:
         """Write one record and wait until it is safe.
+
+        Returns:
+            Where it stands.
 
         Raises:
             BadAnswer: the broker refuses this record, for example for its size.
             InfrastructureFailure: it could not be delivered in time, or not at all.
         """
         try:
-            await self._send(topic, key, value, headers)
+            return await self._send(topic, key, value, headers)
         except _RECORD_REFUSED as error:
             reason = f"{topic} refuses the record of {len(value or b'')} bytes: {error}"
             raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
 
-    async def bury(self, topic: str, letter: DeadLetter) -> None:
+    async def bury(self, topic: str, letter: DeadLetter) -> Place:
         """Write one dead letter and wait until it is safe; one that does not fit goes without its value.
+
+        Returns:
+            Where it stands.
 
         Raises:
             InfrastructureFailure: it could not be delivered. A dead letter has nowhere else to
                 go, so one that is refused without its value counts too.
         """
         try:
-            await self._send(topic, letter.key, letter.value, letter.headers)
+            return await self._send(topic, letter.key, letter.value, letter.headers)
         except _RECORD_REFUSED:
-            await self._bury_without_value(topic, without_value(letter))
+            return await self._bury_without_value(topic, without_value(letter))
 
-    async def _bury_without_value(self, topic: str, letter: DeadLetter) -> None:
+    async def _bury_without_value(self, topic: str, letter: DeadLetter) -> Place:
         try:
-            await self._send(topic, letter.key, letter.value, letter.headers)
+            return await self._send(topic, letter.key, letter.value, letter.headers)
         except _RECORD_REFUSED as error:
             raise InfrastructureFailure(
                 f"{topic} refuses a dead letter even without its value ({type(error).__name__}): "
                 "raise its max.message.bytes"
             ) from error
 
-    async def _send(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+    async def _send(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> Place:
         try:
             async with asyncio.timeout(self._limit):
-                await (await self._producer.send(topic, value, key, headers=list(headers)))
+                sent = await (await self._producer.send(topic, value, key, headers=list(headers)))
+                return Place(sent.partition, sent.offset)
         except _RECORD_REFUSED:
             raise
         except TimeoutError as error:

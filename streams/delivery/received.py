@@ -9,7 +9,10 @@ Headers = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One record of an input topic: where it stands, its bytes and all of its headers."""
+    """One record of an input topic: where it stands, its bytes, all of its headers, and its time.
+
+    ``timestamp`` is in seconds since 1970, None where the broker has none.
+    """
 
     topic: str
     partition: int
@@ -17,3 +20,4 @@ class Received:
     key: bytes | None
     value: bytes | None
     headers: Headers = ()
+    timestamp: float | None = None

@@ -241,7 +241,7 @@ class DocumentFollower:
         self.bad_documents += 1
         # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
         at = bad.received
-        log.warning("bad_document", code=bad.code, partition=at.partition, offset=at.offset)
+        log.warning("bad_document", error_type=bad.code, partition=at.partition, offset=at.offset)
         if self._on_bad_document:
             await self._on_bad_document(bad)
 
@@ -265,7 +265,7 @@ class DocumentFollower:
         """Let an outage pass, until tombstones may be missed. aiokafka connects again by itself."""
         if isinstance(error, KafkaError) and not error.retriable:
             raise error
-        log.warning("documents_topic_unreachable", topic=self._topic, error=type(error).__name__)
+        log.warning("documents_topic_unreachable", topic=self._topic, error_type=type(error).__name__)
         if self._store.age > self._max_age:
             raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_hours")
 

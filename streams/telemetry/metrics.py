@@ -1,98 +1,67 @@
-"""What the worker counts and measures, in Prometheus' terms."""
+"""What the worker counts and measures; ``README.md`` beside this file explains each metric."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from collections.abc import Mapping, Sequence
 
-from scoring.company_terms import CompanyTerms
-from scoring.types import Judgement
+from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.resources import Resource
+from prometheus_client import CollectorRegistry
+
+from streams.telemetry.documents import DocumentTelemetry
+from streams.telemetry.instruments import Definition, Instruments
+from streams.telemetry.outcomes import AnswerMetrics
 from streams.telemetry.prepared import PreparedTelemetry
+from streams.telemetry.process import ProcessTelemetry
+from streams.telemetry.rates import RatesTelemetry
+from streams.telemetry.retrieval import RetrievalTelemetry
+from streams.telemetry.scoring import ScoringTelemetry
+from streams.telemetry.translation import TranslationTelemetry
 
-_LATENCY_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_VERDICT_WITHIN = 5.0
 
 
 class Metrics:
-    """The instruments of one worker, in a registry of its own."""
+    """All instruments of one worker, by what they are about; all exist whatever is switched on.
 
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.answers = Counter(
-            "truthgate_answers", "Answers received from the broker.", registry=self.registry
-        )
-        self.verdicts = Counter(
-            "truthgate_verdicts",
-            "Verdicts published and acknowledged.",
-            ("decision", "message_type", "language"),
-            registry=self.registry,
-        )
-        self.dead_letters = Counter(
-            "truthgate_dead_letters",
-            "Answers sent to the dead letters.",
-            ("stage", "error"),
-            registry=self.registry,
-        )
-        self.degraded = Counter(
-            "truthgate_degraded",
-            "Verdicts on which something could not be checked.",
-            ("code",),
-            registry=self.registry,
-        )
-        self.contexts = Counter(
-            "truthgate_contexts",
-            "Verdicts by where the passages came from that they rest on.",
-            ("source",),
-            registry=self.registry,
-        )
-        self.duration = Histogram(
-            "truthgate_answer_duration_seconds",
-            "Time from receiving an answer to its acknowledged verdict or dead letter.",
-            buckets=_LATENCY_BUCKETS,
-            registry=self.registry,
-        )
-        self.in_flight = Gauge(
-            "truthgate_answers_in_flight", "Answers received and not yet finished.", registry=self.registry
-        )
-        self.documents = Gauge("truthgate_documents", "Documents in the local store.", registry=self.registry)
-        self.bad_documents = Counter(
-            "truthgate_bad_documents", "Documents that could not be read.", registry=self.registry
-        )
-        self.lag = Gauge(
-            "truthgate_consumer_lag",
-            "Answers behind the end of a partition.",
-            ("partition",),
-            registry=self.registry,
-        )
-        self.commit_age = Gauge(
-            "truthgate_commit_age_seconds",
-            "Time since the committed offset of a lagging partition last moved.",
-            ("partition",),
-            registry=self.registry,
-        )
+    Args:
+        verdict_within: the objective for the time to a verdict, in seconds.
+        resource: what all of it is said of.
+        readers: who reads the metrics beside ``registry``.
+    """
 
-        self.company_terms = Gauge(
-            "truthgate_company_terms",
-            "Words known as the company's own.",
-            ("language",),
-            registry=self.registry,
-        )
-        self.company_terms_age = Gauge(
-            "truthgate_company_terms_age_seconds",
-            "Time since the company's words were last known to agree with the documents or their file.",
-            registry=self.registry,
-        )
-        self.company_terms_failures = Counter(
-            "truthgate_company_terms_failures",
-            "Times that the company's words could not be built or read.",
-            registry=self.registry,
-        )
-        self.prepared = PreparedTelemetry(self.registry)
+    def __init__(
+        self,
+        verdict_within: float = _VERDICT_WITHIN,
+        resource: Resource | None = None,
+        readers: Sequence[MetricReader] = (),
+    ) -> None:
+        self._instruments = instruments = Instruments(resource, readers)
+        instruments.begin("Answers and verdicts")
+        self.answers = AnswerMetrics(instruments, verdict_within)
+        instruments.begin("Rates and alerts")
+        self.rates = RatesTelemetry(instruments)
+        instruments.begin("Scoring")
+        self.scoring = ScoringTelemetry(instruments)
+        self.prepared = PreparedTelemetry(instruments)
+        instruments.begin("Documents and retrieval")
+        self.documents = DocumentTelemetry(instruments)
+        self.retrieval = RetrievalTelemetry(instruments)
+        instruments.begin("Translation")
+        self.translation = TranslationTelemetry(instruments)
+        instruments.begin("Process")
+        self.process = ProcessTelemetry(instruments)
 
-    def count_prepared(self, judgement: Judgement) -> None:
-        """Count the documents that an answer was judged against."""
-        self.prepared.count(judgement.documents)
+    @property
+    def registry(self) -> CollectorRegistry:
+        """What ``/metrics`` shows."""
+        return self._instruments.registry
 
-    def show_company_terms(self, terms: CompanyTerms) -> None:
-        """Show how many terms each language has."""
-        self.company_terms.clear()
-        for language, found in terms.languages.items():
-            self.company_terms.labels(language).set(len(found.counts))
+    @property
+    def sections(self) -> Mapping[str, Sequence[Definition]]:
+        """What each metric is, by the headings of the reference."""
+        return self._instruments.sections
+
+    def close(self, seconds: float) -> None:
+        """Let the readers show what is left, for about that long at most."""
+        self._instruments.close(seconds)

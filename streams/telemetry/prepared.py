@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter
 
 from scoring.types import CacheUse
+from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
 
 log = structlog.get_logger(__name__)
 
@@ -13,28 +13,30 @@ log = structlog.get_logger(__name__)
 class PreparedTelemetry:
     """The instruments of preparing documents."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._documents = Counter(
-            "truthgate_prepared_documents",
+    def __init__(self, instruments: Instruments) -> None:
+        self._documents = instruments.counter(
+            "truthgate.prepared_documents",
             "Documents that answers were judged against, by where they were found parsed: in the memory of "
-            "the scoring process, in the file of the worker, or nowhere (miss).",
-            ("cache",),
-            registry=registry,
+            "the scoring process, in the file of the worker (disk), or nowhere (miss).",
+            "miss: new documents; `scoring.cached_characters`, `scoring.prepared_megabytes`.",
+            Label("cache", ("memory", "disk", "miss")),
+            unit="{document}",
         )
-        self._errors = Counter(
-            "truthgate_prepared_file_errors",
+        self._errors = instruments.counter(
+            "truthgate.prepared_file_errors",
             "Times that the file of parsed documents could not be used.",
-            ("error",),
-            registry=registry,
+            "The log line `prepared_file_failed`; disk space and permissions at `scoring.prepared`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
         )
         self._logged: set[str] = set()
 
     def count(self, use: CacheUse) -> None:
         """Count the documents of one answer, and log each kind of failure once."""
         for cache, number in (("memory", use.hits), ("disk", use.disk_hits), ("miss", use.misses)):
-            self._documents.labels(cache).inc(number)
+            self._documents.add(cache, number=number)
         for error in use.failures:
-            self._errors.labels(error).inc()
+            self._errors.add(error)
             if error not in self._logged:
                 self._logged.add(error)
-                log.warning("prepared_file_failed", error=error)
+                log.warning("prepared_file_failed", error_type=error)

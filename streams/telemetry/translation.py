@@ -1,16 +1,41 @@
-"""What the worker counts, shows and logs of translating; never a text."""
+"""What the worker counts, shows and logs of translating; never a text.
+
+Imports nothing of translating itself, which takes half a second and which most workers do not need.
+"""
 
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Enum, Histogram
 
-from scoring.translation import BreakerState, Fault
-from streams.translate_first import NOT_NEEDED
+from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.translation import NOT_NEEDED
+
+if TYPE_CHECKING:
+    from scoring.translation import BreakerState, Fault
 
 log = structlog.get_logger(__name__)
+
+BREAKER_STATES = ("closed", "half_open", "open")
+FAULTS = (
+    "timeout",
+    "unreachable",
+    "rate_limited",
+    "server_error",
+    "unauthorized",
+    "breaker_open",
+    "unsupported_language",
+    "refused",
+    "too_long",
+    "not_text",
+    "empty",
+    "wrong_length",
+    "numbers_lost",
+    "marks_lost",
+    "not_english",
+)
 
 _BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -21,77 +46,90 @@ class TranslationTelemetry:
     Its methods are called from several threads.
     """
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._translations = Counter(
-            "truthgate_translations",
-            "Answers that were to be translated, by how that ended.",
-            ("outcome",),
-            registry=registry,
+    def __init__(self, instruments: Instruments) -> None:
+        self._translations = instruments.counter(
+            "truthgate.translations",
+            "Answers that were to be translated, by how that ended: translated, not_needed, unexpected (a "
+            "defect), or what was at fault.",
+            "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
+            Label("outcome", ("translated", NOT_NEEDED, "unexpected", *FAULTS)),
+            unit="{answer}",
         )
-        self._duration = Histogram(
-            "truthgate_translation_duration_seconds",
+        self._duration = instruments.histogram(
+            "truthgate.translation_duration",
             "Time that an answer waited for the translation of all its texts.",
-            buckets=_BUCKETS,
-            registry=registry,
+            "`truthgate_translation_call_seconds`; `translation.concurrency`, `translation.time_limit`.",
+            bounds=_BUCKETS,
+            unit="s",
         )
-        self._calls = Histogram(
-            "truthgate_translation_call_seconds",
+        self._calls = instruments.histogram(
+            "truthgate.translation_call",
             "Time of one call to the translator, by how it ended.",
-            ("outcome",),
-            buckets=_BUCKETS,
-            registry=registry,
+            "The translator's load; `translation.request_timeout`.",
+            Label("outcome", ("translated", *FAULTS)),
+            bounds=_BUCKETS,
+            unit="s",
         )
-        self._lookups = Counter(
-            "truthgate_translation_cache_lookups",
+        self._lookups = instruments.counter(
+            "truthgate.translation_cache_lookups",
             "Sentences of documents looked up in the cache of translations.",
-            ("result",),
-            registry=registry,
+            "miss: documents that changed; `translation.cache_megabytes`.",
+            Label("result", ("hit", "miss")),
         )
-        self._breaker = Enum(
-            "truthgate_translation_breaker",
-            "State of the circuit breaker before the translator.",
-            states=[state.value for state in BreakerState],
-            registry=registry,
+        self._breaker = instruments.gauge(
+            "truthgate.translation_breaker",
+            "State of the circuit breaker before the translator: 1 for the present one. Closed where nothing "
+            "is translated.",
+            "open: answers are judged as they are and held, degraded translation_unavailable; whether the "
+            "translator answers.",
+            Label("state", BREAKER_STATES),
         )
-        self._cache_errors = Counter(
-            "truthgate_translation_cache_errors",
+        self._cache_errors = instruments.counter(
+            "truthgate.translation_cache_errors",
             "Times that the cache of translations could not be used.",
-            ("error",),
-            registry=registry,
+            "The log line `translation_cache_failed`; disk space and permissions at `translation.cache`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
         )
+        self._show_state("closed")
         self._logged: set[str] = set()
         self._lock = threading.Lock()
 
     def count(self, outcome: str, seconds: float) -> None:
         """Count an answer, and how long it waited."""
-        self._translations.labels(outcome).inc()
+        self._translations.add(outcome)
         if outcome != NOT_NEEDED:
-            self._duration.observe(seconds)
+            self._duration.record(seconds)
 
     def called(self, outcome: str, seconds: float) -> None:
         """Measure one call."""
-        self._calls.labels(outcome).observe(seconds)
+        self._calls.record(seconds, outcome)
 
     def looked_up(self, hits: int, misses: int) -> None:
         """Count what the cache had."""
-        self._lookups.labels("hit").inc(hits)
-        self._lookups.labels("miss").inc(misses)
+        self._lookups.add("hit", number=hits)
+        self._lookups.add("miss", number=misses)
 
     def breaker_became(self, state: BreakerState) -> None:
         """Show the new state, and log it."""
-        self._breaker.state(state.value)
-        level = log.warning if state is BreakerState.OPEN else log.info
-        level("translation_breaker", state=state.value)
+        self._show_state(state.value)
+        if state.value == "open":
+            log.warning("translation_breaker", state=state.value)
+        else:
+            log.info("translation_breaker", state=state.value)
 
     def document_failed(self, document_id: str, fault: Fault) -> None:
         """Log it: every answer that rests on the document is degraded until one of them changes."""
-        log.warning("document_not_translated", document_id=document_id, fault=fault.value)
+        log.warning("document_not_translated", document_id=document_id, error_type=fault.value)
 
     def cache_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        self._cache_errors.labels(error).inc()
+        self._cache_errors.add(error)
         with self._lock:
             is_new = error not in self._logged
             self._logged.add(error)
         if is_new:
-            log.warning("translation_cache_failed", error=error)
+            log.warning("translation_cache_failed", error_type=error)
+
+    def _show_state(self, state: str) -> None:
+        self._breaker.replace({(known,): known == state for known in BREAKER_STATES})

@@ -106,7 +106,8 @@ async def test_a_worker_that_joins_takes_part_and_one_that_leaves_hands_over(
             with second:
                 second.wait_ready()
                 await eventually(
-                    lambda: "truthgate_verdicts_total{" in second.get("/metrics")[1], "the second judges"
+                    lambda: "truthgate_verdict_latency_seconds_count" in second.get("/metrics")[1],
+                    "the second judges",
                 )
                 await chatbot.sent_at_least(scale.events // 2)
                 assert first.terminate() == 0

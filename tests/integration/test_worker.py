@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -23,12 +24,20 @@ from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.kafka import open_admin, open_consumer
 from streams.settings import Settings
+from streams.telemetry.reference import PAGE
 from streams.topics import Topics, create_topics
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
+from tests.support.otlp import OtlpReceiver, hanging_collector
 from tests.support.records import Outgoing, RawName, committed, eventually, produce
 from tests.support.retrieval import with_retrieval
 from tests.support.workers import Supervised, Worker, changed, environment
+
+#: Metrics of the reference that a worker shows only with rates, translation or retrieval, or with documents.
+_SOMETIMES = re.compile(
+    r"truthgate_(hallucination_rate|alert|rates_(leader|lag|watermark)|translation_(duration|call)_seconds"
+    r"|retrieval_complete|company_terms$)"
+)
 
 #: Stands in every text of a customer below, and must stand in no log.
 SECRET = "Zwaluwstaart-4711"
@@ -47,14 +56,26 @@ def quick(settings: Settings) -> Settings:
 
 
 def _counts(worker: Worker, name: str, *labels: str) -> dict[tuple[str, ...], float]:
-    """Give the samples of a counter by the values of these labels, summed over the others."""
+    """Give what was counted by the values of these labels, summed over the others; 0 only without labels."""
     counts: dict[tuple[str, ...], float] = {}
     for family in text_string_to_metric_families(worker.get("/metrics")[1]):
         for sample in family.samples:
-            if sample.name == name:
+            if sample.name == name and (sample.value or not labels):
                 key = tuple(sample.labels[label] for label in labels)
                 counts[key] = counts.get(key, 0) + sample.value
     return counts
+
+
+def _reference() -> dict[str, tuple[str, str]]:
+    """Give the metrics of the reference page: names in OTLP and types by the names that Prometheus has."""
+    rows = re.findall(r"^\| `(\w+)` \| `([\w.]+)` \| (\w+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    return {name: (otlp, kind) for name, otlp, kind in rows}
+
+
+def _exported(worker: Worker) -> dict[str, str]:
+    """Give the types of the metrics that the worker shows, by their names."""
+    families = text_string_to_metric_families(worker.get("/metrics")[1])
+    return {family.name + ("_total" if family.type == "counter" else ""): family.type for family in families}
 
 
 def _refusal(settings: Settings) -> tuple[int, str]:
@@ -80,9 +101,15 @@ async def test_pages_and_counts_agree_with_what_came_out(
         Outgoing(b"nothing", b"c"),
         Outgoing(Codec().encode(replace(keyless, answer_id=""))),
     ]
-    with Worker(quick, tmp_path) as worker:
-        await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready")
+    with (
+        OtlpReceiver() as collector,
+        Worker(
+            changed(quick, telemetry={"otlp_endpoint": collector.grpc, "metrics_interval": 1}), tmp_path
+        ) as worker,
+    ):
+        await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready", 120)
         assert worker.get("/healthz") == (200, "ok\n")
+        assert _counts(worker, "truthgate_ready") == {(): 0}
         worker.wait_ready()
         records = [
             *(outgoing(answer, Codec()) for answer in answers),
@@ -99,7 +126,21 @@ async def test_pages_and_counts_agree_with_what_came_out(
         assert _counts(worker, "truthgate_dead_letters_total", "stage") == {("decode",): 2, ("validate",): 1}
         assert _counts(worker, "truthgate_answers_total") == {(): len(records)}
         assert _counts(worker, "truthgate_answer_duration_seconds_count") == {(): len(records)}
+        assert _counts(worker, "truthgate_verdict_latency_seconds_count") == {(): len(answers) + 1}
+        assert _counts(worker, "truthgate_stage_duration_seconds_count", "stage") == {
+            ("decode",): len(records),
+            **dict.fromkeys([("enrich",), ("score",)], len(answers) + 1),
+            ("publish",): len(records),
+        }
+        assert _counts(worker, "truthgate_scoring_processes") == {(): 1}
+        assert _counts(worker, "truthgate_ready") == {(): 1}
+        exported, reference = _exported(worker), _reference()
         assert worker.terminate() == 0
+    assert exported.pop("target_info")
+    assert exported.items() <= {name: kind for name, (_, kind) in reference.items()}.items()
+    assert all(_SOMETIMES.match(name) for name in reference.keys() - exported.keys())
+    assert {metric.name for metric in collector.metrics} == {reference[name][0] for name in exported}
+    assert answers[0].answer.encode() not in b"".join(collector.raw)
     ledger.assert_settled([*answers, keyless], buried=3)
     assert ledger.repeated_share == 0
 
@@ -151,6 +192,11 @@ def _secret_nonsense(whole: bytes) -> list[Outgoing]:
     return [Outgoing(value, SECRET.encode(), ((SECRET, SECRET.encode()),)) for value in values]
 
 
+def _exporting(settings: Settings, endpoint: str) -> Settings:
+    often = {"otlp_endpoint": endpoint, "otlp_timeout": 0.5, "metrics_interval": 0.5}
+    return changed(settings, telemetry=often)
+
+
 async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
@@ -159,7 +205,7 @@ async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
     document = KnowledgeDocument("d-1", "nl", SECRET, f"Klik op **{SECRET}**.", answers[0].produced_at)
     documents = [Outgoing(Codec().encode(document), b"d-1"), Outgoing(SECRET.encode(), b"d-2")]
     noisy = with_retrieval(changed(quick, log={"level": "debug"}, encoding={"json_input": True}))
-    with Worker(noisy, tmp_path) as worker:
+    with hanging_collector() as nobody, Worker(_exporting(noisy, nobody), tmp_path) as worker:
         worker.wait_ready()
         await produce(quick.kafka, topics.documents, documents)
         await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers[:10]] + nonsense)
@@ -172,9 +218,16 @@ async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
         await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers])
         assert worker.terminate() == 0
         log = worker.log
-    assert log.count('"dead_letter"') >= len(nonsense)
     assert SECRET not in log
     assert SECRET.encode().hex() not in log
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    letters = [line for line in lines if line["event"] == "dead_letter"]
+    assert len(letters) >= len(nonsense)
+    assert all(len(line["trace_id"]) == 32 and len(line["span_id"]) == 16 for line in letters)
+    # Of the collector that says nothing: a line for each signal of each process, and one of the library's.
+    of_collector = [line for line in lines if line["logger"].startswith(("opentelemetry", "grpc"))]
+    assert sum(line["event"] == "telemetry_not_exported" for line in lines) in range(1, 7)
+    assert len(of_collector) <= 2
 
 
 async def test_a_header_name_that_is_not_utf_8_stops_neither_the_answers_nor_the_documents(

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streams.embedded import EmbeddedKafka
-from streams.settings import DocumentSettings, KafkaSettings, RetrievalSettings, Settings, TopicSettings
+from streams.settings import (
+    DocumentSettings,
+    KafkaSettings,
+    RatesSettings,
+    RetrievalSettings,
+    Settings,
+    TopicSettings,
+)
 
 SERVERS_VARIABLE = "TRUTHGATE_TEST_BOOTSTRAP_SERVERS"
 
@@ -32,7 +39,8 @@ def unique_prefix() -> str:
 def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partitions: int = 3) -> Settings:
     """Give settings with topics, consumer group and documents store of their own.
 
-    Without retrieval, whose process takes seconds to start: what is about it switches it on.
+    Without retrieval, whose process takes seconds to start, and without rates: what is about one of them
+    switches it on.
     """
     return Settings(
         kafka=KafkaSettings(
@@ -41,4 +49,5 @@ def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partiti
         topics=TopicSettings(partitions=partitions),
         documents=DocumentSettings(store=folder / "documents"),
         retrieval=RetrievalSettings(enabled=False),
+        rates=RatesSettings(enabled=False),
     )

@@ -26,11 +26,14 @@ _POLL_MILLISECONDS = 200
 _OF_THE_MOMENT = {"retrieval_unavailable", "scoring_timeout"}
 
 
-def sample_answers(count: int, run: str, conversation_length: int = 3) -> list[ChatbotAnswer]:
+def sample_answers(
+    count: int, run: str, conversation_length: int = 3, language: str = "nl"
+) -> list[ChatbotAnswer]:
     """Give answers of the sample chat log with their documents inline, under ids of this run."""
     folder = files("streams") / "sample"
-    documents = {d["document_id"]: d for d in _lines((folder / "documents.nl.jsonl").read_text("utf-8"))}
-    lines = _lines((folder / "answers.nl.jsonl").read_text("utf-8"))
+    known = _lines((folder / f"documents.{language}.jsonl").read_text("utf-8"))
+    documents = {document["document_id"]: document for document in known}
+    lines = _lines((folder / f"answers.{language}.jsonl").read_text("utf-8"))
     return [
         ChatbotAnswer(
             answer_id=f"{run}-{number}",
@@ -41,7 +44,7 @@ def sample_answers(count: int, run: str, conversation_length: int = 3) -> list[C
             context=tuple(
                 ContextPassage(i, documents[i]["text"], documents[i]["title"]) for i in line["document_ids"]
             ),
-            language="nl",
+            language=language,
         )
         for number in range(count)
         for line in [lines[number % len(lines)]]

@@ -131,6 +131,11 @@ class Worker:
                 raise AssertionError(f"the worker is not ready; its log ends:\n{self.log[-3000:]}")
             time.sleep(_POLL_SECONDS)
 
+    @property
+    def address(self) -> str:
+        """Where its pages are."""
+        return f"http://127.0.0.1:{self._port()}/"
+
     def get(self, path: str) -> tuple[int, str]:
         """Return status and text of one of the worker's pages; status 0 when there is no answer."""
         if not (port := self._port()):

@@ -19,11 +19,12 @@ from streams.cli.demo.view import tables
 from streams.cli.feed import feed, in_order
 from streams.cli.letters import Letter
 from streams.cli.output import json_line, printable
-from streams.cli.render import excerpt, offending, verdict_line
+from streams.cli.render import excerpt, verdict_line
 from streams.cli.replay import Pace
 from streams.cli.replayed import MAX_METADATA, Replayed
 from streams.cli.resending import Resent
 from streams.cli.sending import Outcome, Outgoing
+from streams.evidence import offending
 from streams.topics import Topics
 from streams.verdicts import verdict_id
 

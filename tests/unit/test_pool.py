@@ -139,6 +139,17 @@ async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind()
     assert scoring_processes() == set()
 
 
+async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
+    async with ScoringPool(Policy(), "paper", 1, 10) as pool:
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
+        work = [asyncio.create_task(pool.judge(HARMLESS, ())) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 1, 2)
+        work[-1].cancel()
+        await asyncio.gather(*work, return_exceptions=True)
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
+
+
 async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(
     policy: HostilePolicy,
 ) -> None:

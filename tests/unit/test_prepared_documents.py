@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 import structlog
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 
 from scoring.options import ScorerOptions
 from scoring.types import CacheUse
 from streams.scorer_options import scorer_options, worker_options
 from streams.settings import DocumentSettings, ScoringSettings, Settings
+from streams.telemetry.instruments import Instruments
 from streams.telemetry.prepared import PreparedTelemetry
 
 
@@ -45,21 +46,22 @@ def test_a_bound_that_is_a_slip_is_refused(megabytes: int) -> None:
 
 
 def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once() -> None:
-    registry = CollectorRegistry()
-    telemetry = PreparedTelemetry(registry)
+    instruments = Instruments()
+    instruments.begin("Scoring")
+    telemetry = PreparedTelemetry(instruments)
     with structlog.testing.capture_logs() as lines:
         telemetry.count(CacheUse(hits=3, misses=1, disk_hits=2))
         telemetry.count(CacheUse(failures=("SQLITE_FULL", "SQLITE_FULL", "REPLACED")))
         telemetry.count(CacheUse(failures=("SQLITE_FULL",)))
-    assert [(line["event"], line["error"], line["log_level"]) for line in lines] == [
+    assert [(line["event"], line["error_type"], line["log_level"]) for line in lines] == [
         ("prepared_file_failed", "SQLITE_FULL", "warning"),
         ("prepared_file_failed", "REPLACED", "warning"),
     ]
-    shown = generate_latest(registry).decode()
+    shown = generate_latest(instruments.registry).decode()
     for line in (
         'truthgate_prepared_documents_total{cache="memory"} 3.0',
         'truthgate_prepared_documents_total{cache="disk"} 2.0',
         'truthgate_prepared_documents_total{cache="miss"} 1.0',
-        'truthgate_prepared_file_errors_total{error="SQLITE_FULL"} 3.0',
+        'truthgate_prepared_file_errors_total{error_type="SQLITE_FULL"} 3.0',
     ):
         assert line in shown

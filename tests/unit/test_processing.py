@@ -201,13 +201,11 @@ async def test_an_answer_whose_context_is_not_found_is_held_whatever_it_says(
     assert (verdict.decision, verdict.reasons[0], verdict.degraded[0]) == ("review", gap, gap)
 
 
-async def test_the_search_has_its_time_and_never_more_than_half_of_the_answers(settings: Settings) -> None:
+async def test_the_search_may_wait_for_others_in_half_of_the_answers_time(settings: Settings) -> None:
     retriever = Retrieving()
     way = processor(settings, retriever=retriever)
-    await way.verdict(received(Codec().encode(BARE)), soon(1000.0))
     await way.verdict(received(Codec().encode(BARE)), soon(4.0))
-    assert retriever.seconds[0] == settings.retrieval.time_limit
-    assert 1.5 < retriever.seconds[1] <= 2.0
+    assert 1.5 < retriever.seconds[0] <= 2.0
 
 
 async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(

@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 import structlog
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
@@ -28,7 +28,8 @@ from streams.judging import unjudged
 from streams.offline import OfflineJudge
 from streams.processing import AnswerProcessor, Deadline
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
-from streams.telemetry.translation import TranslationTelemetry
+from streams.telemetry.instruments import Instruments
+from streams.telemetry.translation import BREAKER_STATES, FAULTS, TranslationTelemetry
 from streams.translation import NotTranslated, Prepared, open_translation
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
@@ -171,7 +172,7 @@ async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its
     assert prepared == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
     assert counted == ["unexpected"]
     assert lines == [
-        {"event": "translation_failed_unexpectedly", "error_class": "LookupError", "log_level": "error"}
+        {"event": "translation_failed_unexpectedly", "error_type": "LookupError", "log_level": "error"}
     ]
 
 
@@ -277,9 +278,15 @@ async def test_a_file_is_judged_on_translations_too(translation: TranslationSett
     assert [bool(exchange.translation) for exchange in judge.asked] == [True, False]
 
 
+def test_telemetry_knows_all_states_and_faults_without_importing_them() -> None:
+    assert set(BREAKER_STATES) == set(BreakerState)
+    assert set(FAULTS) == set(Fault)
+
+
 def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> None:
-    registry = CollectorRegistry()
-    telemetry = TranslationTelemetry(registry)
+    instruments = Instruments()
+    instruments.begin("Translation")
+    telemetry = TranslationTelemetry(instruments)
     with structlog.testing.capture_logs() as lines:
         telemetry.breaker_became(BreakerState.OPEN)
         telemetry.breaker_became(BreakerState.HALF_OPEN)
@@ -296,14 +303,14 @@ def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> 
         ("translation_cache_failed", "warning"),
         ("document_not_translated", "warning"),
     ]
-    shown = generate_latest(registry).decode()
+    shown = generate_latest(instruments.registry).decode()
     for line in (
         'truthgate_translations_total{outcome="translated"} 1.0',
         "truthgate_translation_duration_seconds_count 1.0",
         'truthgate_translation_call_seconds_count{outcome="timeout"} 1.0',
         'truthgate_translation_cache_lookups_total{result="hit"} 3.0',
-        'truthgate_translation_breaker{truthgate_translation_breaker="half_open"} 1.0',
-        'truthgate_translation_cache_errors_total{error="SQLITE_FULL"} 3.0',
+        'truthgate_translation_breaker{state="half_open"} 1.0',
+        'truthgate_translation_cache_errors_total{error_type="SQLITE_FULL"} 3.0',
     ):
         assert line in shown
 

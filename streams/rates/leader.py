@@ -1,0 +1,141 @@
+"""Who counts the verdicts, and the life of one that does: crash-only, on from the last committed progress.
+
+The worker that has the first partition of ``answers`` leads. Two may believe so for a moment: the later one
+fences the earlier one's transactions, so only one of them publishes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+
+import structlog
+from aiokafka.errors import ProducerFenced
+
+from schemas import Codec
+from streams.rates.publication import open_rate_publisher
+from streams.rates.reader import open_reader
+from streams.rates.takeover import take_over
+from streams.rates.turn import TopicsChanged, Turn
+from streams.settings import Settings
+from streams.telemetry.publications import Publications
+from streams.telemetry.rates import RatesTelemetry
+from streams.telemetry.tracing import Tracing
+from streams.topics import Topics
+
+log = structlog.get_logger(__name__)
+
+#: How often it is looked at whether this worker leads.
+_ELECTION_SECONDS = 0.25
+#: A rebalance takes partitions away and gives them back; a leader goes on for so long meanwhile.
+_GRACE_SECONDS = 2.0
+#: How long the last publication of a worker that is asked to stop may take.
+_LAST_SECONDS = 3.0
+#: How long to wait after a failure; twice as long after each further one.
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 30.0
+
+
+class RateLeader:
+    """Counts the verdicts of the deployment while this worker leads, and waits while it does not.
+
+    Whatever fails ends one turn, not the worker: it is counted, logged, and followed by another turn.
+
+    Args:
+        settings: what is counted, and where.
+        codec: prepared for the records.
+        telemetry: what is told.
+        tracing: what the publications are traced by.
+        leads: says whether this worker has the first partition of ``answers`` now.
+        stopping: set when the worker is to end.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        codec: Codec,
+        telemetry: RatesTelemetry,
+        tracing: Tracing,
+        leads: Callable[[], bool],
+        stopping: asyncio.Event,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._codec = codec
+        self._telemetry = telemetry
+        self._tracing = tracing
+        self._leads = leads
+        self._stopping = stopping
+        self._clock = clock
+        self._led_at = 0.0
+        self._pause = _FIRST_PAUSE_SECONDS
+
+    async def run(self) -> None:
+        """Take turn after turn until the worker stops."""
+        self._telemetry.step_down()
+        while not self._stopping.is_set():
+            if not self._leads():
+                await self._rest(_ELECTION_SECONDS)
+                continue
+            began = time.monotonic()
+            try:
+                await self._take_turn()
+            except asyncio.CancelledError as error:
+                if (task := asyncio.current_task()) and task.cancelling():
+                    raise
+                await self._fail(
+                    error, began
+                )  # a client of Kafka let out what was meant for a task of its own
+            except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged all the same
+                await self._fail(error, began)
+            finally:
+                self._telemetry.step_down()
+
+    async def _fail(self, error: BaseException, began: float) -> None:
+        """Tell of a turn's failure and rest, the longer the more turns in a row fail early."""
+        if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:
+            self._pause = _FIRST_PAUSE_SECONDS
+        self._tell(error)
+        self._telemetry.step_down()
+        await self._rest(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+
+    async def _rest(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _tell(self, error: BaseException) -> None:
+        if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self._leads()):
+            log.info("rates_turn_ends", error_type=type(error).__name__)
+            return
+        self._telemetry.failed(type(error).__name__)
+        # The text of an exception may quote a record: its class is enough.
+        log.warning("rates_failed", error_type=type(error).__name__, retry_in=self._pause)
+
+    async def _take_turn(self) -> None:
+        self._led_at = time.monotonic()
+        kafka, traces = self._settings.kafka, Publications(self._settings.kafka, self._tracing)
+        async with AsyncExitStack() as stack:
+            # First of all: from here on the one before can commit nothing that is not read below.
+            opened = open_rate_publisher(self._settings, self._codec, traces)
+            publisher = await stack.enter_async_context(opened)
+            reader = await stack.enter_async_context(open_reader(kafka, Topics(kafka.topic_prefix).outputs))
+            self._telemetry.lead(leads=True)
+            counting = await take_over(self._settings, self._codec, reader, self._clock, self._goes_on)
+            if counting is None:
+                return
+            log.info("rates_lead")
+            turn = Turn(counting, reader, publisher, self._telemetry, traces, self._clock)
+            await turn.count(self._settings.rates.publish_interval, self._goes_on)
+            if self._stopping.is_set():
+                async with asyncio.timeout(_LAST_SECONDS):
+                    await turn.publish()
+
+    def _goes_on(self) -> bool:
+        """Say whether to go on; false when stopping, and some time after another worker leads."""
+        if self._leads():
+            self._led_at = time.monotonic()
+        return not self._stopping.is_set() and time.monotonic() - self._led_at < _GRACE_SECONDS

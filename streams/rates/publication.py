@@ -1,0 +1,138 @@
+"""What a leader writes: changed windows, alerts and its progress, all or nothing in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from aiokafka import AIOKafkaProducer
+
+from schemas import Codec, RateAlert, RateWindow
+from schemas.records import rfc3339
+from streams.delivery.received import Headers
+from streams.kafka import open_producer
+from streams.settings import Settings
+from streams.telemetry.publications import Publications
+from streams.topics import Topics
+
+ALL = "all"
+#: The brokers abort a transaction that is open for longer; who reads committed records waits until then.
+_TRANSACTION_MS = 30_000
+#: Where one stands still for so long, its producer is given up.
+_PUBLISH_SECONDS = 20.0
+#: What the topics of rates take; see ``truthgate topics create``.
+_MOST_BYTES = 2 * 1024 * 1024
+#: Windows that are encoded before others get their turn.
+_SLICE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is published together; ``state``, key and value, is what a successor goes on from."""
+
+    windows: Sequence[RateWindow]
+    alerts: Sequence[RateAlert]
+    state: Sequence[tuple[bytes, bytes | None]]
+
+
+class RatePublisher:
+    """Publishes under a transactional id: whoever opens a producer of that id later fences this one.
+
+    Args:
+        producer: started, with the transactional id.
+        topics: where to.
+        codec: prepared for the records.
+        publications: the traces of what is published.
+    """
+
+    def __init__(
+        self, producer: AIOKafkaProducer, topics: Topics, codec: Codec, publications: Publications
+    ) -> None:
+        self._producer = producer
+        self._topics = topics
+        self._codec = codec
+        self._publications = publications
+
+    async def publish(self, publication: Publication) -> None:
+        """Commit a publication, or raise; then it is unknown whether it was, and this publisher is of no use.
+
+        Raises KafkaError (ProducerFenced when another one leads), TimeoutError.
+        """
+        windows = len(publication.windows)
+        async with asyncio.timeout(_PUBLISH_SECONDS):
+            with self._publications.send(self._topics.rates, messages=windows) as trace:
+                await self._producer.begin_transaction()
+                await self._send_all(publication, trace)
+                await self._producer.commit_transaction()
+
+    async def _send_all(self, publication: Publication, trace: Headers) -> None:
+        sent: list[asyncio.Future[object]] = []
+        for number, record in enumerate(self._records(publication, trace), start=1):
+            sent.append(await self._producer.send(**record))
+            sent[-1].add_done_callback(_note_failure)
+            if number % _SLICE == 0:
+                await asyncio.sleep(0)
+        await asyncio.gather(*sent)
+
+    def _records(self, publication: Publication, trace: Headers) -> Iterator[dict[str, object]]:
+        for window in publication.windows:
+            yield {
+                "topic": self._topics.rates,
+                "key": window.message_type.encode(),
+                "value": self._codec.encode(window),
+                "headers": [*_headers(_window_id(window), "truthgate.RateWindow"), *trace],
+            }
+        for alert in publication.alerts:
+            yield {
+                "topic": self._topics.rate_alerts,
+                "key": (alert.message_type or ALL).encode(),
+                "value": self._codec.encode(alert),
+                "headers": [*_headers(f"{alert.alert_id}/{alert.status}", "truthgate.RateAlert"), *trace],
+            }
+        for key, value in publication.state:
+            yield {"topic": self._topics.rates_state, "key": key, "value": value, "partition": 0}
+
+
+@asynccontextmanager
+async def open_rate_publisher(
+    settings: Settings, codec: Codec, publications: Publications
+) -> AsyncIterator[RatePublisher]:
+    """Open the one publisher of the deployment; it fences the one before, and ends its open transaction.
+
+    Raises ServiceUnreachable.
+    """
+    options = {
+        # With the prefix: deployments on one cluster may have their groups' names in common.
+        "transactional_id": f"{settings.kafka.topic_prefix}{settings.kafka.consumer_group}.rates",
+        "transaction_timeout_ms": _TRANSACTION_MS,
+        "request_timeout_ms": int(_PUBLISH_SECONDS * 1000),
+        "max_request_size": _MOST_BYTES,
+    }
+    async with open_producer(settings.kafka, **options) as producer:
+        yield RatePublisher(producer, Topics(settings.kafka.topic_prefix), codec, publications)
+
+
+def _headers(event_id: str, event_type: str) -> Headers:
+    """Give the headers of an event: CloudEvents 1.0 in Kafka's binary mode."""
+    return (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", event_id.encode()),
+        ("ce_type", event_type.encode()),
+        ("ce_source", b"/truthgate/worker"),
+        ("content-type", b"application/avro"),
+    )
+
+
+def _note_failure(sent: asyncio.Future[object]) -> None:
+    # The first failure is raised; asyncio would complain of those that nobody looks at.
+    if not sent.cancelled():
+        sent.exception()
+
+
+def _window_id(window: RateWindow) -> str:
+    """Name a state of a window: one that is published again has other counts."""
+    place = f"{rfc3339(window.window_start)}/{rfc3339(window.window_end)}"
+    counts = f"{window.answers}.{window.scored}.{window.hallucinated}.{window.late}.{int(window.final)}"
+    return f"{window.message_type}/{window.language or ''}/{place}/{counts}"

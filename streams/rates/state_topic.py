@@ -1,0 +1,146 @@
+"""The internal topic in which a leader leaves its state for a successor; the last record of each key counts.
+
+One key has the progress; each window that was corrected after it was final has one with its ``late``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from aiokafka import TopicPartition
+
+from schemas import RateAlert, to_json
+from schemas.validation import from_json
+from streams.enrichment.store import Origin
+from streams.kafka import open_consumer
+from streams.rates.cells import WindowKey
+from streams.rates.progress import AggregatorProgress
+from streams.settings import KafkaSettings
+
+_PROGRESS = b"progress"
+_LATE = "late"
+_VERSION = 1
+#: A topic that is compacted as it should be is read in a second or two.
+_READ_SECONDS = 60.0
+_POLL_MILLISECONDS = 200
+
+Lates = Mapping[WindowKey, int]
+Records = dict[bytes, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """One partition of the verdicts.
+
+    ``position`` is the next offset to count, ``since`` the first one whose verdict still matters, ``seen``
+    the largest event time that was met (milliseconds since 1970), or None.
+    """
+
+    position: int
+    since: int
+    seen: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderState:
+    """What a leader left: of which topics, how far it was, what fires, and ``late`` of corrected windows."""
+
+    origins: tuple[Origin, ...]
+    partitions: Mapping[TopicPartition, PartitionState]
+    boundaries: AggregatorProgress
+    firing: tuple[RateAlert, ...] = ()
+    lates: Lates = field(default_factory=dict)
+
+    def progress(self) -> bytes:
+        """Write all but ``lates`` as JSON."""
+        partitions: dict[str, list[list[int | None]]] = {}
+        for at, now in sorted(self.partitions.items()):
+            partitions.setdefault(at.topic, []).append([at.partition, now.position, now.since, now.seen])
+        told = {
+            "version": _VERSION,
+            "origins": [[each.cluster_id, each.topic, each.topic_id] for each in self.origins],
+            "partitions": partitions,
+            "boundaries": self.boundaries.to_json(),
+            "firing": [to_json(alert) for alert in self.firing],
+        }
+        return json.dumps(told, separators=(",", ":")).encode()
+
+    @classmethod
+    def read(cls, progress: bytes, lates: Lates) -> Self:
+        """Read what :meth:`progress` wrote; ValueError, KeyError or TypeError if it is something else."""
+        told: dict[str, Any] = json.loads(progress)
+        if told["version"] != _VERSION:
+            raise ValueError("the state is of another release")
+        partitions = {
+            TopicPartition(topic, number): PartitionState(position, since, seen)
+            for topic, each in told["partitions"].items()
+            for number, position, since, seen in each
+        }
+        firing = tuple(from_json(json.dumps(alert).encode(), RateAlert) for alert in told["firing"])
+        origins = tuple(Origin(*map(str, each)) for each in told["origins"])
+        return cls(origins, partitions, AggregatorProgress.from_json(told["boundaries"]), firing, lates)
+
+
+def records_of(state: LeaderState, before: Lates) -> Iterator[tuple[bytes, bytes | None]]:
+    """Give key and value of the records to write where ``before`` is what the topic has of lates."""
+    for key, late in state.lates.items():
+        if before.get(key) != late:
+            yield _late_key(key), str(late).encode()
+    for key in before.keys() - state.lates.keys():
+        yield _late_key(key), None
+    yield _PROGRESS, state.progress()
+
+
+async def read_records(settings: KafkaSettings, topic: str) -> Records:
+    """Read the last committed value of each key.
+
+    To be called by the holder of the transactional id: what its predecessor did not commit is
+    aborted by then. Raises KafkaError, ServiceUnreachable, TimeoutError.
+    """
+    at, last = TopicPartition(topic, 0), Records()
+    options = {"auto_offset_reset": "earliest", "isolation_level": "read_committed"}
+    async with asyncio.timeout(_READ_SECONDS), open_consumer(settings, **options) as consumer:
+        consumer.assign([at])
+        begin, end = (await consumer.beginning_offsets([at]))[at], (await consumer.end_offsets([at]))[at]
+        consumer.seek(at, begin)
+        while await consumer.position(at) < end:
+            for record in (await consumer.getmany(at, timeout_ms=_POLL_MILLISECONDS)).get(at, ()):
+                last[record.key or b""] = record.value
+    return last
+
+
+def lates_in(records: Records) -> dict[WindowKey, int]:
+    """Give ``late`` of the windows that the topic has it of; what is none of ours is left out."""
+    lates = {}
+    for key, value in records.items():
+        window = _window_key(key)
+        if window and value and value.isdigit():
+            lates[window] = int(value)
+    return lates
+
+
+def state_in(records: Records) -> LeaderState | None:
+    """Give the state that was left, or None where there is none that this release can read."""
+    if not (progress := records.get(_PROGRESS)):
+        return None
+    try:
+        return LeaderState.read(progress, lates_in(records))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _late_key(window: WindowKey) -> bytes:
+    return json.dumps([_LATE, *window], separators=(",", ":")).encode()
+
+
+def _window_key(key: bytes) -> WindowKey | None:
+    try:
+        kind, size, start, message_type, language = json.loads(key)
+        window = WindowKey(int(size), int(start), str(message_type), str(language))
+    except (ValueError, TypeError):
+        return None
+    return window if kind == _LATE else None

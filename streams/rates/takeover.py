@@ -1,0 +1,59 @@
+"""How a leader begins: it reads what the last one left, and again all verdicts that still matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from schemas import Codec
+from streams.rates.counting import Counting
+from streams.rates.reader import VerdictLog, VerdictReader
+from streams.rates.resumption import Resumption, go_on, over_reason, start_over
+from streams.rates.state_topic import LeaderState, lates_in, read_records, state_in
+from streams.settings import Settings
+from streams.topics import Topics
+
+log = structlog.get_logger(__name__)
+
+_MS = 1_000
+
+
+async def take_over(
+    settings: Settings,
+    codec: Codec,
+    reader: VerdictReader,
+    clock: Callable[[], float],
+    goes_on: Callable[[], bool],
+) -> Counting | None:
+    """Make a counting that goes on where the last one was, and position the reader there.
+
+    None when ``goes_on`` says no in between. To be called by the holder of the transactional id. Raises
+    KafkaError, ServiceUnreachable, RegistryUnreachable, TimeoutError.
+    """
+    records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
+    seen, state = await reader.look(), state_in(records)
+    if reason := over_reason(state, seen):
+        log.info("rates_start_over", reason=reason)
+        state = None
+    begin = await _begin(settings, reader, seen, state, int(clock() * _MS))
+    if begin.floor:
+        log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
+    counting = Counting(settings, codec, seen.origins, begin, state, lates_in(records), clock)
+    async for batch in reader.replay(begin.since, begin.positions):
+        await counting.replay(batch)
+        if not goes_on():
+            return None
+    counting.restore()
+    reader.read_from(begin.positions)
+    return counting
+
+
+async def _begin(
+    settings: Settings, reader: VerdictReader, seen: VerdictLog, state: LeaderState | None, now: int
+) -> Resumption:
+    if state:
+        return go_on(state, seen, now)
+    longest = max(window.size for window in settings.rates.windows)
+    horizon = now - round((settings.rates.retention + longest) * _MS)
+    return start_over(seen, await reader.first_since(horizon, seen), horizon)

@@ -1,0 +1,101 @@
+"""One turn of a leader: it reads, counts and publishes until it is to stop, or something fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from aiokafka import ConsumerRecord
+
+from streams.rates.aggregator import Taken
+from streams.rates.counting import Counting
+from streams.rates.publication import RatePublisher
+from streams.rates.reader import VerdictReader
+from streams.rates.shown import shown_alerts, shown_rates
+from streams.telemetry.publications import Publications
+from streams.telemetry.rates import RatesTelemetry
+
+_POLL_SECONDS = 0.2
+#: How often it is looked at whether the topics are still the same, and verdicts arrive.
+_LOOK_SECONDS = 60.0
+_MS = 1_000
+
+
+class TopicsChanged(Exception):
+    """A verdict topic has more partitions than before, or is another one."""
+
+
+class Turn:
+    """Reads on from where the reader stands.
+
+    Args:
+        counting: takes the verdicts in.
+        reader: gives them.
+        publisher: takes what comes of them.
+        telemetry: is told what becomes of each.
+        traces: is told whose verdicts are counted.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        counting: Counting,
+        reader: VerdictReader,
+        publisher: RatePublisher,
+        telemetry: RatesTelemetry,
+        traces: Publications,
+        clock: Callable[[], float],
+    ) -> None:
+        self._counting = counting
+        self._reader = reader
+        self._publisher = publisher
+        self._telemetry = telemetry
+        self._traces = traces
+        self._clock = clock
+        self._positions_at_look = dict(reader.positions)
+
+    async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
+        """Count, and publish every ``interval`` seconds, while ``goes_on`` says so.
+
+        Raises TopicsChanged, KafkaError, RegistryUnreachable, TimeoutError.
+        """
+        self._telemetry.watch(self._watermark_age, lambda: self._reader.lag)
+        next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS
+        while goes_on():
+            await self._read(min(_POLL_SECONDS, interval))
+            if time.monotonic() >= next_publication:
+                await self.publish()
+                next_publication = time.monotonic() + interval
+            if time.monotonic() >= next_look:
+                await self._look()
+                next_look = time.monotonic() + _LOOK_SECONDS
+
+    async def publish(self) -> None:
+        """Publish what has changed, if anything has. Raises KafkaError, TimeoutError."""
+        if publication := self._counting.publication():
+            await self._publisher.publish(publication)
+        self._telemetry.show_rates(shown_rates(self._counting.closed))
+        self._telemetry.show_alerts(shown_alerts(self._counting.threshold_states))
+
+    async def _read(self, wait: float) -> None:
+        await self._counting.take(await self._reader.poll(wait), self._note)
+        self._counting.settle(self._reader.positions, self._reader.at_end())
+        self._reader.hold_back(self._counting.hurried())
+
+    def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
+        self._telemetry.verdict(taken.value if taken else "unreadable")
+        if taken in (Taken.COUNTED, Taken.LATE):
+            self._traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
+
+    async def _look(self) -> None:
+        seen = await self._reader.look()
+        positions = self._reader.positions
+        if not seen.is_same(self._counting.origins) or seen.ends.keys() != positions.keys():
+            raise TopicsChanged
+        if positions == self._positions_at_look and any(seen.ends[at] > now for at, now in positions.items()):
+            raise TimeoutError(f"verdicts do not arrive within {_LOOK_SECONDS:g} s")
+        self._positions_at_look = dict(positions)
+
+    def _watermark_age(self) -> float | None:
+        watermark = self._counting.watermark
+        return self._clock() - watermark / _MS if watermark else None

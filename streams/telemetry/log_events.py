@@ -1,0 +1,79 @@
+"""Every line that the worker logs by itself, for the reference; a test compares them with the code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """A kind of line: its name, the fields it has beside those of every line, and what it tells."""
+
+    name: str
+    fields: tuple[str, ...]
+    meaning: str
+
+
+LOG_EVENTS = (
+    LogEvent("worker_starts", ("port", "documents", "group"), "The worker serves its pages and begins."),
+    LogEvent("worker_stops", ("signal",), "It was asked to stop, and finishes what is in work."),
+    LogEvent("worker_stopped", (), "It has stopped, with everything committed."),
+    LogEvent("worker_failed", ("reason", "exit_code"), "It could not start or go on, and ends."),
+    LogEvent("worker_ends", ("reason", "exit_code"), "It ends at once; what was in work is delivered again."),
+    LogEvent(
+        "dead_letter",
+        ("stage", "error_type", "partition", "offset", "size"),
+        "An answer went to the dead letters; one line each.",
+    ),
+    LogEvent(
+        "bad_document",
+        ("error_type", "partition", "offset"),
+        "A document went to the dead letters; one line each.",
+    ),
+    LogEvent("progress_unknown", ("error_type",), "The brokers did not say how far the group is."),
+    LogEvent("scoring_process_replaced", ("exit_code",), "A scoring process died or took too long."),
+    LogEvent("scoring_process_not_replaced", ("reason",), "No new one could be started: the worker ends."),
+    LogEvent("translation_breaker", ("state",), "The circuit breaker changed its state; one line each."),
+    LogEvent("document_not_translated", ("document_id", "error_type"), "A document cannot be translated."),
+    LogEvent("translation_cache_failed", ("error_type",), "The file of translations failed; once a kind."),
+    LogEvent("translation_failed_unexpectedly", ("error_type",), "A defect; the answer is judged as it is."),
+    LogEvent("documents_topic_unreachable", ("topic", "error_type"), "The documents may get out of date."),
+    LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
+    LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),
+    LogEvent("documents_store_set_aside", ("path", "reason"), "Their file was damaged, and was renamed."),
+    LogEvent("prepared_file_failed", ("error_type",), "The file of parsed documents failed; once a kind."),
+    LogEvent("company_terms_failed", ("reason",), "The company's words could not be built or read."),
+    LogEvent("company_terms_work_again", (), "They could again."),
+    LogEvent(
+        "retrieval_failed", ("reason",), "Documents could not be searched; once until the reason changes."
+    ),
+    LogEvent("retrieval_index_failed", ("reason",), "The index could not be brought up to date; likewise."),
+    LogEvent("retrieval_index_works_again", (), "It could again."),
+    LogEvent("retrieval_index_built_anew", ("reason",), "The index was damaged, and is made again."),
+    LogEvent("retrieval_index_progress", ("indexed", "to_do"), "How far a long update of the index is."),
+    LogEvent("rates_lead", (), "This worker computes the rates from now on."),
+    LogEvent("rates_turn_ends", ("error_type",), "Another worker does, or the topics are others."),
+    LogEvent(
+        "rates_start_over", ("reason",), "The progress that was kept does not fit: nothing is taken over."
+    ),
+    LogEvent(
+        "rates_begin_late",
+        ("reason", "first_window"),
+        "Windows before that one (its start in milliseconds) cannot be computed any more.",
+    ),
+    LogEvent(
+        "rates_failed",
+        ("error_type", "retry_in"),
+        "Computing the rates failed and begins anew from the last committed progress.",
+    ),
+    LogEvent(
+        "unreadable_verdict",
+        ("error_type", "topic", "partition", "offset"),
+        "A record on a verdict topic is none, and counts in no rate.",
+    ),
+    LogEvent("page_data_failed", ("error_type",), "The page at / has no data for now."),
+    LogEvent("telemetry_not_exported", ("signal",), "Exports by OTLP begin to fail."),
+    LogEvent("telemetry_exported_again", ("signal",), "They work again."),
+    LogEvent("verdict_not_traced", ("error_type",), "A defect; the verdict is sent as it is."),
+    LogEvent("metrics_not_closed", ("error_type",), "The last metrics may not have been exported."),
+)

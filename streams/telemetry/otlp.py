@@ -1,0 +1,164 @@
+"""Exporters that speak OTLP, over gRPC or HTTP, as the settings say.
+
+The SDK's own variables (``OTEL_EXPORTER_OTLP_...``) count for what the settings leave open.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import structlog
+
+from streams.settings import TelemetrySettings, WrongSettings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs.export import LogRecordExporter
+    from opentelemetry.sdk.metrics.export import MetricExporter
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+log = structlog.get_logger(__name__)
+
+_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
+#: They say again and again what :class:`Reported` says once.
+_REPETITIVE = ("opentelemetry.exporter", "opentelemetry.sdk._shared_internal")
+
+
+def exports(settings: TelemetrySettings) -> bool:
+    """Whether anything is to be exported at all."""
+    disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    return bool(settings.otlp_endpoint or os.environ.get(_ENDPOINT)) and not disabled
+
+
+def span_exporter(settings: TelemetrySettings) -> SpanExporter:
+    """Make what exports spans; raises WrongSettings for a certificate that cannot be read."""
+    if _over_grpc(settings):
+        from opentelemetry.exporter.otlp.proto.grpc import trace_exporter as grpc  # noqa: PLC0415 - slow
+
+        exporter: SpanExporter = grpc.OTLPSpanExporter(**_grpc_arguments(settings))
+    else:
+        from opentelemetry.exporter.otlp.proto.http import trace_exporter as http  # noqa: PLC0415 - slow
+
+        exporter = http.OTLPSpanExporter(**_http_arguments(settings, "traces"))
+    return cast("SpanExporter", Reported(exporter, "traces"))
+
+
+def log_exporter(settings: TelemetrySettings) -> LogRecordExporter:
+    """Make what exports log records and events; raises WrongSettings as :func:`span_exporter` does."""
+    if _over_grpc(settings):
+        from opentelemetry.exporter.otlp.proto.grpc import _log_exporter as grpc  # noqa: PLC0415 - slow
+
+        exporter: LogRecordExporter = grpc.OTLPLogExporter(**_grpc_arguments(settings))
+    else:
+        from opentelemetry.exporter.otlp.proto.http import _log_exporter as http  # noqa: PLC0415 - slow
+
+        exporter = http.OTLPLogExporter(**_http_arguments(settings, "logs"))
+    return cast("LogRecordExporter", Reported(exporter, "logs"))
+
+
+def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
+    """Make what exports metrics; raises WrongSettings as :func:`span_exporter` does."""
+    if _over_grpc(settings):
+        from opentelemetry.exporter.otlp.proto.grpc import metric_exporter as grpc  # noqa: PLC0415 - slow
+
+        exporter: MetricExporter = grpc.OTLPMetricExporter(**_grpc_arguments(settings))
+    else:
+        from opentelemetry.exporter.otlp.proto.http import metric_exporter as http  # noqa: PLC0415 - slow
+
+        exporter = http.OTLPMetricExporter(**_http_arguments(settings, "metrics"))
+    return cast("MetricExporter", Reported(exporter, "metrics"))
+
+
+class Reported:
+    """An exporter that says in the log when it begins to fail, and when it works again; not each time.
+
+    Everything but ``export`` is that of the exporter itself.
+    """
+
+    def __init__(self, exporter: Any, signal: str) -> None:
+        for name in _REPETITIVE:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._exporter = exporter
+        self._signal = signal
+        self._failing = False
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._exporter, name)
+
+    def export(self, *arguments: Any, **named: Any) -> Any:
+        """Export a batch; one that fails is lost."""
+        try:
+            result = self._exporter.export(*arguments, **named)
+        except Exception:
+            self._note(failed=True)
+            raise
+        self._note(failed=result.name != "SUCCESS")
+        return result
+
+    def _note(self, *, failed: bool) -> None:
+        with self._lock:
+            changed, self._failing = failed != self._failing, failed
+        if changed and failed:
+            log.warning("telemetry_not_exported", signal=self._signal)
+        elif changed:
+            log.info("telemetry_exported_again", signal=self._signal)
+
+
+def _over_grpc(settings: TelemetrySettings) -> bool:
+    named = os.environ.get(_PROTOCOL)
+    if named and "otlp_protocol" not in settings.model_fields_set:
+        return named == "grpc"
+    return settings.otlp_protocol == "grpc"
+
+
+def _arguments(settings: TelemetrySettings) -> dict[str, Any]:
+    # gRPC takes names of headers in small letters only, and to HTTP it is all one.
+    headers = {name.lower(): value.get_secret_value() for name, value in settings.otlp_headers.items()}
+    timeout = settings.otlp_timeout if "otlp_timeout" in settings.model_fields_set else None
+    return {"endpoint": settings.otlp_endpoint or None, "headers": headers or None, "timeout": timeout}
+
+
+def _grpc_arguments(settings: TelemetrySettings) -> dict[str, Any]:
+    arguments = _arguments(settings)
+    if settings.otlp_cafile or settings.otlp_certfile:
+        arguments["credentials"] = _credentials(settings)
+    return arguments
+
+
+def _credentials(settings: TelemetrySettings) -> Any:
+    import grpc  # type: ignore[import-untyped] # noqa: PLC0415 - slow
+
+    return grpc.ssl_channel_credentials(
+        root_certificates=_read(settings.otlp_cafile, "otlp_cafile"),
+        private_key=_read(settings.otlp_keyfile, "otlp_keyfile"),
+        certificate_chain=_read(settings.otlp_certfile, "otlp_certfile"),
+    )
+
+
+def _http_arguments(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
+    for name in ("otlp_cafile", "otlp_keyfile", "otlp_certfile"):
+        _read(getattr(settings, name), name)
+    arguments = _arguments(settings)
+    if endpoint := arguments["endpoint"]:
+        arguments["endpoint"] = f"{endpoint.rstrip('/')}/v1/{signal}"
+    return arguments | {
+        "certificate_file": _text(settings.otlp_cafile),
+        "client_key_file": _text(settings.otlp_keyfile),
+        "client_certificate_file": _text(settings.otlp_certfile),
+    }
+
+
+def _text(path: Path | None) -> str | None:
+    return str(path) if path else None
+
+
+def _read(path: Path | None, setting: str) -> bytes | None:
+    try:
+        return path.read_bytes() if path else None
+    except OSError as error:
+        raise WrongSettings(f"telemetry.{setting} {path} cannot be read: {error.strerror}") from error

@@ -1,0 +1,23 @@
+"""What the unit tests share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from streams.settings import LogSettings
+from streams.telemetry.logs import configure
+
+
+@pytest.fixture
+def worker_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """Log as a worker does, and leave the log of the tests as it was."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    configure(LogSettings(level="debug"))
+    yield caplog
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
