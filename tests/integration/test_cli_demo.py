@@ -1,11 +1,13 @@
 """The demo judges the whole sample and leaves nothing behind, however it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -60,6 +62,8 @@ def test_every_answer_of_the_sample_is_judged_and_nothing_stays(tmp_path: Path) 
     assert len(shown.splitlines()) == 86
     assert "86 answers judged: " in told
     assert "1 dead letter, 0 lost" in told
+    assert told.count(page_of(tmp_path)) >= 3  # health, page and metrics at the start, the page at the end
+    assert f"{page_of(tmp_path)}metrics" in told
     assert_nothing_is_left(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
 
@@ -77,10 +81,33 @@ def test_a_demo_that_is_asked_to_end_clears_everything_away(tmp_path: Path, aske
     assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
 
 
+def page_of(tmp_path: Path) -> str:
+    """Give the address of the page that the demo told."""
+    (address,) = re.findall(
+        r"blocked answers: (http://127\.0\.0\.1:\d+/) ", (tmp_path / "stderr").read_text()
+    )
+    return str(address)
+
+
+def answers_on(page: str, *, more_than: int) -> int:
+    """Wait until the page counts more answers than that, and give how many."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        live = httpx.get(f"{page}api/live", trust_env=False).json()
+        counted = max((point["answers"] for point in live["series"][0]["points"]), default=0)
+        if counted > more_than:
+            return int(counted)
+        time.sleep(0.2)
+    raise AssertionError(f"the page does not get on: {live}")
+
+
 @pytest.mark.timeout(DEADLINE_SECONDS)
-def test_a_demo_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+def test_the_page_shows_rates_that_move_and_a_demo_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     demo = start(tmp_path)
     assert all(read_verdicts(demo, 2))
+    page = page_of(tmp_path)
+    assert answers_on(page, more_than=answers_on(page, more_than=0)) > 1
+    assert httpx.get(f"{page}api/blocked", trust_env=False).json()["texts"] is True
     assert len(processes_of(tmp_path)) > 2
     demo.kill()
     demo.communicate(timeout=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import sys
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel
 
 from streams.cli.demo.board import Board
-from streams.cli.demo.run import DemoFailed, Plan, run
+from streams.cli.demo.run import DemoFailed, Plan, page_address, run
 from streams.cli.demo.sample import Language
 from streams.cli.demo.view import LiveView, PlainView, View, live
 from streams.cli.demo.worker_process import WorkerProcess
@@ -25,9 +27,13 @@ from streams.cli.render import ResultConsole
 from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
 from streams.embedded.ports import LOOPBACK, free_ports, is_free
 from streams.settings import (
+    AlertSettings,
+    AlertThreshold,
     DocumentSettings,
     EncodingSettings,
     KafkaSettings,
+    RatesSettings,
+    RateWindowSettings,
     Settings,
     TopicSettings,
     load_settings,
@@ -36,6 +42,19 @@ from streams.settings import (
 
 # Two show that work is shared out by conversation, and start as fast as one.
 _PARTITIONS = 2
+
+# The demo lasts for less than a minute: with these there is something to see on the page.
+_RATES = RatesSettings(
+    windows=(
+        RateWindowSettings(size=60, hop=5),
+        RateWindowSettings(size=300, hop=15),
+        RateWindowSettings(size=3600, hop=300),
+    ),
+    allowed_lateness=10,
+)
+_ALERTS = AlertSettings(
+    thresholds=(AlertThreshold(name="hallucination-rate", window=60, rate=0.1, minimum_answers=20),)
+)
 
 
 def demo(
@@ -47,7 +66,7 @@ def demo(
     ] = 2,
     port: Annotated[
         int,
-        typer.Option(min=0, max=65535, help="Where the worker serves its health; taken: a free one is used."),
+        typer.Option(min=0, max=65535, help="Where the worker serves its page; taken: a free one is used."),
     ] = 6066,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
     keep: Annotated[
@@ -57,7 +76,8 @@ def demo(
     """Show the whole of truthgate on this machine: Kafka, a worker, and a sample chat log judged live.
 
     Needs nothing but `pip install 'truthgate[demo]'`. The first run fetches Apache Kafka (44 MB).
-    It ends by itself when every sample answer has its verdict, and leaves nothing behind.
+    It ends by itself when every sample answer has its verdict, and leaves nothing behind. Meanwhile
+    http://127.0.0.1:6066/ shows how often answers are untrue, and which were blocked and why.
 
     Example: `truthgate demo --rate 5`
     """
@@ -65,8 +85,11 @@ def demo(
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _stopped_in_order(), _reporting(folder):
-            board = _demo(folder, language, rate, _port(port), plain=plain, keep=keep)
+            own_port = _port(port)
+            board = _demo(folder, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
+        if not keep:
+            say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it there")
     except (KeyboardInterrupt, WrongUsage):
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -89,6 +112,8 @@ def _settings(bootstrap_servers: str, folder: Path) -> Settings:
         topics=TopicSettings(partitions=_PARTITIONS),
         encoding=EncodingSettings(),
         documents=DocumentSettings(store=folder / "documents"),
+        rates=_RATES,
+        alerts=_ALERTS,
     )
 
 
@@ -99,7 +124,16 @@ def _variables(settings: Settings, port: int) -> dict[str, str]:
         variable_name("documents", "store"): str(settings.documents.store),
         variable_name("web", "host"): LOOPBACK,
         variable_name("web", "port"): str(port),
+        # Its customers are invented.
+        variable_name("web", "texts"): "true",
+        **_json_variables("rates", settings.rates),
+        **_json_variables("alerts", settings.alerts),
     }
+
+
+def _json_variables(section: str, values: BaseModel) -> dict[str, str]:
+    changed = values.model_dump(mode="json", exclude_unset=True)
+    return {variable_name(section, name): json.dumps(value) for name, value in changed.items()}
 
 
 def _port(wanted: int) -> int:
@@ -107,7 +141,7 @@ def _port(wanted: int) -> int:
         return wanted
     (free,) = free_ports(1)
     if wanted:
-        say(f"port {wanted} is taken, so the worker serves its health on port {free}")
+        say(f"port {wanted} is taken, so the worker serves its pages on port {free}")
     return free
 
 
@@ -125,12 +159,19 @@ def _view(*, plain: bool) -> Iterator[View]:
 def _stopped_in_order() -> Iterator[None]:
     """Let a request to end, or the terminal's going away, clear up as Ctrl-C does."""
     signals = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(each, lambda *_: signal.raise_signal(signal.SIGINT)) for each in signals]
+    before = [signal.signal(each, _interrupt) for each in signals]
     try:
         yield
     finally:
         for each, handler in zip(signals, before, strict=True):
             signal.signal(each, handler)
+
+
+def _interrupt(*_: object) -> None:
+    # A shell that starts the demo in the background has Ctrl-C ignored; to be asked to end still counts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -66,10 +67,17 @@ async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
     return board
 
 
+def page_address(port: int) -> str:
+    """Give where the worker's page for people is."""
+    return f"http://127.0.0.1:{port}/"
+
+
 async def _ready(plan: Plan, worker: WorkerProcess) -> None:
     """Wait until the worker takes answers; raises DemoFailed when it ends, or takes too long."""
-    address = f"http://127.0.0.1:{plan.port}/readyz"
+    page = page_address(plan.port)
+    address = f"{page}readyz"
     say(f"the worker starts, reads its models and indexes the documents; its health: {address}")
+    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
     deadline = asyncio.get_running_loop().time() + _START_SECONDS
     async with httpx.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
         while not await _answers(client, address):
@@ -111,29 +119,26 @@ async def _replay(plan: Plan, answers: list[ChatbotAnswer], board: Board) -> Non
 
     async def paced() -> AsyncIterator[tuple[str, Outgoing]]:
         begin = asyncio.get_running_loop().time()
-        for index, record in enumerate(_records(answers, topic, codec)):
+        for index, answer in enumerate([*answers[:_BROKEN_AFTER], None, *answers[_BROKEN_AFTER:]]):
             due = begin + index / plan.rate if plan.rate else begin
             await asyncio.sleep(due - asyncio.get_running_loop().time())
-            yield str(index), record
+            yield str(index), _record(answer, topic, codec) if answer else _broken(answers[0], topic, codec)
             board.sent += 1
 
     async with open_sender(plan.settings, topic) as sender:
         await send_all(paced(), lambda record: record, sender, Complaints("sample"))
 
 
-def _records(answers: list[ChatbotAnswer], topic: str, codec: Codec) -> list[Outgoing]:
-    records = []
-    for answer in answers:
-        headers = event_headers(answer.answer_id, "truthgate.ChatbotAnswer", _SOURCE)
-        records.append(Outgoing(topic, answer.conversation_id.encode(), codec.encode(answer), headers))
-    whole = records[0]
-    broken = Outgoing(
-        topic,
-        b"broken",
-        (whole.value or b"")[:40],
-        event_headers("broken", "truthgate.ChatbotAnswer", _SOURCE),
-    )
-    return [*records[:_BROKEN_AFTER], broken, *records[_BROKEN_AFTER:]]
+def _record(answer: ChatbotAnswer, topic: str, codec: Codec) -> Outgoing:
+    """Give the record of an answer that the chatbot gives just now: rates go by the time of the answer."""
+    fresh = replace(answer, produced_at=datetime.now(UTC))
+    headers = event_headers(answer.answer_id, "truthgate.ChatbotAnswer", _SOURCE)
+    return Outgoing(topic, answer.conversation_id.encode(), codec.encode(fresh), headers)
+
+
+def _broken(answer: ChatbotAnswer, topic: str, codec: Codec) -> Outgoing:
+    headers = event_headers("broken", "truthgate.ChatbotAnswer", _SOURCE)
+    return Outgoing(topic, b"broken", codec.encode(answer)[:40], headers)
 
 
 async def _collect(settings: Settings, board: Board, view: View) -> None:
@@ -181,6 +186,8 @@ async def _stay(plan: Plan, worker: WorkerProcess) -> None:
     say("all is judged; Kafka and the worker stay until Ctrl-C. In another terminal:")
     say(f"export {variable_name('kafka', 'bootstrap_servers')}={plan.settings.kafka.bootstrap_servers}")
     say("truthgate tail --from-beginning    or    truthgate dead-letters list")
+    page = page_address(plan.port)
+    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
     await _watch(worker, Board(()))
 
 

@@ -1,0 +1,141 @@
+"""The page for people, in a real browser, fed by real workers on a real Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from schemas import Codec
+from streams.settings import Settings
+from streams.topics import Topics, create_topics
+from tests.support.chromium import chromium, opened
+from tests.support.pages import blocked_verdict, rate_alert
+from tests.support.rates import publish_verdicts, sample_verdict, with_rates
+from tests.support.records import Outgoing, produce
+from tests.support.workers import Worker, changed
+
+HOSTILE = (
+    "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> Klik op Opslaan."
+)
+expect.set_options(timeout=30_000)
+
+#: Stands in a question and an answer below.
+SECRET = "Zwaluwstaart-4711"
+
+
+@pytest.fixture
+async def counted(settings: Settings) -> Settings:
+    """Give settings for quick workers that count rates, with their topics."""
+    threshold = {"name": "instructions", "message_type": "instruction", "window": 60, "rate": 0.25}
+    quick = changed(
+        with_rates(settings),
+        scoring={"enabled": False},
+        alerts={"thresholds": [threshold]},
+        flow={"session_timeout": 6},
+    )
+    await create_topics(quick)
+    return quick
+
+
+@pytest.fixture
+def workers(counted: Settings, tmp_path: Path) -> Iterator[tuple[Worker, Worker]]:
+    """Give two workers of one deployment: the first shows texts, the second does not."""
+    showing = Worker(changed(counted, web={"texts": True}), tmp_path, "showing")
+    with showing, Worker(counted, tmp_path, "silent") as silent:
+        showing.wait_ready()
+        silent.wait_ready()
+        yield showing, silent
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as started:
+        yield started
+
+
+async def publish_rates(settings: Settings, when: datetime, numbers: range) -> None:
+    await publish_verdicts(settings, [sample_verdict(n, when, message_type="instruction") for n in numbers])
+
+
+async def publish_blocked(settings: Settings) -> None:
+    """Publish blocked answers that are too old to count in a rate, and an alert."""
+    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
+    now = datetime.now(UTC)
+    fault = ("undefined_component", "Opslaan")
+    verdicts = [
+        blocked_verdict(
+            f"{SECRET} 🎉 Klik op Opslaan of op Annuleren.",
+            fault,
+            ("defined_component", "Annuleren"),
+            begin=now,
+        ),
+        blocked_verdict(HOSTILE, fault, begin=now, number=2, question=f"<b>{SECRET}</b>"),
+    ]
+    await produce(settings.kafka, topics.blocked, [Outgoing(codec.encode(verdict)) for verdict in verdicts])
+    alert = rate_alert(name="instructions", message_type="instruction")
+    await produce(settings.kafka, topics.rate_alerts, [codec.encode(alert)])
+
+
+async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_evidence(
+    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
+) -> None:
+    showing, silent = workers
+    when = datetime.now(UTC).replace(second=30, microsecond=0) - timedelta(minutes=20)
+    await publish_rates(counted, when, range(50))
+    await publish_rates(counted, when + timedelta(minutes=1), range(50, 100))
+    await publish_blocked(counted)
+    async with opened(browser, showing.address) as watched:
+        page = watched.page
+        card = page.locator("[data-type=rates-instruction]")
+        # Of 50 answers 10 are blocked and 10 have no score.
+        await expect(card.locator(".value")).to_contain_text("25%10 untrue of 40 scored, 95%: 14% to 40%")
+        await expect(card.locator(".legend")).to_have_text("30 sent10 held10 blocked")
+        await expect(card.locator(".line, .band")).to_have_count(2)
+        await expect(card.locator(".limit-name")).to_have_text("instructions 25%")
+        await expect(card.locator(".tag")).to_be_visible()
+        await expect(page.locator("#alert-list li")).to_contain_text("45% untrue of 40 scored within 5m")
+        bars = page.locator("[data-type=decisions] .bar-blocked")
+        await expect(bars).to_have_count(2)
+
+        await publish_rates(counted, when + timedelta(minutes=2), range(100, 120))
+        await expect(card.locator(".value")).to_contain_text("4 untrue of 16 scored")
+        await expect(bars).to_have_count(3)
+        await card.locator("svg").press("ArrowLeft")
+        await expect(card.locator(".value")).to_contain_text("10 untrue of 40 scored")
+        await page.keyboard.press("Escape")
+
+        await page.get_by_label("5m").check()
+        await expect(card.locator(".value")).to_contain_text("24 untrue of 96 scored")
+        await page.get_by_label("Language").select_option("nl")
+        await expect(page).to_have_title("(1) truthgate")
+        await expect(card.locator(".value")).not_to_contain_text("96 scored")
+
+        answers = page.locator("#blocked > li", has_text="a-")
+        hostile = page.locator("#blocked > li", has_text="a-2")
+        await expect(hostile.locator(".answer")).to_contain_text("onerror=\"document.title='owned'\"")
+        await expect(answers.locator("mark.fault").first).to_contain_text("Opslaan")
+        await expect(page.locator("#blocked mark.seen")).to_have_text("Annuleren")
+        assert await page.locator("main script, main img, main b >> text=Zwaluw").count() == 0
+        await page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+        async with opened(browser, silent.address, "dark", 390) as dark:
+            await expect(dark.page.locator("#blocked")).to_contain_text("a-2")
+            await expect(dark.page.locator("#texts-off")).to_be_visible()
+            assert SECRET not in await dark.page.content()
+            assert SECRET not in silent.get("/api/blocked")[1]
+            width = await dark.page.evaluate("document.documentElement.scrollWidth")
+            assert width == 390
+            await dark.page.screenshot(path=tmp_path / "narrow.png", full_page=True)
+
+        assert watched.complaints == dark.complaints == []
+        assert all(url.startswith(showing.address) for url in watched.requests)
+        assert all(url.startswith(silent.address) for url in dark.requests)
+
+        showing.kill()
+        await expect(page.locator("#notice")).to_contain_text("This worker has not answered since")
+        await expect(card.locator(".value")).to_contain_text("scored")
+    assert SECRET not in showing.log + silent.log
