@@ -200,7 +200,7 @@ async def test_the_page_asks_nobody_else_and_turns_no_text_into_markup(whole: Te
         "/page.html",
         "/assets/page.js",
         "/..%2fpages/api.py",
-        "/%2e%2e/settings.py",
+        "/%2e%2e/worker.py",
         "/api",
         "/api/",
         "/api/x",

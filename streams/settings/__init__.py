@@ -1,0 +1,45 @@
+"""The one typed configuration: environment (``TRUTHGATE_...``), or a TOML file, or defaults.
+
+Each section stands in the file of its subject: ``web.port`` is ``port`` of ``WebSettings``. ``whole.py``
+puts the sections together, and ``loading.py`` reads them and says what is wrong.
+"""
+
+from streams.settings.base import WrongSettings
+from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
+from streams.settings.loading import load_settings
+from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
+from streams.settings.retrieval import RetrievalSettings
+from streams.settings.scoring import MOST_PROCESSES, ScoringSettings
+from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
+from streams.settings.translation import TranslationSettings
+from streams.settings.variables import PREFIX, variable_name
+from streams.settings.whole import Settings
+from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
+
+__all__ = [
+    "MOST_PROCESSES",
+    "PREFIX",
+    "AlertSettings",
+    "AlertThreshold",
+    "CompanyTermsSettings",
+    "DocumentSettings",
+    "EncodingSettings",
+    "FlowSettings",
+    "HealthSettings",
+    "KafkaSettings",
+    "LogSettings",
+    "ObjectiveSettings",
+    "RateWindowSettings",
+    "RatesSettings",
+    "RetrievalSettings",
+    "ScoringSettings",
+    "Settings",
+    "TelemetrySettings",
+    "TopicSettings",
+    "TranslationSettings",
+    "WebSettings",
+    "WrongSettings",
+    "load_settings",
+    "variable_name",
+]

@@ -1,0 +1,94 @@
+"""Reading the settings, and one line that names what is wrong with them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
+from streams.settings.base import WrongSettings, one_line
+from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
+from streams.settings.variables import DELIMITER, PREFIX, variable_name
+from streams.settings.whole import Settings
+
+# Read by the embedded Kafka and by the tests, not by the settings.
+_OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
+
+# Kubernetes describes every Service to every pod; a Service called truthgate gives these.
+_SERVICE_LINKS = re.compile(r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
+_SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """Read the settings from the environment and ``config``, or the file that TRUTHGATE_CONFIG names.
+
+    Raises WrongSettings, one line that names the variable or the setting, and never its value:
+    it may be a secret.
+    """
+    token = chosen_file.set(config)
+    try:
+        _refuse_unknown_variables(os.environ)
+        refuse_unreadable_file(config_file())
+        return Settings()
+    except ValidationError as error:
+        raise WrongSettings("; ".join(_explain(error))) from None
+    except SettingsError as error:
+        raise WrongSettings(_no_json(error)) from None
+    finally:
+        chosen_file.reset(token)
+
+
+def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
+    # pydantic-settings looks only for the names it knows, so a misspelt one would change nothing, unseen.
+    for variable, value in sorted(environ.items()):
+        if variable.upper().startswith(PREFIX) and not _is_known(
+            variable.upper().removeprefix(PREFIX), value
+        ):
+            raise WrongSettings(f"{variable} is not a setting of truthgate{_nearest(variable)}")
+
+
+def _is_known(name: str, value: str) -> bool:
+    section, delimiter, _ = name.partition(DELIMITER)
+    if section.lower() in Settings.model_fields and (delimiter or value.lstrip().startswith("{")):
+        return True
+    return bool(
+        _OTHER_VARIABLES.fullmatch(name)
+        or _SERVICE_LINKS.fullmatch(name)
+        or (name.endswith("PORT") and _SERVICE_URL.match(value))
+    )
+
+
+def _nearest(variable: str) -> str:
+    near = difflib.get_close_matches(variable.upper(), list(_variables()), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _variables() -> Iterator[str]:
+    for section, value in Settings.model_construct():
+        for name in getattr(type(value), "model_fields", None) or getattr(value, "__dataclass_fields__", {}):
+            yield variable_name(section, name)
+
+
+def _explain(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_input=False):
+        variable = variable_name(*problem["loc"])
+        name = variable if variable in map(str.upper, os.environ) else ".".join(map(str, problem["loc"]))
+        if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+            yield f"{name} is not a setting of truthgate{_nearest(variable)}"
+        else:
+            yield f"{name}: {one_line(problem['msg']).removeprefix('Value error, ')}"
+
+
+def _no_json(error: SettingsError) -> str:
+    """Name the variable whose value was to be JSON; pydantic-settings names its section alone."""
+    value, told = getattr(error.__cause__, "doc", None), str(error)
+    for variable, text in sorted(os.environ.items()):
+        section = variable.upper().removeprefix(PREFIX).partition(DELIMITER)[0].lower()
+        if text == value and variable.upper().startswith(PREFIX) and f'"{section}"' in told:
+            return f"{variable} should be JSON"
+    return one_line(told)

@@ -1,0 +1,99 @@
+"""Sections ``rates`` and ``alerts``: how often answers are untrue, and from when on that alarms."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from scoring.types import MessageType
+from streams.settings.base import DAY_SECONDS, Seconds, Section, repeated
+
+MOST_OVERLAPPING = 1_440
+"""So many windows of one size may hold one answer: each is counted and published by itself."""
+
+
+class RateWindowSettings(Section):
+    """Windows of ``size`` seconds, one beginning every ``hop`` seconds; unset: they follow each other."""
+
+    size: int = Field(ge=1, le=DAY_SECONDS)
+    hop: int = Field(ge=1, le=DAY_SECONDS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hops_over_itself(cls, values: Any) -> Any:
+        return {"hop": values.get("size"), **values} if isinstance(values, dict) else values
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> RateWindowSettings:
+        if self.hop > self.size:
+            raise ValueError("hop should be at most size, or answers between two windows count in none")
+        if self.size > MOST_OVERLAPPING * self.hop:
+            raise ValueError(f"size should be at most {MOST_OVERLAPPING} hops")
+        return self
+
+
+class RatesSettings(Section):
+    """How often answers are untrue, counted in windows of event time."""
+
+    enabled: bool = Field(True, description="off: nothing is counted, and no alert fires")
+    windows: tuple[RateWindowSettings, ...] = Field(
+        (
+            RateWindowSettings(size=60, hop=60),
+            RateWindowSettings(size=300, hop=60),
+            RateWindowSettings(size=3600, hop=300),
+        ),
+        min_length=1,
+        max_length=8,
+        description="each size once",
+    )
+    allowed_lateness: Seconds = Field(60, description="how long after its end a window becomes final")
+    retention: Seconds = Field(
+        3600, description="how long after its end a window still takes corrections; at least allowed_lateness"
+    )
+    idle_after: Seconds = Field(
+        10, description="a partition without verdicts for this long does not hold the others back"
+    )
+    publish_interval: Seconds = Field(5, description="how often what changed is published, at most")
+
+    @field_validator("windows")
+    @classmethod
+    def _sizes_are_distinct(cls, windows: tuple[RateWindowSettings, ...]) -> tuple[RateWindowSettings, ...]:
+        if (size := repeated(window.size for window in windows)) is not None:
+            raise ValueError(f"size {size} is there twice")
+        return windows
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> RatesSettings:
+        if self.retention < self.allowed_lateness:
+            raise ValueError("retention should be at least allowed_lateness")
+        return self
+
+
+class AlertThreshold(Section):
+    """A rate alarms when its lower bound is above ``rate``, on at least ``minimum_answers`` scored ones."""
+
+    name: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$")
+    message_type: MessageType | None = Field(None, description="unset: all together")
+    language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
+    window: int = Field(description="the size of one of rates.windows, in seconds")
+    rate: float = Field(ge=0, lt=1, allow_inf_nan=False)
+    minimum_answers: int = Field(30, ge=1, le=10**9)
+    severity: Literal["critical", "warning", "info"] = "warning"
+
+
+class AlertSettings(Section):
+    """Which rates are alarming."""
+
+    thresholds: tuple[AlertThreshold, ...] = Field(
+        (AlertThreshold(name="hallucination-rate", window=3600, rate=0.2, severity="critical"),),
+        max_length=1_000,
+        description="each name once",
+    )
+
+    @field_validator("thresholds")
+    @classmethod
+    def _names_are_distinct(cls, thresholds: tuple[AlertThreshold, ...]) -> tuple[AlertThreshold, ...]:
+        if name := repeated(threshold.name for threshold in thresholds):
+            raise ValueError(f"the name {name} is there twice")
+        return thresholds

@@ -1,0 +1,54 @@
+"""Section ``scoring``: who judges. What a score leads to is section ``policy``, in ``scoring/policy.py``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from scoring.lexicon import load_folder, load_lexicons
+from streams.settings.base import Seconds, Section
+
+MOST_PROCESSES = 1024
+
+
+def _readable_lexicons(folder: Path) -> Path:
+    load_folder(folder)  # its error is one line with file, line and reason
+    return folder
+
+
+class ScoringSettings(Section):
+    """Who judges, in how many processes, and for how long at most."""
+
+    enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
+    profile: Literal["extended", "paper"] = "extended"
+    lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
+        None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
+    )
+    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=MOST_PROCESSES)
+    timeout: Seconds = Field(10, description="how long one answer may occupy a scoring process")
+    pipelines: dict[str, str] = Field(
+        default_factory=dict,
+        description="spaCy pipelines other than the default, by language: an installed package or a folder",
+    )
+    cached_characters: int = Field(
+        4_000_000, ge=0, description="how much text of documents each scoring process keeps parsed"
+    )
+    prepared: Path | None = Field(
+        None,
+        description="the file in which a worker keeps the parses of documents; unset: beside documents.store",
+    )
+    prepared_megabytes: int = Field(
+        500, ge=0, le=1_000_000, description="how large that file may grow; 0: every start parses anew"
+    )
+
+    @field_validator("pipelines")
+    @classmethod
+    def _languages_have_lexicons(cls, pipelines: dict[str, str], others: ValidationInfo) -> dict[str, str]:
+        if pipelines and "lexicons" in others.data:  # not there: refused itself
+            known = load_lexicons(others.data["lexicons"])
+            if unknown := sorted(set(pipelines) - set(known)):
+                raise ValueError(f"{unknown[0]!r} is no language with a lexicon ({', '.join(sorted(known))})")
+        return pipelines

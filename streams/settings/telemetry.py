@@ -1,0 +1,66 @@
+"""Sections ``telemetry``, ``log`` and ``objectives``: what is told of the service, and what it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, model_validator
+
+from streams.addresses import HttpUrl
+from streams.settings.base import Seconds, Section
+
+
+class TelemetrySettings(Section):
+    """Where traces, metrics and the events of judging go by OTLP; without an endpoint nowhere."""
+
+    otlp_endpoint: HttpUrl | None = Field(
+        None, description="such as http://collector:4317, or :4318 for http; https: with TLS"
+    )
+    otlp_protocol: Literal["grpc", "http"] = "grpc"
+    otlp_headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="sent with every export, such as an authorization"
+    )
+    otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
+    otlp_certfile: Path | None = None
+    otlp_keyfile: Path | None = None
+    otlp_timeout: float = Field(
+        10, gt=0, le=600, allow_inf_nan=False, description="seconds that one export may take"
+    )
+    sampling_ratio: float = Field(
+        1,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="what share of the answers is traced, where the chatbot's traceparent does not say; "
+        "0: none, whatever it says",
+    )
+    metrics_interval: Seconds = Field(15, description="how often metrics are exported by OTLP")
+    texts: bool = Field(False, description="questions and answers in spans; off: no text leaves with them")
+
+    @model_validator(mode="after")
+    def _certificates_are_whole(self) -> TelemetrySettings:
+        if bool(self.otlp_certfile) != bool(self.otlp_keyfile):
+            raise ValueError("otlp_certfile and otlp_keyfile go together")
+        return self
+
+
+class LogSettings(Section):
+    """Where log lines go in which form; texts of customers never do."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "console"] = Field(
+        "auto", description="auto: console in a terminal, json elsewhere"
+    )
+
+
+class ObjectiveSettings(Section):
+    """What the service is to achieve; alerts, the dashboard and a bound of a histogram follow from it."""
+
+    verdict_within: Seconds = Field(
+        5, description="how soon after its answer a verdict is published, from record to acknowledgement"
+    )
+    in_time: float = Field(0.99, gt=0, lt=1, description="share of verdicts that are published within that")
+    judged: float = Field(
+        0.999, gt=0, lt=1, description="share of answers that get a verdict and are no dead letters"
+    )

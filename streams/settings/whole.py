@@ -1,0 +1,93 @@
+"""All sections together: ``Settings``, where each comes from, and what one section asks of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationInfo, field_validator
+from pydantic_core import from_json
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from scoring.policy import Policy
+from streams.settings.config_file import config_file
+from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
+from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings
+from streams.settings.retrieval import RetrievalSettings
+from streams.settings.scoring import ScoringSettings
+from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
+from streams.settings.translation import TranslationSettings
+from streams.settings.variables import DELIMITER, PREFIX, variable_name
+from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. ``TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS`` sets ``kafka.bootstrap_servers``."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter=DELIMITER, extra="forbid", frozen=True
+    )
+
+    kafka: KafkaSettings = KafkaSettings()
+    topics: TopicSettings = TopicSettings()
+    encoding: EncodingSettings = EncodingSettings()
+    documents: DocumentSettings = DocumentSettings()
+    company_terms: CompanyTermsSettings = CompanyTermsSettings()
+    scoring: ScoringSettings = ScoringSettings()
+    translation: TranslationSettings = TranslationSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    policy: Policy = Policy()
+    flow: FlowSettings = FlowSettings()
+    web: WebSettings = WebSettings()
+    health: HealthSettings = HealthSettings()
+    objectives: ObjectiveSettings = ObjectiveSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    rates: RatesSettings = RatesSettings()
+    alerts: AlertSettings = AlertSettings()
+    log: LogSettings = LogSettings()
+
+    @field_validator("alerts")
+    @classmethod
+    def _windows_are_counted(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
+        if "rates" in others.data:  # not there: refused itself
+            sizes = [window.size for window in others.data["rates"].windows]
+            for threshold in alerts.thresholds:
+                if threshold.window not in sizes:
+                    raise ValueError(_no_such_window(threshold, sizes))
+        return alerts
+
+    @field_validator("policy", mode="before")
+    @classmethod
+    def _overrides_may_be_json(cls, value: Any) -> Any:
+        # A variable holds text; pydantic-settings reads JSON for models, but not for plain dataclasses.
+        if not isinstance(value, dict) or not isinstance(text := value.get("overrides"), str):
+            return value
+        try:
+            return {**value, "overrides": from_json(text)}
+        except ValueError:
+            raise ValueError(f"{variable_name('policy', 'overrides')} should be a JSON list") from None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments first, then the environment, then the configuration file."""
+        sources = (init_settings, env_settings)
+        if path := config_file():
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources
+
+
+def _no_such_window(threshold: AlertThreshold, sizes: list[int]) -> str:
+    known = ", ".join(map(str, sizes))
+    return f"window {threshold.window} of threshold {threshold.name} is no size in rates.windows ({known})"
