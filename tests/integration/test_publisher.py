@@ -42,7 +42,7 @@ async def test_a_record_that_is_refused_is_a_bad_answer_and_later_ones_still_go_
             return_exceptions=True,
         )
         await publisher.publish(topics.review, b"c-1", b"last", ())
-    (refused,) = [outcome for outcome in outcomes if outcome is not None]
+    (refused,) = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     assert isinstance(refused, BadAnswer)
     assert (refused.stage, refused.error_class) == (Stage.PUBLISH, "MessageSizeTooLargeError")
     values = [record.value for record in await consume_all(settings.kafka, topics.review)]

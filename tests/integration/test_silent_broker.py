@@ -30,7 +30,7 @@ async def behind(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Set
         kafka={"bootstrap_servers": network[0].address, "group_instance_id": "only", "delivery_timeout": 2},
         flow={"session_timeout": 6, "answer_timeout": 5},
         scoring={"processes": 1},
-        health={"stall_timeout": 8, "check_interval": 2},
+        health={"stall_timeout": 12, "check_interval": 2},
     )
 
 

@@ -161,7 +161,7 @@ def _assert_letter(
     assert unread.attributes["error.type"] == steps["decode"].attributes["error.type"] == "unknown_format"
     _, parent = Service("operator").take(letter)
     assert parent is not None
-    assert hexadecimal(parent) == (unread.trace_id, send.span_id)
+    assert hexadecimal(parent) == hexadecimal(failed)
 
 
 async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_its_verdict(
