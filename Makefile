@@ -46,7 +46,7 @@ integration: install ## the tests on a real Apache Kafka
 
 .PHONY: faults-short
 faults-short: install
-	$(BIN)/python -m pytest tests/faults
+	$(BIN)/python -m pytest tests/faults $(PARALLEL)
 
 faults: install ## kill workers and brokers, break the network: the long form, about half an hour
 	TRUTHGATE_TEST_FAULTS=long $(BIN)/python -m pytest tests/faults

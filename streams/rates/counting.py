@@ -45,7 +45,7 @@ class Counting:
         begin: where to go on.
         state: what was left; None to start over.
         lates: what the state topic has of them, whatever becomes of it.
-        clock: seconds since 1970.
+        ticks: seconds that only go forward.
 
     Attributes:
         closed: the newest closed windows when something was last to be published.
@@ -60,7 +60,7 @@ class Counting:
         begin: Resumption,
         state: LeaderState | None,
         lates: Lates,
-        clock: Callable[[], float],
+        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.origins = origins
         self.closed: tuple[ClosedWindow, ...] = ()
@@ -69,7 +69,8 @@ class Counting:
         self._codec = codec
         self._begin = begin
         self._state = state
-        self._clock = clock
+        self._ticks = ticks
+        self._longest = max(window.size for window in settings.rates.windows) * _MS
         self._aggregator = RateAggregator(rate_rules(settings.rates), begin.floor)
         self._watermarks = self._make_watermarks()
         self._starts = ReplayStarts()
@@ -108,8 +109,7 @@ class Counting:
 
     def hurried(self) -> frozenset[TopicPartition]:
         """Give the partitions that are far ahead of others, which would fill the memory."""
-        longest = max(window.size for window in self._settings.rates.windows)
-        return frozenset(TopicPartition(*at) for at in self._watermarks.hurried(longest * _MS))
+        return frozenset(TopicPartition(*at) for at in self._watermarks.hurried(self._longest))
 
     def publication(self) -> Publication | None:
         """Give what is to be published, or None where nothing has come since the last one.
@@ -137,7 +137,8 @@ class Counting:
         return Watermarks(
             self._begin.positions,
             idle_after,
-            lambda: int(self._clock() * _MS),
+            self._longest,
+            lambda: int(self._ticks() * _MS),
             state.boundaries.watermark if state else 0,
             {at: now.seen for at, now in state.partitions.items() if now.seen is not None} if state else {},
         )

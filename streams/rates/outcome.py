@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
+from scoring.language import stated_language
+from scoring.types import MessageType
+
+_TYPES: Final = frozenset(kind.value for kind in MessageType)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 # A clock in the wrong time zone is ahead by less than this; one that is further ahead tells nothing.
@@ -37,7 +41,8 @@ class Outcome:
 
     ``event_time`` places it in windows. ``produced_at`` is the chatbot's own time, which is later than
     ``event_time`` where the chatbot's clock is ahead: all repeats of a verdict share it, so it says how
-    long the verdict's id is remembered. 0: as ``event_time``.
+    long the verdict's id is remembered. 0: as ``event_time``. ``message_type`` is one of the known ones and
+    ``language`` of two letters, so that there is an end to what is counted apart.
     """
 
     verdict_id: str
@@ -54,7 +59,8 @@ def outcome_of(verdict: CountedVerdict, timestamp: int) -> Outcome:
     """Give what counts of a verdict whose record on its topic has this ``timestamp`` (ms; negative: none).
 
     The event time is the chatbot's, but never after the record's: a clock that is ahead would move the
-    watermark into the future.
+    watermark into the future. Whoever else writes verdicts may write anything: a message type that is not
+    known counts as ``unspecified``, and what is no language as none.
     """
     produced_at, scored_at = milliseconds(verdict.produced_at), milliseconds(verdict.scored_at)
     latest = timestamp if timestamp >= 0 else scored_at
@@ -62,8 +68,10 @@ def outcome_of(verdict: CountedVerdict, timestamp: int) -> Outcome:
         verdict_id=verdict.verdict_id,
         event_time=min(produced_at, latest),
         scored_at=scored_at,
-        message_type=verdict.message_type,
-        language=verdict.language or None,
+        message_type=verdict.message_type
+        if verdict.message_type in _TYPES
+        else MessageType.UNSPECIFIED.value,
+        language=stated_language(verdict.language),
         decision=verdict.decision,
         scored=verdict.score is not None,
         produced_at=min(produced_at, latest + _MOST_AHEAD_MS),

@@ -12,14 +12,19 @@ Partition: TypeAlias = tuple[str, int]
 class Watermarks:
     """Follows the event times of all partitions; times are milliseconds since 1970.
 
-    The watermark is the least of the partitions' greatest event times, without those that are idle: read to
-    their end, and nothing came for ``idle_after``. When all are idle it follows the clock, ``idle_after``
-    behind: windows close and alerts are resolved when nothing more comes. It never goes back.
+    The watermark is the least of the partitions' greatest event times, without those that are read to their
+    end and idle, for nothing came for ``idle_after``, or left behind, by more than ``most_behind``: a sender
+    of stale times does not hold up the others. When no partition is left it goes on from the greatest event
+    time by the time that has passed since that came, ``idle_after`` behind: windows close and alerts are
+    resolved when nothing more comes. It never goes back.
+
+    What time it is does not matter, only how much of it passes: a clock that is set wrong closes no window.
 
     Args:
         partitions: all that are read; one of which nothing is known holds the watermark back.
         idle_after: milliseconds.
-        clock: gives the time now.
+        most_behind: milliseconds.
+        clock: gives milliseconds that only go forward, from any beginning.
         value: the watermark of a predecessor, 0 if there is none.
         event_times: the greatest event times that a predecessor saw.
     """
@@ -28,17 +33,21 @@ class Watermarks:
         self,
         partitions: Iterable[Partition],
         idle_after: int,
+        most_behind: int,
         clock: Callable[[], int],
         value: int = 0,
         event_times: Mapping[Partition, int] | None = None,
     ) -> None:
         self._clock = clock
         self._idle_after = idle_after
+        self._most_behind = most_behind
         self._heard = dict.fromkeys(partitions, clock())
         self._event_times = {p: time for p, time in (event_times or {}).items() if p in self._heard}
         self._at_end: set[Partition] = set()
         self._value = value
         self._of_events = 0
+        self._newest = max(value, *self._event_times.values(), 0)
+        self._newest_since = clock()
 
     @property
     def event_times(self) -> dict[Partition, int]:
@@ -49,8 +58,10 @@ class Watermarks:
         """Take in one event; KeyError for a partition that is not followed."""
         if partition not in self._heard:
             raise KeyError(partition)
-        self._heard[partition] = self._clock()
+        self._heard[partition] = now = self._clock()
         self._event_times[partition] = max(event_time, self._event_times.get(partition, event_time))
+        if event_time > self._newest:
+            self._newest, self._newest_since = event_time, now
 
     def at_end(self, partition: Partition, reached: bool = True) -> None:
         """Take in whether there is nothing more to read of a partition now."""
@@ -68,7 +79,7 @@ class Watermarks:
     def of_events(self) -> int:
         """How far events alone moved the watermark when it was last asked for.
 
-        After an outage the clock has gone on, but all that was waiting is still to come.
+        Time passes in an outage too, but all that was waiting is still to come.
         """
         return self._of_events
 
@@ -85,12 +96,14 @@ class Watermarks:
 
     def _reached(self) -> int:
         now = self._clock()
-        awake = [p for p in self._heard if not self._is_idle(p, now)]
-        if not awake:
-            return now - self._idle_after
-        slowest = min(self._event_times.get(partition, 0) for partition in awake)
+        heeded = [p for p in self._heard if p not in self._at_end or not self._is_silent(p, now)]
+        if not heeded:
+            return self._newest + now - self._newest_since - self._idle_after if self._newest else 0
+        slowest = min(self._event_times.get(partition, 0) for partition in heeded)
         self._of_events = max(self._of_events, slowest)
         return slowest
 
-    def _is_idle(self, partition: Partition, now: int) -> bool:
-        return partition in self._at_end and now - self._heard[partition] >= self._idle_after
+    def _is_silent(self, partition: Partition, now: int) -> bool:
+        """Whether what was read to its end says nothing of the present: idle, or left behind."""
+        behind = self._newest - self._event_times.get(partition, self._newest)
+        return now - self._heard[partition] >= self._idle_after or behind > self._most_behind

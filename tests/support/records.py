@@ -13,7 +13,7 @@ from aiokafka import ConsumerRecord, TopicPartition
 from streams.kafka import open_consumer, open_producer
 from streams.settings import KafkaSettings
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 _POLL_SECONDS = 0.05
 
 

@@ -50,6 +50,17 @@ def test_a_language_that_is_not_known_is_none(language: str | None) -> None:
     assert outcome_of(replace(VERDICT, language=language, score=None), NOON).language is None
 
 
+@pytest.mark.parametrize(
+    ("language", "counted"), [("nl-BE", "nl"), ("EN", "en"), ("klingon" * 100, None), ("x", None)]
+)
+def test_a_language_counts_as_its_code_of_two_letters(language: str, counted: str | None) -> None:
+    assert outcome_of(replace(VERDICT, language=language), NOON).language == counted
+
+
+def test_a_message_type_that_nobody_knows_counts_as_unspecified() -> None:
+    assert outcome_of(replace(VERDICT, message_type="x" * 700_000), NOON).message_type == "unspecified"
+
+
 @given(times)
 def test_times_keep_their_milliseconds(moment: datetime) -> None:
     assert instant(milliseconds(moment)) == moment
