@@ -18,7 +18,7 @@ from streams.instance import client_id
 from streams.judging import Judge, ScoringOff
 from streams.kafka import open_producer
 from streams.pool import ScoringPool
-from streams.rates.leader import RateLeader
+from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.scorer_options import worker_options
 from streams.settings import Settings
@@ -31,8 +31,6 @@ from streams.translation import NotTranslated, Translation, open_translation
 
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
 _LINGER_MS = 2
-#: How much longer than all else the rates may take to end; what is left then is a successor's.
-_RATES_END_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -136,7 +134,6 @@ async def retrieval(
 @asynccontextmanager
 async def rates(
     settings: Settings,
-    codec: Codec,
     metrics: Metrics,
     tracing: Tracing,
     leads: Callable[[], bool],
@@ -144,16 +141,10 @@ async def rates(
 ) -> AsyncIterator[None]:
     """Count the verdicts of all workers while ``leads`` says that it is for this one to do.
 
-    Nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
+    It does so in a thread of its own, and nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
     """
     if not settings.rates.enabled:
         yield
         return
-    leader = RateLeader(settings, codec, metrics.rates, tracing, leads, stopping)
-    counting = asyncio.create_task(leader.run())
-    try:
+    async with counting_aside(settings, metrics.rates, tracing, leads, stopping):
         yield
-    finally:
-        await asyncio.wait([counting], timeout=_RATES_END_SECONDS if stopping.is_set() else 0)
-        counting.cancel()
-        await asyncio.wait([counting], timeout=_RATES_END_SECONDS)

@@ -127,7 +127,7 @@ async def _run(settings: Settings) -> None:
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
         await stack.enter_async_context(
-            resources.rates(settings, codec, metrics, tracing, lambda: _leads(app, topics), stopping)
+            resources.rates(settings, metrics, tracing, lambda: _leads(app, topics), stopping)
         )
         log.info(
             "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group

@@ -10,6 +10,8 @@ from streams.monitoring.rules import Alert, Group
 
 #: From so many in a quarter of an hour on it is no hiccup; what fails is tried again by itself.
 _FAILURES = 3
+#: Clocks of hosts differ by less, in seconds.
+_AHEAD = 60
 
 
 def neighbour_rules(deployment: Deployment) -> Group:
@@ -121,6 +123,21 @@ def _rates_failing(deployment: Deployment) -> Alert:
     )
 
 
+def _rates_ahead(deployment: Deployment) -> Alert:
+    promql = deployment.promql
+    age = promql.by("min", promql.series("truthgate_rates_watermark_age_seconds"))
+    return Alert(
+        name="TruthgateRatesAhead",
+        expression=f"{age} < -{_AHEAD}",
+        hold=deployment.minutes(5),
+        severity="warning",
+        summary="The rates are ahead of the clock",
+        description="The age of their watermark is {{ $value | humanizeDuration }}: a clock is or was wrong. "
+        "Windows close before their time, and their verdicts come as late corrections, which "
+        "alerts.thresholds do not see. Answers are judged all the same.",
+    )
+
+
 _ALERTS: tuple[Callable[[Deployment], Alert], ...] = (
     _documents_stale,
     _bad_documents,
@@ -128,4 +145,9 @@ _ALERTS: tuple[Callable[[Deployment], Alert], ...] = (
     _terms_failing,
     _breaker_open,
 )
-_RATES: tuple[Callable[[Deployment], Alert], ...] = (_no_leader, _rates_stand_still, _rates_failing)
+_RATES: tuple[Callable[[Deployment], Alert], ...] = (
+    _no_leader,
+    _rates_stand_still,
+    _rates_failing,
+    _rates_ahead,
+)

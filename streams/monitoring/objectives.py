@@ -8,12 +8,11 @@ Source: B. Beyer et al., "The Site Reliability Workbook", O'Reilly (2018), chapt
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from streams.monitoring.promql import Promql, Window, duration
 from streams.monitoring.rules import Alert, Group, Recording, Severity
-from streams.monitoring.sums import LETTERS, VERDICTS
+from streams.monitoring.sums import IN_TIME, LETTERS, TIMED, VERDICTS
 from streams.settings import ObjectiveSettings
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -70,32 +69,27 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Metrics whose increases are added up and subtracted, each with its matchers."""
+    """Recorded sums whose increases are added up and subtracted."""
 
-    plus: tuple[tuple[str, ...], ...]
-    minus: tuple[tuple[str, ...], ...] = ()
+    plus: tuple[str, ...]
+    minus: tuple[str, ...] = ()
 
     def increase(self, promql: Promql, window: Window) -> str:
         """Write the increase over a window, over all workers."""
         added, taken = (
-            [promql.sum_over("increase", name, window, *matchers) for name, *matchers in terms]
-            for terms in (self.plus, self.minus)
+            [promql.sum_over("increase", name, window) for name in names] for names in (self.plus, self.minus)
         )
         return " - ".join([" + ".join(added), *taken])
 
 
 def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
     """Give the two objectives: verdicts in time, and answers judged rather than dead-lettered."""
-    latency = "truthgate_verdict_latency_seconds"
     in_time = Objective(
         key="truthgate_verdicts_late",
         share=settings.in_time,
         alert="TruthgateVerdictsLate",
-        failures=Counted(
-            plus=((f"{latency}_count",),),
-            minus=((f"{latency}_bucket", at_most(settings.verdict_within)),),
-        ),
-        events=Counted(plus=((f"{latency}_count",),)),
+        failures=Counted(plus=(TIMED,), minus=(IN_TIME,)),
+        events=Counted(plus=(TIMED,)),
         summary=f"Verdicts take longer than {duration(settings.verdict_within)}",
         consequence="customers wait for their answers",
     )
@@ -103,20 +97,12 @@ def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
         key="truthgate_answers_unjudged",
         share=settings.judged,
         alert="TruthgateAnswersUnjudged",
-        failures=Counted(plus=((LETTERS,),)),
-        events=Counted(plus=((VERDICTS,), (LETTERS,))),
+        failures=Counted(plus=(LETTERS,)),
+        events=Counted(plus=(VERDICTS, LETTERS)),
         summary="Answers become dead letters instead of being judged",
         consequence="their customers get no answer",
     )
     return in_time, judged
-
-
-def at_most(seconds: float) -> str:
-    """Write the matcher of the bucket with this bound, which is "5" or "5.0", as its exporter likes."""
-    bound = f"{seconds:.10g}"
-    # Two backslashes for one: PromQL reads escapes in its strings.
-    escaped = re.escape(bound).replace("\\", "\\\\")
-    return f'le=~"{escaped}(\\\\.0)?"'
 
 
 def objective_rules(promql: Promql, settings: ObjectiveSettings) -> tuple[Group, ...]:

@@ -22,7 +22,10 @@ def all_rules(deployment: Deployment) -> tuple[Group, ...]:
     """Give every group of rules."""
     settings, promql = deployment.settings, deployment.promql
     rates = (hallucination_rules(promql),) if settings.rates.enabled else ()
-    objectives = (sum_rules(promql), *objective_rules(promql, settings.objectives))
+    objectives = (
+        sum_rules(promql, settings.objectives.verdict_within),
+        *objective_rules(promql, settings.objectives),
+    )
     return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment))
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.health import Health
 from streams.pages.api import add_api
 from streams.pages.assets import add_assets
 from streams.pages.live import LiveData
+from streams.pages.metrics import MetricsPage
 from streams.settings import Settings
 
 Answer = Callable[[web.Request], Awaitable[web.Response]]
@@ -31,18 +32,22 @@ _HEADERS = {
 
 
 def create_pages(
-    health: Health, registry: CollectorRegistry, settings: Settings | None = None
+    health: Health,
+    registry: CollectorRegistry,
+    settings: Settings | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> web.Application:
     """Build the pages.
 
     ``/healthz`` and ``/readyz`` (200 or 503 with the reason), ``/metrics``; and with ``settings``, unless
-    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``.
+    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``. ``clock``, monotonic,
+    says how old the text of ``/metrics`` is.
     """
     pages = web.Application()
     pages.on_response_prepare.append(_protect)
     pages.router.add_get("/healthz", _probe(health.problem))
     pages.router.add_get("/readyz", _probe(lambda: health.problem() or health.not_ready))
-    pages.router.add_get("/metrics", _metrics(registry))
+    pages.router.add_get("/metrics", MetricsPage(registry, clock).answer)
     if settings and settings.web.page:
         data = LiveData(settings)
         add_assets(pages)
@@ -55,13 +60,6 @@ def _probe(problem: Callable[[], str | None]) -> Answer:
     async def answer(_: web.Request) -> web.Response:
         found = problem()
         return web.Response(status=503 if found else 200, text=f"{found or 'ok'}\n")
-
-    return answer
-
-
-def _metrics(registry: CollectorRegistry) -> Answer:
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return answer
 

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, suppress
 import structlog
 from aiokafka.errors import ProducerFenced
 
-from schemas import Codec
+from schemas import Codec, RateAlert, RateWindow
 from streams.rates.publication import open_rate_publisher
 from streams.rates.reader import open_reader
 from streams.rates.takeover import take_over
@@ -44,18 +44,16 @@ class RateLeader:
 
     Args:
         settings: what is counted, and where.
-        codec: prepared for the records.
         telemetry: what is told.
         tracing: what the publications are traced by.
         leads: says whether this worker has the first partition of ``answers`` now.
-        stopping: set when the worker is to end.
+        stopping: set when the worker is to end, of the event loop that it runs in.
         clock: seconds since 1970.
     """
 
     def __init__(
         self,
         settings: Settings,
-        codec: Codec,
         telemetry: RatesTelemetry,
         tracing: Tracing,
         leads: Callable[[], bool],
@@ -63,7 +61,6 @@ class RateLeader:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
-        self._codec = codec
         self._telemetry = telemetry
         self._tracing = tracing
         self._leads = leads
@@ -118,13 +115,16 @@ class RateLeader:
     async def _take_turn(self) -> None:
         self._led_at = time.monotonic()
         kafka, traces = self._settings.kafka, Publications(self._settings.kafka, self._tracing)
+        # One for each turn and event loop; a leader that lacks the registry fences nobody.
+        codec = Codec(self._settings.encoding.schema_registry_url, self._settings.encoding.json_input)
+        await codec.prepare(RateWindow, RateAlert)
         async with AsyncExitStack() as stack:
             # First of all: from here on the one before can commit nothing that is not read below.
-            opened = open_rate_publisher(self._settings, self._codec, traces)
+            opened = open_rate_publisher(self._settings, codec, traces)
             publisher = await stack.enter_async_context(opened)
             reader = await stack.enter_async_context(open_reader(kafka, Topics(kafka.topic_prefix).outputs))
             self._telemetry.lead(leads=True)
-            counting = await take_over(self._settings, self._codec, reader, self._clock, self._goes_on)
+            counting = await take_over(self._settings, codec, reader, self._clock, self._goes_on)
             if counting is None:
                 return
             log.info("rates_lead")

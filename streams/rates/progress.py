@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from streams.rates.windows import WindowSpec
 
@@ -31,12 +31,3 @@ class AggregatorProgress:
             "kept_from": self.kept_from,
             "floors": [[spec.size, spec.hop, floor] for spec, floor in self.floors.items()],
         }
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Read what :meth:`to_json` wrote; ValueError if it is something else."""
-        try:
-            floors = {WindowSpec(int(size), int(hop)): int(floor) for size, hop, floor in values["floors"]}
-            return cls(int(values["watermark"]), int(values["final_to"]), int(values["kept_from"]), floors)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the progress of an aggregator: {error!r}") from None

@@ -9,21 +9,23 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
+import structlog
 from aiokafka import TopicPartition
 
 from schemas import RateAlert, to_json
-from schemas.validation import from_json
 from streams.enrichment.store import Origin
 from streams.kafka import open_consumer
 from streams.rates.cells import WindowKey
 from streams.rates.progress import AggregatorProgress
+from streams.rates.state_format import LATE, VERSION, NotOurs, read_late, read_late_key, read_progress
+from streams.rates.windows import WindowSpec
 from streams.settings import KafkaSettings
 
+log = structlog.get_logger(__name__)
+
 _PROGRESS = b"progress"
-_LATE = "late"
-_VERSION = 1
 #: A topic that is compacted as it should be is read in a second or two.
 _READ_SECONDS = 60.0
 _POLL_MILLISECONDS = 200
@@ -61,7 +63,7 @@ class LeaderState:
         for at, now in sorted(self.partitions.items()):
             partitions.setdefault(at.topic, []).append([at.partition, now.position, now.since, now.seen])
         told = {
-            "version": _VERSION,
+            "version": VERSION,
             "origins": [[each.cluster_id, each.topic, each.topic_id] for each in self.origins],
             "partitions": partitions,
             "boundaries": self.boundaries.to_json(),
@@ -71,18 +73,18 @@ class LeaderState:
 
     @classmethod
     def read(cls, progress: bytes, lates: Lates) -> Self:
-        """Read what :meth:`progress` wrote; ValueError, KeyError or TypeError if it is something else."""
-        told: dict[str, Any] = json.loads(progress)
-        if told["version"] != _VERSION:
-            raise ValueError("the state is of another release")
+        """Read what :meth:`progress` wrote; NotOurs if it is something else."""
+        told = read_progress(progress)
         partitions = {
             TopicPartition(topic, number): PartitionState(position, since, seen)
-            for topic, each in told["partitions"].items()
+            for topic, each in told.partitions.items()
             for number, position, since, seen in each
         }
-        firing = tuple(from_json(json.dumps(alert).encode(), RateAlert) for alert in told["firing"])
-        origins = tuple(Origin(*map(str, each)) for each in told["origins"])
-        return cls(origins, partitions, AggregatorProgress.from_json(told["boundaries"]), firing, lates)
+        limits = told.boundaries
+        floors = {WindowSpec(size, hop): floor for size, hop, floor in limits.floors}
+        boundaries = AggregatorProgress(limits.watermark, limits.final_to, limits.kept_from, floors)
+        origins = tuple(Origin(*each) for each in told.origins)
+        return cls(origins, partitions, boundaries, tuple(told.firing), lates)
 
 
 def records_of(state: LeaderState, before: Lates) -> Iterator[tuple[bytes, bytes | None]]:
@@ -114,33 +116,28 @@ async def read_records(settings: KafkaSettings, topic: str) -> Records:
 
 
 def lates_in(records: Records) -> dict[WindowKey, int]:
-    """Give ``late`` of the windows that the topic has it of; what is none of ours is left out."""
-    lates = {}
+    """Give ``late`` of the windows that the topic has it of; what is none of ours is told and left out."""
+    lates, refused = {}, 0
     for key, value in records.items():
-        window = _window_key(key)
-        if window and value and value.isdigit():
-            lates[window] = int(value)
+        if key == _PROGRESS or value is None:
+            continue
+        try:
+            lates[read_late_key(key)] = read_late(value)
+        except NotOurs:
+            refused += 1
+    if refused:
+        log.warning("rates_state_ignored", error_type="not_a_late", records=refused)
     return lates
 
 
-def state_in(records: Records) -> LeaderState | None:
-    """Give the state that was left, or None where there is none that this release can read."""
-    if not (progress := records.get(_PROGRESS)):
-        return None
-    try:
-        return LeaderState.read(progress, lates_in(records))
-    except (ValueError, KeyError, TypeError):
-        return None
+def state_in(records: Records, lates: Lates) -> LeaderState | None:
+    """Give the state that was left beside ``lates``, or None where there is none.
+
+    Raises NotOurs where there is something else.
+    """
+    progress = records.get(_PROGRESS)
+    return None if progress is None else LeaderState.read(progress, lates)
 
 
 def _late_key(window: WindowKey) -> bytes:
-    return json.dumps([_LATE, *window], separators=(",", ":")).encode()
-
-
-def _window_key(key: bytes) -> WindowKey | None:
-    try:
-        kind, size, start, message_type, language = json.loads(key)
-        window = WindowKey(int(size), int(start), str(message_type), str(language))
-    except (ValueError, TypeError):
-        return None
-    return window if kind == _LATE else None
+    return json.dumps([LATE, *window], separators=(",", ":")).encode()

@@ -90,7 +90,9 @@ class WindowTable:
         self.finish(final_to)
         by_size = {spec.size: spec for spec in self.floors}
         for key, late in lates.items():
-            window = self._window(by_size[key.size], key.start) if key.size in by_size else None
+            spec = by_size.get(key.size)
+            # One that starts elsewhere is of other settings, or of nobody.
+            window = self._window(spec, key.start) if spec and key.start % spec.hop == 0 else None
             if window is not None:
                 cell = window.cell(Group(key.message_type, key.language))
                 cell.late, cell.published = late, True

@@ -10,7 +10,8 @@ from schemas import Codec
 from streams.rates.counting import Counting
 from streams.rates.reader import VerdictLog, VerdictReader
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
-from streams.rates.state_topic import LeaderState, lates_in, read_records, state_in
+from streams.rates.state_format import NotOurs
+from streams.rates.state_topic import Lates, LeaderState, Records, lates_in, read_records, state_in
 from streams.settings import Settings
 from streams.topics import Topics
 
@@ -32,10 +33,8 @@ async def take_over(
     KafkaError, ServiceUnreachable, RegistryUnreachable, TimeoutError.
     """
     records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
-    seen, state = await reader.look(), state_in(records)
-    if reason := over_reason(state, seen):
-        log.info("rates_start_over", reason=reason)
-        state = None
+    seen, lates = await reader.look(), lates_in(records)
+    state = _state(records, lates, seen)
     begin = await _begin(settings, reader, seen, state, int(clock() * _MS))
     if begin.floor:
         log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
@@ -47,6 +46,19 @@ async def take_over(
     counting.restore()
     reader.read_from(begin.positions)
     return counting
+
+
+def _state(records: Records, lates: Lates, seen: VerdictLog) -> LeaderState | None:
+    """Give the state to go on from, None to start over."""
+    try:
+        state = state_in(records, lates)
+        reason = over_reason(state, seen)
+    except NotOurs:
+        reason = "state_unreadable"
+    if reason is None:
+        return state
+    log.info("rates_start_over", reason=reason)
+    return None
 
 
 async def _begin(

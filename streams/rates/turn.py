@@ -53,13 +53,14 @@ class Turn:
         self._traces = traces
         self._clock = clock
         self._positions_at_look = dict(reader.positions)
+        self._lag: int | None = None
 
     async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
         """Count, and publish every ``interval`` seconds, while ``goes_on`` says so.
 
         Raises TopicsChanged, KafkaError, RegistryUnreachable, TimeoutError.
         """
-        self._telemetry.watch(self._watermark_age, lambda: self._reader.lag)
+        self._telemetry.watch(self._watermark_age, lambda: self._lag)
         next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS
         while goes_on():
             await self._read(min(_POLL_SECONDS, interval))
@@ -81,6 +82,7 @@ class Turn:
         await self._counting.take(await self._reader.poll(wait), self._note)
         self._counting.settle(self._reader.positions, self._reader.at_end())
         self._reader.hold_back(self._counting.hurried())
+        self._lag = self._reader.lag  # shown from other threads, which must not ask the consumer
 
     def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
         self._telemetry.verdict(taken.value if taken else "unreadable")

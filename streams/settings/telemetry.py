@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from streams.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
+
+#: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. A space at an end is no part of one.
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"([!-~]([ -~]*[!-~])?)?")
 
 
 class TelemetrySettings(Section):
@@ -37,6 +42,19 @@ class TelemetrySettings(Section):
     )
     metrics_interval: Seconds = Field(15, description="how often metrics are exported by OTLP")
     texts: bool = Field(False, description="questions and answers in spans; off: no text leaves with them")
+
+    @field_validator("otlp_headers")
+    @classmethod
+    def _headers_can_be_sent(cls, headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name):
+                raise ValueError("a name has characters that no HTTP header may have in its name")
+            if not _HEADER_VALUE.fullmatch(value.get_secret_value()):
+                raise ValueError(
+                    f"the value of {name} cannot be sent: it has a line break, a space at an end, or characters "
+                    "that are not printable ASCII"
+                )
+        return headers
 
     @model_validator(mode="after")
     def _certificates_are_whole(self) -> TelemetrySettings:

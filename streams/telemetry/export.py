@@ -11,6 +11,7 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from streams.settings import Settings, TelemetrySettings
 from streams.telemetry.metrics import Metrics
 from streams.telemetry.otlp import exports, metric_exporter
+from streams.telemetry.refusals import refusals
 from streams.telemetry.resource import resource
 
 #: What is left at the end has so long to leave.
@@ -25,11 +26,13 @@ def open_metrics(settings: Settings) -> Iterator[Metrics]:
     """Give the instruments, and export them while the context lasts.
 
     Exports are made by a thread of their own: a collector that is away or slow holds up nothing but the
-    end, for two seconds. Raises WrongSettings for a certificate that cannot be read.
+    end, for two seconds. Raises WrongSettings for a certificate that cannot be read and for what the SDK
+    refuses.
     """
-    metrics = Metrics(
-        settings.objectives.verdict_within, resource(settings.kafka), _readers(settings.telemetry)
-    )
+    with refusals():
+        metrics = Metrics(
+            settings.objectives.verdict_within, resource(settings.kafka), _readers(settings.telemetry)
+        )
     try:
         yield metrics
     finally:

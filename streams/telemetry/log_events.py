@@ -57,6 +57,11 @@ LOG_EVENTS = (
         "rates_start_over", ("reason",), "The progress that was kept does not fit: nothing is taken over."
     ),
     LogEvent(
+        "rates_state_ignored",
+        ("error_type", "records"),
+        "Somebody else wrote so many records to the topic of the rates' state, or they are damaged.",
+    ),
+    LogEvent(
         "rates_begin_late",
         ("reason", "first_window"),
         "Windows before that one (its start in milliseconds) cannot be computed any more.",
@@ -66,6 +71,12 @@ LOG_EVENTS = (
         ("error_type", "retry_in"),
         "Computing the rates failed and begins anew from the last committed progress.",
     ),
+    LogEvent(
+        "rates_thread_failed",
+        ("error_type",),
+        "A defect: this worker computes no rates until it is started again, and judges all the same.",
+    ),
+    LogEvent("rates_thread_left", (), "Computing the rates did not end in time, and ends with the process."),
     LogEvent(
         "unreadable_verdict",
         ("error_type", "topic", "partition", "offset"),

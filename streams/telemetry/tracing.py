@@ -17,6 +17,7 @@ from scoring.types import Timing
 from scoring.version import SCORER_VERSION
 from streams.settings import Settings, TelemetrySettings
 from streams.telemetry.otlp import exports, log_exporter, span_exporter
+from streams.telemetry.refusals import refusals
 from streams.telemetry.resource import resource
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ async def open_tracing(settings: Settings) -> AsyncIterator[Tracing]:
 
     What cannot be exported is dropped, from a queue of bounded size: nothing ever waits for a collector, but
     the end, for a few seconds. The providers are this worker's own, never those of the process. Raises
-    WrongSettings for a certificate that cannot be read.
+    WrongSettings for a certificate that cannot be read and for what the SDK refuses.
     """
     telemetry = settings.telemetry
     if telemetry.sampling_ratio == 0 or not exports(telemetry):
@@ -94,6 +95,7 @@ def tracing_by(tracers: TracerProvider, processor: SpanProcessor, loggers: Logge
     return Tracing(tracer, loggers.get_logger(_SCOPE, SCORER_VERSION, _SCHEMA), add_finished)
 
 
+@refusals()
 def _providers(settings: Settings) -> tuple[TracerProvider, SpanProcessor, LoggerProvider]:
     from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415 - only where it is needed
     from opentelemetry.sdk._logs.export import BatchLogRecordProcessor  # noqa: PLC0415

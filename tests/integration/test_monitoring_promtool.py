@@ -150,6 +150,43 @@ def test_few_late_verdicts_at_night_alert_nobody(every_rule: Path) -> None:
     play(every_rule, series, [Fires(minute, LATE) for minute in (15, 60, 130)])
 
 
+def _worker(verdicts: str, count: str, in_time: str) -> dict[str, str]:
+    """Give a worker that can be scraped, and has counted verdicts from 0, before the first has a latency."""
+    own = 'job="truthgate", instance="a"'
+    total = f'truthgate_verdicts_total{{{own}, decision="review", message_type="other", language="nl"}}'
+    return {f"up{{{own}}}": "1x200", total: verdicts} | _verdicts(count, in_time)
+
+
+def test_a_worker_whose_first_verdicts_are_all_late_alerts(every_rule: Path) -> None:
+    """Five hundred late ones come between two scrapes: their series begin with 500 and never grow."""
+    series = _worker("0x19 500x40", "_x20 500x40", "_x20 0x40")
+    expected = [
+        Fires(19, LATE, "window"),
+        Fires(23, LATE, "window", ("1d", "1h", "3d", "6h")),
+        Fires(35, LATE, "window", ("1d", "3d", "6h")),
+    ]
+    play(every_rule, series, expected)
+
+
+def test_a_worker_that_starts_anew_and_is_in_time_alerts_nobody(every_rule: Path) -> None:
+    """Its counters fall to 0, there is no latency for five minutes, and then 500 verdicts at once."""
+    verdicts, latency = "0+100x30 0x5 500+100x40", "0+100x30 stale _x5 500+100x40"
+    series = _worker(verdicts, latency, latency)
+    play(every_rule, series, [Fires(minute, LATE) for minute in range(0, 76, 3)])
+
+
+def test_a_worker_that_starts_anew_and_is_late_alerts(every_rule: Path) -> None:
+    series = _worker("0+100x30 0x5 5000x10", "0+100x30 stale _x5 5000x10", "0+100x30 stale _x5 0x10")
+    play(every_rule, series, [Fires(30, LATE), Fires(39, LATE, "window", ("1d", "1h", "3d", "6h"))])
+
+
+def test_a_worker_that_cannot_be_scraped_for_minutes_alerts_nobody(every_rule: Path) -> None:
+    """What it counted before is not counted again."""
+    course = "0+100x30 stale _x5 3600+100x40"
+    late = "0+99.9x30 stale _x5 3596.4+99.9x40"
+    play(every_rule, _worker(course, course, late), [Fires(minute, LATE) for minute in range(0, 76, 3)])
+
+
 def _judged(letters: dict[str, str], verdicts: str) -> dict[str, str]:
     own = 'job="truthgate", instance="a"'
     known = {f'truthgate_dead_letters_total{{{own}, stage="score", error_type="_OTHER"}}': "0x200"}
@@ -289,3 +326,27 @@ def test_verdicts_that_nobody_counts_are_told(rules: Path) -> None:
     }
     name = "TruthgateRatesStandStill"
     play(rules, series, [Fires(12, name), Fires(25, name, values=("warning",))])
+
+
+def test_a_watermark_that_stays_ahead_of_the_clock_is_told_until_the_clock_has_come_to_it(
+    rules: Path,
+) -> None:
+    """It is half a minute ahead, then ten; another deployment's does not matter."""
+    name, metric = "TruthgateRatesAhead", "truthgate_rates_watermark_age_seconds"
+    series = {
+        f'{metric}{{job="truthgate", instance="a"}}': "-30x9 -600+30x30",
+        f'{metric}{{job="other", instance="b"}}': "-600x40",
+    }
+    expected = [
+        Fires(9, name),
+        Fires(13, name),  # pending
+        Fires(16, name, values=("warning",)),
+        Fires(27, name, values=("warning",)),
+        Fires(29, name),  # a minute and less
+    ]
+    play(rules, series, expected)
+
+
+def test_a_watermark_that_jumps_ahead_for_a_moment_alerts_nobody(rules: Path) -> None:
+    series = {'truthgate_rates_watermark_age_seconds{job="truthgate", instance="a"}': "5x4 -600x3 5x20"}
+    play(rules, series, [Fires(minute, "TruthgateRatesAhead") for minute in (4, 7, 8, 9, 20)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -103,12 +103,40 @@ def panels(dashboard: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def queries(dashboard: Mapping[str, Any]) -> dict[str, str]:
-    """Give every query of the dashboard by the title of its panel and its letter."""
-    return {
-        f"{panel['title']} {target['refId']}": target["expr"]
+    """Give every query of the dashboard by its panel and its letter; titles alone are not unique."""
+    return _unique(
+        (f"{panel['title']} ({panel['id']}) {target['refId']}", target["expr"])
         for panel in panels(dashboard)
         for target in panel["targets"]
-    }
+    )
+
+
+def rule_expressions(deployment: Deployment) -> dict[str, str]:
+    """Give the expression of every rule by its name; rules of one alert are told apart by their labels."""
+    recordings = [(rule.record, rule.expression) for rule in rules(deployment, Recording)]
+    return _unique([*recordings, *((_name(alert), alert.expression) for alert in alerts(deployment))])
+
+
+def rule_operands(deployment: Deployment) -> dict[str, str]:
+    """Give what every recording computes, and what the conditions of every alert compare."""
+    recordings = [(rule.record, rule.expression) for rule in rules(deployment, Recording)]
+    compared = [
+        (f"{_name(alert)} {number}", operand)
+        for alert in alerts(deployment)
+        for number, operand in enumerate(operands(alert.expression))
+    ]
+    return _unique([*recordings, *compared])
+
+
+def _name(alert: Alert) -> str:
+    return " ".join([alert.name, *alert.labels.values()])
+
+
+def _unique(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    every = list(named)
+    found = dict(every)
+    assert len(found) == len(every), "two expressions have one name, so one of them would not be looked at"
+    return found
 
 
 def filled(expression: str, variables: Mapping[str, str] = VARIABLES) -> str:

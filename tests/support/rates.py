@@ -234,7 +234,6 @@ class Leadership:
         self._stopping = asyncio.Event()
         self._leader = RateLeader(
             settings,
-            Codec(),
             self.metrics.rates,
             Tracing(),
             lambda: self.leads,

@@ -316,6 +316,23 @@ def test_the_variables_of_the_sdk_count_where_the_settings_say_nothing_else(
         assert bool(collector.metrics) is is_exported
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "variable", "value"),
+    [
+        ("http://localhost:1", "OTEL_EXPORTER_OTLP_TIMEOUT", "abc"),
+        ("http://localhost:1", "OTEL_EXPORTER_OTLP_COMPRESSION", "zz"),
+        (None, "OTEL_METRICS_EXEMPLAR_FILTER", "zz"),
+    ],
+)
+def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
+    endpoint: str | None, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    settings = Settings(telemetry=TelemetrySettings(otlp_endpoint=endpoint))
+    with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"), open_metrics(settings):
+        pass
+
+
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(protocol: str) -> None:
     with hanging_collector() as endpoint, structlog.testing.capture_logs() as lines:

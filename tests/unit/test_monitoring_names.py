@@ -22,16 +22,22 @@ from tests.support.monitoring import (
     parts,
     queries,
     recorded,
+    rule_expressions,
     rules,
 )
 
 DEPLOYMENT = Deployment(Settings())
 RUNBOOK = (Path(monitoring.__file__).parent / "RUNBOOK.md").read_text("utf-8")
 EXPRESSIONS = {
-    **{getattr(rule, "record", None) or rule.name: rule.expression for rule in rules(DEPLOYMENT, object)},
+    **rule_expressions(DEPLOYMENT),
     **{name: filled(expression) for name, expression in queries(board(DEPLOYMENT)).items()},
 }
 SERIES = exported() | recorded(DEPLOYMENT) | OWN_SERIES
+
+
+def test_every_expression_of_rules_and_dashboard_is_looked_at() -> None:
+    targets = sum(len(panel["targets"]) for panel in panels(board(DEPLOYMENT)))
+    assert len(EXPRESSIONS) == targets + len(list(rules(DEPLOYMENT, object)))
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)

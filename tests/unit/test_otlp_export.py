@@ -12,11 +12,12 @@ import pytest
 from opentelemetry._logs import SeverityNumber
 from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import get_tracer_provider
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from streams.settings import Settings, TelemetrySettings, WrongSettings
 from streams.telemetry import tracing
 from streams.telemetry.otlp import Reported, span_exporter
+from streams.telemetry.refusals import refusals
 from streams.telemetry.tracing import Tracing, open_tracing
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 
@@ -151,3 +152,59 @@ def test_a_certificate_that_cannot_be_read_is_a_wrong_setting(tmp_path: Path) ->
         )
         with pytest.raises(WrongSettings, match="otlp_cafile"):
             span_exporter(settings)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "abc"),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "zz"),
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "100000"),
+        ("OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", "100000"),
+        ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "-1"),
+    ],
+)
+async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"):
+        async with open_tracing(_settings(otlp_endpoint="http://localhost:1")):
+            pass
+
+
+@pytest.mark.parametrize("text", ["no key 'a\nsecret' here", 'no key "secret" here', "no key 'it's secret'"])
+def test_a_refusal_is_one_line_without_values(text: str) -> None:
+    with pytest.raises(WrongSettings, match="no key \\.\\.\\.") as caught, refusals():
+        raise ValueError(text)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_refusal_without_words_tells_its_kind() -> None:
+    with pytest.raises(WrongSettings, match="KeyError"), refusals():
+        raise KeyError
+
+
+@pytest.mark.parametrize(
+    "value", ["secret\n", "sec\r\nX-Other: ret", "sec\x00ret", "sec\tret", " secret", "sécret"]
+)
+def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_told(value: str) -> None:
+    with pytest.raises(ValidationError, match="otlp_headers") as caught:
+        TelemetrySettings(otlp_headers={"authorization": SecretStr(value)})
+    (problem,) = caught.value.errors(include_input=False)
+    assert "authorization" in problem["msg"]
+    assert value not in problem["msg"]
+    assert "\n" not in problem["msg"]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "a\nb", "é"])
+def test_a_name_of_a_header_that_cannot_be_sent_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="characters that no HTTP header may have"):
+        TelemetrySettings(otlp_headers={name: SecretStr("x")})
+
+
+@pytest.mark.parametrize("value", ["", "x", "Bearer a.b-c_d~e+f/g==", "Basic dXNlcjpwYXNz"])
+def test_usual_headers_are_accepted(value: str) -> None:
+    headers = TelemetrySettings(otlp_headers={"X-Scope-OrgID": SecretStr(value)}).otlp_headers
+    assert headers["X-Scope-OrgID"].get_secret_value() == value

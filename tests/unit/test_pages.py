@@ -28,6 +28,11 @@ def health(clock: Clock) -> Health:
     return Health(LIMIT, clock)
 
 
+def dead_letters(text: str) -> float:
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    return sum(sample.value for sample in families["truthgate_dead_letters"].samples)
+
+
 async def ask(health: Health, path: str, metrics: Metrics | None = None) -> tuple[int, str]:
     pages = create_pages(health, (metrics or Metrics()).registry)
     async with TestClient(TestServer(pages)) as client, client.get(path) as response:
@@ -68,6 +73,19 @@ async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
     assert status == 200
     assert sample.labels == {"stage": "decode", "error_type": "truncated"}
     assert sample.value == 3
+
+
+async def test_all_who_scrape_within_half_a_second_get_one_text(health: Health, clock: Clock) -> None:
+    metrics = Metrics()
+    pages = create_pages(health, metrics.registry, clock=clock)
+    seen = []
+    async with TestClient(TestServer(pages)) as client:
+        for seconds in (0, 0.4, 0.2, 0.4):
+            clock.now += seconds
+            async with client.get("/metrics") as response:
+                seen.append(dead_letters(await response.text()))
+            metrics.answers.count_dead_letter("decode", "truncated")
+    assert seen == [0, 0, 2, 2]
 
 
 @pytest.mark.parametrize("path", ["/", "/admin", "/metrics/../etc"])

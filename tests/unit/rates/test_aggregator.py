@@ -14,7 +14,6 @@ from schemas import RateWindow
 from streams.rates.aggregator import RateAggregator, Taken
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import Outcome, milliseconds
-from streams.rates.progress import AggregatorProgress
 from streams.rates.rules import RateRules
 from streams.rates.windows import WindowSpec
 from tests.support.offline_rates import offline_rates
@@ -248,7 +247,7 @@ def _successor(aggregator: RateAggregator, read: list[Outcome], random: Random) 
     heir = RateAggregator(RULES)
     for one in replayed:
         heir.add(one)
-    heir.restore(AggregatorProgress.from_json(aggregator.progress().to_json()), aggregator.lates())
+    heir.restore(aggregator.progress(), aggregator.lates())
     return heir
 
 
