@@ -141,7 +141,7 @@ async def rates(
 ) -> AsyncIterator[None]:
     """Count the verdicts of all workers while ``leads`` says that it is for this one to do.
 
-    It does so in a thread of its own, and nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
+    Nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
     """
     if not settings.rates.enabled:
         yield

@@ -27,7 +27,7 @@ from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-#: The event loop judges answers too: counting keeps it for so long at most.
+#: The event loop fetches and sends too: counting keeps it for so long at most.
 _SLICE_SECONDS = 0.005
 _MS = 1_000
 
@@ -84,6 +84,7 @@ class Counting:
         """Take in again what was counted before."""
         async for record in _in_slices(records):
             if outcome := await self._read(record):
+                self._watermarks.appended(record.timestamp)
                 self._add(record, outcome)
 
     def restore(self) -> None:
@@ -97,6 +98,7 @@ class Counting:
             outcome = await self._read(record)
             taken = self._add(record, outcome) if outcome else None
             if outcome:
+                self._watermarks.appended(record.timestamp)
                 self._watermarks.seen(place_of(record), outcome.event_time)
             on_verdict(record, taken)
 

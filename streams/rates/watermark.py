@@ -14,11 +14,12 @@ class Watermarks:
 
     The watermark is the least of the partitions' greatest event times, without those that are read to their
     end and idle, for nothing came for ``idle_after``, or left behind, by more than ``most_behind``: a sender
-    of stale times does not hold up the others. When no partition is left it goes on from the greatest event
-    time by the time that has passed since that came, ``idle_after`` behind: windows close and alerts are
-    resolved when nothing more comes. It never goes back.
+    of stale times does not hold up the others. When no partition is left it goes on with the time that passes
+    after the newest record's timestamp, ``idle_after`` behind: windows close and alerts are resolved when
+    nothing more comes. It never goes back.
 
-    What time it is does not matter, only how much of it passes: a clock that is set wrong closes no window.
+    What this machine's clock shows does not matter, only how much time passes by it: one that is set wrong
+    closes no window.
 
     Args:
         partitions: all that are read; one of which nothing is known holds the watermark back.
@@ -46,8 +47,8 @@ class Watermarks:
         self._at_end: set[Partition] = set()
         self._value = value
         self._of_events = 0
-        self._newest = max(value, *self._event_times.values(), 0)
-        self._newest_since = clock()
+        self._newest = max((value, *self._event_times.values()))
+        self._appended, self._appended_at = value, clock()
 
     @property
     def event_times(self) -> dict[Partition, int]:
@@ -58,10 +59,14 @@ class Watermarks:
         """Take in one event; KeyError for a partition that is not followed."""
         if partition not in self._heard:
             raise KeyError(partition)
-        self._heard[partition] = now = self._clock()
+        self._heard[partition] = self._clock()
         self._event_times[partition] = max(event_time, self._event_times.get(partition, event_time))
-        if event_time > self._newest:
-            self._newest, self._newest_since = event_time, now
+        self._newest = max(self._newest, event_time)
+
+    def appended(self, timestamp: int) -> None:
+        """Take in the timestamp of a record, of those too that a predecessor has seen."""
+        if timestamp > self._appended:
+            self._appended, self._appended_at = timestamp, self._clock()
 
     def at_end(self, partition: Partition, reached: bool = True) -> None:
         """Take in whether there is nothing more to read of a partition now."""
@@ -98,7 +103,7 @@ class Watermarks:
         now = self._clock()
         heeded = [p for p in self._heard if p not in self._at_end or not self._is_silent(p, now)]
         if not heeded:
-            return self._newest + now - self._newest_since - self._idle_after if self._newest else 0
+            return self._appended + now - self._appended_at - self._idle_after if self._appended else 0
         slowest = min(self._event_times.get(partition, 0) for partition in heeded)
         self._of_events = max(self._of_events, slowest)
         return slowest

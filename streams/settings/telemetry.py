@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from streams.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
 
-#: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. A space at an end is no part of one.
+#: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. Spaces at its ends are not in it.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"([!-~]([ -~]*[!-~])?)?")
 
@@ -51,8 +51,8 @@ class TelemetrySettings(Section):
                 raise ValueError("a name has characters that no HTTP header may have in its name")
             if not _HEADER_VALUE.fullmatch(value.get_secret_value()):
                 raise ValueError(
-                    f"the value of {name} cannot be sent: it has a line break, a space at an end, or characters "
-                    "that are not printable ASCII"
+                    f"the value of {name} cannot be sent: it has a line break, a space at an end, or "
+                    "characters that are not printable ASCII"
                 )
         return headers
 

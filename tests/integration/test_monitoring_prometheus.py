@@ -149,9 +149,10 @@ class Watch:
         except AssertionError as error:
             raise AssertionError(f"without data: {self.without_data()}") from error
 
-    async def until_fires(self, alert: str) -> None:
-        """Wait until an alert fires."""
-        await self._until(lambda: alert in self._prometheus.alerts("firing"), f"{alert} fires")
+    async def until_fires(self, alert: str, labels: str) -> None:
+        """Wait until an alert fires with these labels."""
+        firing = f'ALERTS{{alertname="{alert}", alertstate="firing", {labels}}}'
+        await self._until(lambda: bool(self._prometheus.now(firing)), f"{alert} fires")
 
     async def until_resolves(self, alert: str) -> None:
         """Wait until an alert fires no more."""
@@ -177,8 +178,7 @@ async def test_queries_return_data_and_an_alert_fires_and_resolves(watched: Sett
             assert watch.without_data(), "before the first answer there are no latencies"
             true, untrue = await _told_apart(watched, replay)
             async with replay.going_on(untrue):
-                await watch.until_fires(HIGH)
-                assert prometheus.now(f'ALERTS{{alertname="{HIGH}", alert="half", severity="warning"}}')
+                await watch.until_fires(HIGH, 'alert="half", severity="warning"')
             async with replay.going_on(true):
                 await watch.until_resolves(HIGH)
             async with replay.going_on(_of_every_kind(true)):

@@ -83,11 +83,11 @@ def _exported(worker: Worker) -> dict[str, str]:
     return {family.name + ("_total" if family.type == "counter" else ""): family.type for family in families}
 
 
-def _refusal(settings: Settings) -> tuple[int, str]:
+def _refusal(settings: Settings, **variables: str) -> tuple[int, str]:
     """Start a worker that must end by itself; give its exit code and what it wrote."""
     done = subprocess.run(
         [sys.executable, "-m", "streams.cli", "worker"],
-        env=environment(settings),
+        env=environment(settings) | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,
@@ -308,6 +308,14 @@ async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics)
         code, output = _refusal(changed(quick, web={"host": "127.0.0.1", "port": port}))
     assert code == 2
     assert f"web.port {port}" in output
+    assert len(output.splitlines()) == 1
+
+
+async def test_a_variable_that_opentelemetry_refuses_is_told(quick: Settings, topics: Topics) -> None:
+    exporting = changed(quick, telemetry={"otlp_endpoint": "http://127.0.0.1:1"})
+    code, output = _refusal(exporting, OTEL_EXPORTER_OTLP_TIMEOUT="abc")
+    assert code == 2
+    assert "OTEL_EXPORTER_OTLP_TIMEOUT" in output
     assert len(output.splitlines()) == 1
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from streams.settings import LogSettings
 from streams.telemetry.logs import configure
@@ -17,7 +18,11 @@ def worker_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFi
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     configure(LogSettings(level="debug"))
+    structlog.configure(
+        cache_logger_on_first_use=False
+    )  # or other tests could not capture these loggers' lines
     yield caplog
+    structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.captureWarnings(capture=False)

@@ -18,7 +18,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.records import Verdict
-from streams.settings import ObjectiveSettings, Settings, TelemetrySettings
+from streams.settings import ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
 from streams.telemetry.export import open_metrics
 from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
 from streams.telemetry.metrics import Metrics

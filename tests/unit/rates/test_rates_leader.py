@@ -6,7 +6,6 @@ import asyncio
 import socket
 import time
 
-from schemas import Codec
 from streams.rates.leader import RateLeader
 from streams.settings import KafkaSettings, Settings
 from streams.telemetry.metrics import Metrics
@@ -27,7 +26,7 @@ def _failures(metrics: Metrics) -> float:
 
 async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() -> None:
     metrics, stopping = Metrics(), asyncio.Event()
-    leader = RateLeader(_nowhere(), Codec(), metrics.rates, Tracing(), lambda: True, stopping)
+    leader = RateLeader(_nowhere(), metrics.rates, Tracing(), lambda: True, stopping)
     task = asyncio.create_task(leader.run())
     await eventually(lambda: _failures(metrics) >= 2, "it tries again")
     assert _failures(metrics) < 5  # after 0.5 s and then 1 s
@@ -46,7 +45,7 @@ async def test_who_does_not_lead_does_nothing() -> None:
         asked += 1
         return False
 
-    leader = RateLeader(_nowhere(), Codec(), metrics.rates, Tracing(), leads, stopping)
+    leader = RateLeader(_nowhere(), metrics.rates, Tracing(), leads, stopping)
     task = asyncio.create_task(leader.run())
     await eventually(lambda: asked > 2, "it looks whether it leads")
     stopping.set()

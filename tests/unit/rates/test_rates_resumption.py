@@ -83,7 +83,8 @@ def _alert() -> RateAlert:
 def test_a_state_comes_back_as_it_was_left() -> None:
     lates = {WindowKey(1000, 500, "binary", ""): 2, WindowKey(1000, 0, "binary", "nl"): 0}
     left = replace(STATE, firing=(_alert(),), lates=lates)
-    assert state_in(dict(records_of(left, {}))) == left
+    records = dict(records_of(left, {}))
+    assert state_in(records, lates_in(records)) == left
 
 
 def test_only_lates_that_changed_are_written_and_those_that_are_gone_deleted() -> None:
@@ -92,20 +93,6 @@ def test_only_lates_that_changed_are_written_and_those_that_are_gone_deleted() -
     *written, (last, _) = records_of(left, {gone: 1, same: 1, changed: 2})
     assert sorted(value or b"" for _, value in written) == [b"", b"3"]
     assert last == b"progress"
-
-
-@pytest.mark.parametrize(
-    "value", [None, b"", b"nonsense", b"[]", b"{}", b'{"version": 2}', b'{"version": 1}']
-)
-def test_what_is_no_state_is_none(value: bytes | None) -> None:
-    assert state_in({b"progress": value}) is None
-
-
-@pytest.mark.parametrize(
-    "key", [b"", b"\xff", b"[]", b"7", b'["late", "x", 0, "a", "b"]', b'["other", 1, 0, "a", "b"]']
-)
-def test_what_is_no_late_is_left_out(key: bytes) -> None:
-    assert lates_in({key: b"1"}) == {}
 
 
 def test_a_replay_starts_at_the_first_verdict_that_still_matters() -> None:

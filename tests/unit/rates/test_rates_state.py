@@ -1,0 +1,167 @@
+"""Whatever stands in the topic of the state, it is read as what a leader wrote, or refused by one error."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from aiokafka import TopicPartition
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from schemas.records import LATEST
+from streams.enrichment.store import Origin
+from streams.rates.cells import WindowKey
+from streams.rates.outcome import milliseconds
+from streams.rates.progress import AggregatorProgress
+from streams.rates.state_format import NotOurs
+from streams.rates.state_topic import LeaderState, PartitionState, lates_in, state_in
+from streams.rates.windows import WindowSpec
+
+A = TopicPartition("verdicts.review", 0)
+STATE = LeaderState(
+    (Origin("cluster", "verdicts.review", "id-1"),),
+    {A: PartitionState(10, 4, 900)},
+    AggregatorProgress(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0}),
+)
+WRITTEN: dict[str, Any] = json.loads(STATE.progress())
+LATE_KEY = b'["late",1000,500,"binary","nl"]'
+LATE = {WindowKey(1000, 500, "binary", "nl"): 1}
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def _written(**changes: object) -> bytes:
+    return json.dumps(WRITTEN | changes).encode()
+
+
+def _bounds(**changes: object) -> bytes:
+    return _written(boundaries=WRITTEN["boundaries"] | changes)
+
+
+def _partition(*values: object) -> bytes:
+    return _written(partitions={"verdicts.review": [list(values)]})
+
+
+def test_no_progress_is_no_state() -> None:
+    assert state_in({}, {}) is None
+    assert state_in({b"progress": None}, {}) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"nonsense",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"version": 1}',
+        b'{"version":1,"origins":[],"partitions":[]}',
+        _written(version=2),
+        _written(version=True),
+        _written(origins=[["cluster", "topic"]]),
+        _written(origins=[["cluster", "topic", 7]]),
+        _written(firing=[{}]),
+        _partition(0, -1, 0, None),
+        _partition(0, 1, -1, None),
+        _partition(0, "1", 0, None),
+        _partition(0, 1.0, 0, None),
+        _partition(0, 2**63, 0, None),
+        _partition(0, 1, 2, None),
+        _partition(-1, 1, 0, None),
+        _partition(0, 1, 0, 10**18),
+        _bounds(watermark=10**18),
+        _bounds(watermark=float("inf")),
+        _bounds(watermark=float("nan")),
+        _bounds(watermark=-1),
+        _bounds(watermark="5000"),
+        _bounds(final_to=5_001),
+        _bounds(kept_from=5_001),
+        _bounds(floors=[[500, 1000, 0]]),
+        _bounds(floors=[[1000, 0, 0]]),
+        _bounds(watermark=0).replace(b'"watermark": 0', b'"watermark": ' + b"9" * 5_000),
+        STATE.progress() + b" " * 3_000_000,
+    ],
+    ids=lambda value: str(value[:60]),
+)
+def test_what_no_leader_wrote_is_refused(value: bytes) -> None:
+    with pytest.raises(NotOurs):
+        state_in({b"progress": value}, {})
+
+
+@given(st.data(), anything)
+def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, other: Any) -> None:
+    damaged: Any = copy.deepcopy(WRITTEN)
+    place: Any = damaged
+    while True:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if not (isinstance(place[key], dict | list) and place[key]) or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = other
+    try:
+        state = state_in({b"progress": json.dumps(damaged).encode()}, {})
+    except NotOurs:
+        return
+    assert state is not None
+    assert 0 <= state.boundaries.kept_from <= state.boundaries.watermark <= milliseconds(LATEST)
+    assert all(0 <= now.since <= now.position < 2**63 for now in state.partitions.values())
+    assert LeaderState.read(state.progress(), {}) == state
+
+
+@given(st.binary(max_size=200), st.binary(max_size=30))
+def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
+    assert lates_in({key: value, LATE_KEY: b"1"}) == LATE
+    with pytest.raises(NotOurs):
+        state_in({b"progress": value}, {})
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b"7",
+        b"{}",
+        b"[" * 100_000,
+        b'["late", "x", 0, "binary", "nl"]',
+        b'["other", 1, 0, "binary", "nl"]',
+        b'["late", Infinity, 0, "binary", "nl"]',
+        b'["late", 1e400, 0, "binary", "nl"]',
+        b'["late", 0, 0, "binary", "nl"]',
+        b'["late", 1000, -1000, "binary", "nl"]',
+        b'["late", 1000, 253402214399500, "binary", "nl"]',
+        b'["late", 1000, 0, "nobody\'s", "nl"]',
+        b'["late", 1000, 0, "binary", "Dutch"]',
+        b'["late", 1000, 0, "binary", "nl", 0]',
+        b'["late", ' + b"9" * 5_000 + b', 0, "binary", "nl"]',
+    ],
+    ids=lambda key: str(key[:60]),
+)
+def test_a_key_of_no_window_is_left_out(key: bytes) -> None:
+    assert lates_in({key: b"1", LATE_KEY: b"1"}) == LATE
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"-1", b"1.5", b"x", b"\xb2", b"9" * 5_000, b"1" + b"0" * 13, b"1_0"], ids=len
+)
+def test_a_late_that_is_no_count_is_left_out(value: bytes) -> None:
+    assert lates_in({LATE_KEY: value}) == {}
+
+
+def test_what_is_left_out_is_told_once_and_not_quoted() -> None:
+    with capture_logs() as lines:
+        lates_in({b"private": b"1", b"secret": b"1", LATE_KEY: b"hidden", b"deleted": None})
+    assert lines == [
+        {"event": "rates_state_ignored", "log_level": "warning", "error_type": "not_a_late", "records": 3}
+    ]
