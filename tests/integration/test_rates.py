@@ -10,6 +10,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin import RecordsToDelete
 
+from schemas import Codec
 from schemas.records import Verdict
 from streams.kafka import open_admin
 from streams.settings import AlertSettings, AlertThreshold, Settings
@@ -25,6 +26,7 @@ from tests.support.rates import (
     with_rates,
 )
 from tests.support.records import Outgoing, end_offsets, eventually, produce
+from tests.support.workers import changed
 
 SECOND = timedelta(seconds=1)
 
@@ -32,7 +34,7 @@ SECOND = timedelta(seconds=1)
 @pytest.fixture
 async def counted(settings: Settings) -> Settings:
     """Give settings with short windows, and make their topics."""
-    windows = [{"size": 10}, {"size": 60, "hop": 30}]
+    windows = [{"size": 10}, {"size": 20, "hop": 10}]
     quick = with_rates(settings, windows=windows, allowed_lateness=5, retention=1800, idle_after=1)
     await create_topics(quick)
     return quick
@@ -61,7 +63,6 @@ async def test_windows_are_told_while_open_final_once_and_corrected(counted: Set
         expected = await recounted(counted)
         await eventually(is_told, "all windows are told")
         assert len((await published_rates(counted)).final) < len(expected)
-        leader.ahead = 120
         before = await until_exact(counted)
         late = sample_verdict(1000, now - 300 * SECOND)
         await publish_verdicts(counted, [late, late])
@@ -72,7 +73,7 @@ async def test_windows_are_told_while_open_final_once_and_corrected(counted: Set
         assert leader.metric("rates_leader") == 1
     assert leader.metric("rates_leader") == 0
     corrected = {window for window, state in after.last.items() if state != before.last.get(window)}
-    assert {window.end - window.start for window in corrected} == {10 * SECOND, 60 * SECOND}
+    assert {window.end - window.start for window in corrected} == {10 * SECOND, 20 * SECOND}
     assert {after.last[window].late for window in corrected} == {1}
 
 
@@ -113,27 +114,37 @@ async def test_a_second_leader_goes_on_and_the_first_publishes_no_more(counted: 
         assert second.metric("rates_leader") == 1
 
 
+async def _everywhere(settings: Settings, time: datetime) -> None:
+    """Publish a verdict without a score, of this time, to each partition."""
+    verdict = sample_verdict(0, time, decision="review", score=None)
+    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
+    for topic in topics.outputs:
+        ids = (f"{topic} {number} {time}" for number in range(settings.topics.partitions))
+        values = [codec.encode(replace(verdict, verdict_id=each)) for each in ids]
+        records = [Outgoing(value, partition=number) for number, value in enumerate(values)]
+        await produce(settings.kafka, topic, records)
+
+
 async def test_an_alert_fires_and_is_resolved_once_whoever_leads(counted: Settings) -> None:
     begin = _ago(900).replace(second=0, microsecond=0)
     threshold = AlertThreshold(name="untrue", window=60, rate=0.2, minimum_answers=10)
-    alarming = counted.model_copy(update={"alerts": AlertSettings(thresholds=(threshold,))})
+    # Nothing is idle, so that time goes on only as verdicts tell.
+    patient = changed(counted, rates={"idle_after": 3600, "windows": [{"size": 60}]})
+    alarming = patient.model_copy(update={"alerts": AlertSettings(thresholds=(threshold,))})
     untrue = {"decision": "blocked", "score": 1.0}
     await publish_verdicts(alarming, [sample_verdict(n, begin + n * SECOND, **untrue) for n in range(90)])
-
-    def seconds_after_begin(seconds: float) -> float:
-        return (begin - datetime.now(UTC)).total_seconds() + seconds
 
     def fires(leader: Leadership) -> bool:
         labels = {"alert": "untrue", "message_type": "all", "language": "all", "window": "1m"}
         return leader.metric("alert_firing", severity="warning", **labels) == 1
 
+    await _everywhere(alarming, begin + 100 * SECOND)
     for _ in range(2):  # the second one finds that it fires already
         async with Leadership(alarming) as leader:
-            leader.ahead = seconds_after_begin(100)
             await eventually(lambda: fires(leader), "the alert fires")
             await leader.crash()
-    async with Leadership(alarming) as leader:
-        leader.ahead = seconds_after_begin(400)
+    await _everywhere(alarming, begin + 400 * SECOND)
+    async with Leadership(alarming):
 
         async def all_told() -> bool:
             return len(await published_alerts(alarming)) > 1

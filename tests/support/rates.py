@@ -222,14 +222,10 @@ async def publish_verdicts(settings: Settings, verdicts: Iterable[Verdict]) -> N
 
 
 class Leadership:
-    """A leader in this process, which believes that it leads while ``leads`` is True.
-
-    Its clock is ``ahead`` seconds ahead.
-    """
+    """A leader in this process, which believes that it leads while ``leads`` is True."""
 
     def __init__(self, settings: Settings, leads: bool = True) -> None:
         self.leads = leads
-        self.ahead = 0.0
         self.metrics = Metrics()
         self._stopping = asyncio.Event()
         self._leader = RateLeader(
@@ -238,7 +234,6 @@ class Leadership:
             Tracing(),
             lambda: self.leads,
             self._stopping,
-            lambda: time.time() + self.ahead,
         )
         self._task: asyncio.Task[None] | None = None
 
