@@ -106,4 +106,4 @@ def _state(board: Board) -> Text:
     text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
     for decision in STYLES:
         text.append(f"{board.decisions[decision]} {in_words(decision)}  ", STYLES[decision])
-    return text.append(f"{board.letters} dead letters", "dim")
+    return text.append(f"{board.letters} dead letter{'' if board.letters == 1 else 's'}", "dim")
