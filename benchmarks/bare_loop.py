@@ -13,13 +13,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from schemas import ChatbotAnswer, Codec
-from scoring.types import Passage
-from streams.enrichment.context import ContextSource, ResolvedContext
-from streams.judging import unjudged
-from streams.kafka import open_consumer, open_producer
+from scoring.values.types import Passage
+from streams.answers.context import ContextSource, ResolvedContext
+from streams.answers.verdict import make_verdict
+from streams.judging.judge import unjudged
+from streams.kafka.clients import open_consumer, open_producer
+from streams.kafka.topics import Topics, message_limits
 from streams.settings import Settings, load_settings
-from streams.topics import Topics, message_limits
-from streams.verdicts import make_verdict
 
 
 async def loop(settings: Settings, convert: Callable[[bytes], bytes]) -> None:

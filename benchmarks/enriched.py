@@ -15,13 +15,13 @@ from benchmarks.filled import settle
 from benchmarks.varied import asked, originals, varied_id
 from schemas import ChatbotAnswer, Codec, ContextPassage
 from scoring import Policy, Scorer
-from streams.enrichment.context import Documents, ResolvedContext, resolve_context
-from streams.enrichment.follower import DocumentFollower
-from streams.enrichment.store import DocumentStore
+from streams.answers.context import Documents, ResolvedContext, resolve_context
+from streams.answers.verdict import exchange_of
+from streams.documents.follower import DocumentFollower
+from streams.documents.store import DocumentStore
+from streams.judging.scorer_options import worker_options
 from streams.retrieval.service import Retrieval, open_retrieval
-from streams.scorer_options import worker_options
 from streams.settings import Settings
-from streams.verdicts import exchange_of
 
 _WAYS = ("inline", "by id", "retrieved")
 #: So many answers are in work at once.

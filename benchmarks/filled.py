@@ -17,8 +17,8 @@ import psutil
 
 from benchmarks.varied import WHEN, originals, varied
 from schemas import KnowledgeDocument
-from streams.enrichment.store import Change, DocumentStore
-from streams.enrichment.versions import document_version
+from streams.documents.store import Change, DocumentStore
+from streams.documents.versions import document_version
 from streams.retrieval.chunks import Chunk, cut
 from streams.retrieval.embedding import Embedder, Vectors, normalised, open_embedder
 from streams.retrieval.index import ChunkIndex

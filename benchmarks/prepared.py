@@ -23,9 +23,9 @@ from rich.console import Console
 
 from benchmarks.scoring import Language, scored_exchanges
 from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
-from scoring.kept_file import KeptFile
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.parsing import KeptParses, LazyParse, Parse, default_parser
+from scoring.storage.kept_file import KeptFile
+from scoring.text.parsing import KeptParses, LazyParse, Parse, default_parser
 from streams.cli.demo.sample import sample_documents
 
 _MEGABYTES = 100_000

@@ -23,7 +23,7 @@ import psutil
 from rich.console import Console
 
 from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
-from scoring.parsing import default_parser
+from scoring.text.parsing import default_parser
 from streams.cli.demo.sample import sample_answers, sample_documents
 
 Language = Literal["en", "nl"]
@@ -117,7 +117,7 @@ def growth(exchanges: Sequence[Exchange], language: Language) -> dict[str, dict[
 def memory(exchanges: Sequence[Exchange]) -> dict[str, float]:
     """Give the megabytes of a scoring process, forked from a server as the worker does it."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["scoring", "scoring.preload.pipelines"])
+    context.set_forkserver_preload(["scoring", "scoring.assessing.preload.pipelines"])
     with context.Pool(2) as pool:
         sizes = pool.map(_memory_after, [exchanges, exchanges], chunksize=1)
     return {name: statistics.mean(size[name] for size in sizes) for name in sizes[0]}

@@ -28,9 +28,9 @@ from rich.table import Table
 from schemas import ChatbotAnswer, Codec, ContextPassage, Verdict
 from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.embedded import EmbeddedKafka
-from streams.kafka import open_consumer, open_producer
+from streams.kafka.clients import open_consumer, open_producer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import KafkaSettings, Settings, TopicSettings, variable_name
-from streams.topics import Topics, create_topics
 
 _PARTITIONS = 4
 _LIMIT_SECONDS = 300.0

@@ -30,9 +30,9 @@ from rich.table import Table
 from benchmarks.stream import Contender, answers, measure
 from schemas import ChatbotAnswer, Codec
 from streams.embedded import EmbeddedKafka
-from streams.kafka import open_producer
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import KafkaSettings, Settings, TopicSettings, variable_name
-from streams.topics import Topics, create_topics
 
 _PARTITIONS = 4
 _WORKER = ("streams.cli", "worker")

@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from scoring.lexicon import Lexicon
-from scoring.text import words_of
-from scoring.types import Exchange
+from scoring.text.prepared import words_of
+from scoring.values.types import Exchange
 
 # Beyond this more text does not change the outcome, it only costs time.
 _CHARACTERS = 2_000

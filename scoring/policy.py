@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
 
-from scoring.reasons import Reason
-from scoring.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
+from scoring.values.reasons import Reason
+from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.

@@ -10,8 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
 
 pytest_plugins = ["tests.support.network"]

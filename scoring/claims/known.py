@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scoring.claims.reading import Claim, Sentence, sentences
-from scoring.text import PreparedText
+from scoring.text.prepared import PreparedText
 
 # Words of one root: "approve" and "approval", and in Dutch "factuur" and "conceptfactuur".
 _ROOT = 5

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from scoring.parsing import Parse
-from scoring.text import PreparedText
+from scoring.text.parsing import Parse
+from scoring.text.prepared import PreparedText
 
 # 2.500 and 2,500 are thousands in one language and fractions in the other; nobody writes three decimals.
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3}){1,4}")

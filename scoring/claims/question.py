@@ -9,7 +9,7 @@ from scoring.claims.alignment import Asked, coverage
 from scoring.claims.known import Known
 from scoring.claims.reading import Claim, content_of, sentences
 from scoring.lexicon import Lexicon
-from scoring.text import PreparedText
+from scoring.text.prepared import PreparedText
 
 # No question or answer of support has more words; what is left out of a longer one cannot cost time.
 _MOST_WORDS = 300

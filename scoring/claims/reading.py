@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from scoring.claims.quantities import limits
 from scoring.lexicon import Lexicon
-from scoring.parsing import NO_WORDS, Parse
-from scoring.text import PreparedText
+from scoring.text.parsing import NO_WORDS, Parse
+from scoring.text.prepared import PreparedText
 
 _SENTENCE_END = re.compile(r"[.!?](?:[\s*_\"”’')\]]|$)|;|:\s|\s[-–—]\s|\n[ \t]*\n")
 _ENDS_LINE = re.compile(r"[.!?:;][\s*_\"”’')\]]*$")

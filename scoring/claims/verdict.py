@@ -7,8 +7,8 @@ from itertools import islice
 
 from scoring.claims.reading import says_no
 from scoring.lexicon import Lexicon
-from scoring.parsing import NO_WORDS
-from scoring.text import PreparedText
+from scoring.text.parsing import NO_WORDS
+from scoring.text.prepared import PreparedText
 
 # "Yes, but not".
 _OPENING = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scoring.reasons import Reason
-from scoring.types import Decision, MessageType
+from scoring.values.reasons import Reason
+from scoring.values.types import Decision, MessageType
 
 RATINGS = (1, 2, 3, 4, 5)
 UNRATED = "unrated"

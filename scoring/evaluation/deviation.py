@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scoring.evaluation.cases import RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
-from scoring.types import HIGHEST, LOWEST
+from scoring.values.types import HIGHEST, LOWEST
 
 MARGIN = 1.0
 NEUTRAL = 3.0

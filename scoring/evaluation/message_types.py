@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scoring.evaluation.cases import Case, Group
 from scoring.evaluation.statistics import Estimate, Numbers, paired_estimates
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 
 ALL = "all"
 ALL_EQUAL = "all, types equal"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scoring.evaluation.cases import RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
-from scoring.types import Decision
+from scoring.values.types import Decision
 
 
 @dataclass(frozen=True, slots=True)

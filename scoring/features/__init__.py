@@ -1,6 +1,6 @@
 """The heuristics of the paper, each measured on its own."""
 
-from scoring.features.base import ContextText, Feature, Material, Resource
+from scoring.features.base import Feature, Resource
 from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
@@ -13,6 +13,7 @@ from scoring.features.statements_agree import StatementsAgree
 from scoring.features.subject_combination import SubjectCombination
 from scoring.features.verbatim_guide import VerbatimGuide
 from scoring.features.verdict_agrees import VerdictAgrees
+from scoring.text.material import ContextText, Material
 
 __all__ = [
     "CompanySpecificTerms",

@@ -2,44 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import Protocol
 
-from scoring.text import PreparedText
-from scoring.translated import original_spans
-from scoring.types import Evidence, FeatureValue
-
-# A verdict must fit a Kafka record whatever the answer holds; nobody reads more than this.
-MAX_EVIDENCE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ContextText:
-    """A document of the context, prepared; the preparation is shared by all answers that cite it."""
-
-    document_id: str
-    text: PreparedText
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """The texts of one exchange, all in one language.
-
-    ``answer`` is compared without its greeting and closing, ``whole_answer`` with them: what looks
-    like a closing may name a component. Without one, ``answer`` is whole. ``company_terms`` are the
-    folded words of the company's own language, or None where they are not known. ``untranslated`` is
-    the exchange as it came, where these texts are its translation.
-    """
-
-    question: PreparedText
-    answer: PreparedText
-    context: tuple[ContextText, ...]
-    whole_answer: PreparedText | None = None
-    company_terms: frozenset[str] | None = None
-    untranslated: Material | None = None
+from scoring.text.material import Material
+from scoring.values.types import FeatureValue
 
 
 class Resource(StrEnum):
@@ -73,19 +40,3 @@ class Feature(Protocol):
 
     def measure(self, material: Material) -> FeatureValue:
         """Measure the answer against question and context."""
-
-
-def span_evidence(
-    kind: str, answer: PreparedText, spans: Iterable[tuple[int, int]], document_id: str | None = None
-) -> tuple[Evidence, ...]:
-    """Return evidence for spans of the answer (character offsets), at most MAX_EVIDENCE.
-
-    For a translated answer it quotes the sentences of the original that the spans translate.
-    """
-    original, places = answer.original, spans
-    if answer.source is not None:
-        original, places = answer.source.text, original_spans(answer.source, spans)
-    return tuple(
-        Evidence(kind, original[start:end], start, end, document_id)
-        for start, end in islice(places, MAX_EVIDENCE)
-    )

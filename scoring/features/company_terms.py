@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Material, Resource, span_evidence
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 COMPANY_TERM = "company_term"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Material, Resource, span_evidence
+from scoring.features.base import Resource
 from scoring.lexicon import COMPLEXITY_KINDS
-from scoring.types import Evidence, FeatureValue
+from scoring.text.material import Material
+from scoring.text.spans import span_evidence
+from scoring.values.types import Evidence, FeatureValue
 
 
 class ComplexAnswer:
@@ -16,7 +18,7 @@ class ComplexAnswer:
     [0, 1] by steps of a quarter. Not applicable to an answer without words.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text import PreparedText
+    >>> from scoring.text.prepared import PreparedText
     >>> texts = "Can I?", "No, because it is closed."
     >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
     >>> value = ComplexAnswer().measure(Material(question, answer, context=()))

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from scoring.components import components
-from scoring.features.base import MAX_EVIDENCE, Material, Resource, span_evidence
+from scoring.components.marked import components
+from scoring.components.names import Component, Name
+from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
-from scoring.names import Component, Name
-from scoring.text import PreparedText
-from scoring.types import Evidence, FeatureValue
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.values.types import Evidence, FeatureValue
 
 UNDEFINED_COMPONENT = "undefined_component"
 UNDEFINED_PATH = "undefined_path"
@@ -40,7 +42,7 @@ class ComponentsDefined:
     most one is taken for wrong.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("Click **Save** on the tab **Leave**."))
     >>> answer = text("Click **Save** or **Undo**.")

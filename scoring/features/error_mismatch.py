@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scoring.error_codes import ErrorCode, error_codes
-from scoring.features.base import Material, Resource, span_evidence
-from scoring.stems import content_stems, first_places
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.error_codes import ErrorCode, error_codes
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.text.stems import content_stems, first_places
+from scoring.values.types import FeatureValue
 
 ERROR_MISMATCH = "error_mismatch"
 
@@ -41,7 +43,7 @@ class ErrorMismatch:
     paraphrase without any word of the documents is not noticed.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> codes = text("- **404**: the page does not exist.\n- **403**: you are not allowed to see it.")
     >>> answer = text("It means that you are not allowed to see it.")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.features.base import Material, Resource, span_evidence
-from scoring.parsing import NO_WORDS
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.material import Material
+from scoring.text.parsing import NO_WORDS
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 Hashes = NDArray[np.uint64]
 
@@ -44,7 +46,7 @@ class Hal:
     Dutch too it raises Spearman, from .33 to .43, since function words have the same neighbours in any text.
     Evidence: ``unsupported_words``, stretches of known words that are together in no window of any text.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> english = load_shipped()["en"]
     >>> def text(words): return PreparedText.of(words, english)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Material, Resource, span_evidence
-from scoring.stems import content_stems, first_places
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.material import Material
+from scoring.text.spans import span_evidence
+from scoring.text.stems import content_stems, first_places
+from scoring.values.types import FeatureValue
 
 
 class PromptOverlap:
@@ -15,7 +17,7 @@ class PromptOverlap:
     of each word in the answer.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text import PreparedText
+    >>> from scoring.text.prepared import PreparedText
     >>> texts = "Can I copy schedules?", "Copy it."
     >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
     >>> PromptOverlap().measure(Material(question, answer, context=())).value

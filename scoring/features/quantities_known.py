@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.claims import Claim, Quantity, aligned, known, numbers, quantities, sentences, units
-from scoring.features.base import MAX_EVIDENCE, Material, Resource, span_evidence
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.values.types import FeatureValue
 
 UNKNOWN_QUANTITY = "unknown_quantity"
 
@@ -32,9 +34,9 @@ class QuantitiesKnown:
     number in no text was unknown, and in 2 now, both calculated; so the policy holds such an answer and does
     not block it. Of his 34 guides with one thing changed, 7 of them a number in no text, it finds 6.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text import PreparedText
+    >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("The link works for 24 hours."))
     >>> value = QuantitiesKnown().measure(Material(text(""), text("It works for 48 hours."), (document,)))

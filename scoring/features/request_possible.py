@@ -19,10 +19,12 @@ from scoring.claims import (
     sentences,
     verdict,
 )
-from scoring.features.base import Material, Resource, span_evidence
+from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 DENIED_REQUEST = "denied_request"
 
@@ -53,7 +55,7 @@ class RequestPossible:
     answers that an independent reviewer wrote to be hard, 7 were, and now 4, which say in other words who
     does it instead: so the policy holds such an answer and does not block it.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("Rejecting several requests at once is not possible."))

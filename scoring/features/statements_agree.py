@@ -6,10 +6,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from scoring.claims import Aligned, Claim, Sentence, aligned, known, opposed, sentences
-from scoring.features.base import Material, Resource, span_evidence
+from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 CONTRADICTED_STATEMENT = "contradicted_statement"
 
@@ -44,7 +46,7 @@ class StatementsAgree:
     ones in either language, and in none of 44 true ones; of 165 true answers that an independent reviewer
     wrote to be hard, 4 were taken for untrue, and with these conditions 1. They cost 5 of 168 such sentences.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("A draft can be deleted. A final invoice cannot be deleted."))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.features.base import Material, Resource, span_evidence
-from scoring.text import PreparedText
-from scoring.types import FeatureValue
+from scoring.features.base import Resource
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 UNSUPPORTED_SUBJECT = "unsupported_subject"
 
@@ -23,7 +25,7 @@ class SubjectCombination:
 
     Evidence: ``unsupported_subject``, the span from subject to verb of each pair that no document has.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("The manager approves the leave."))

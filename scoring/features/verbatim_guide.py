@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.features.base import ContextText, Material, Resource, span_evidence
-from scoring.guides import Guide, Step, guides
+from scoring.features.base import Resource
+from scoring.guides.finding import Guide, Step, guides
+from scoring.guides.quoting import quotation
 from scoring.lexicon import Lexicon
-from scoring.parsing import NO_WORDS
-from scoring.text import PreparedText
-from scoring.types import Evidence, FeatureValue
-from scoring.verbatim import quotation
+from scoring.text.material import ContextText, Material
+from scoring.text.parsing import NO_WORDS
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.types import Evidence, FeatureValue
 
 VERBATIM_GUIDE = "verbatim_guide"
 DIFFERING_STEP = "differing_step"
@@ -33,7 +35,7 @@ class VerbatimGuide:
 
     Mistakes of chatbots change one number, one "not" or one button of a guide, which no cosine
     notices. So the evidence ``verbatim_guide``, on which the score rests, asks for more: the whole
-    answer is a quotation (see :func:`scoring.verbatim.quotation`). Otherwise a step that differs in
+    answer is a quotation (see :func:`scoring.guides.quoting.quotation`). Otherwise a step that differs in
     its words from all steps of the nearest guide (fillers of the lexicon apart) is a
     ``differing_step``.
 

@@ -19,9 +19,11 @@ from scoring.claims import (
     replies,
     verdict,
 )
-from scoring.features.base import ContextText, Material, Resource, span_evidence
+from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
-from scoring.types import FeatureValue
+from scoring.text.material import ContextText, Material
+from scoring.text.spans import span_evidence
+from scoring.values.types import FeatureValue
 
 CONTRADICTED_VERDICT = "contradicted_verdict"
 
@@ -57,9 +59,9 @@ class VerdictAgrees:
     for untrue, and after what they taught 4: what is true is worked out from several sentences or numbers.
     Of a third set's yes-or-no questions it answered hardly any: they share too few words with the documents.
 
-    >>> from scoring.features.base import ContextText
+    >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text import PreparedText
+    >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("Invoices are sent by e-mail. A final invoice cannot be deleted."))
     >>> texts = text("Can I delete a final invoice?"), text("Yes, just click the bin.")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.lexicon.phrases import PhraseList
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 
 _SHORTEST_STEM = 4
 COMPLEXITY_KINDS = ("perspective", "comparison", "example", "reasoning")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from scoring.lexicon.model import COMPLEXITY_KINDS, ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 
 T = TypeVar("T")
 

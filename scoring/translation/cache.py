@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from scoring.sqlite_file import error_name, is_damage, is_foreign, remove
+from scoring.storage.sqlite_file import error_name, is_damage, is_foreign, remove
 from scoring.translation.errors import TranslatorMisconfigured
 
 APPLICATION_ID = 0x74677472  # "tgtr", marks the file as ours in SQLite's header

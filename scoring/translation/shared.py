@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
-from scoring.types import TranslatedText
+from scoring.values.types import TranslatedText
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scoring.types import Segment, TranslatedText
+from scoring.values.types import Segment, TranslatedText
 
 # Every quantifier is bounded or possessive: no text makes a search go back over what it has read.
 _OPENING = re.compile(

@@ -19,7 +19,7 @@ from scoring.translation.observer import Observer
 from scoring.translation.providers import make_provider
 from scoring.translation.shared import RecentTexts, SharedWork
 from scoring.translation.splitting import assemble, pieces
-from scoring.types import Exchange, Passage, Segment, TranslatedText, Translation
+from scoring.values.types import Exchange, Passage, Segment, TranslatedText, Translation
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from aiokafka.structs import OffsetAndMetadata
 from streams.cli.letters import Letter
 from streams.cli.reading import partitions_of, snapshot
 from streams.cli.replayed import Replayed
-from streams.kafka import ServiceUnreachable, open_admin, open_consumer
+from streams.kafka.clients import ServiceUnreachable, open_admin, open_consumer
+from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
-from streams.topics import Topics
 
 # A cluster makes its offsets topic when the first group asks for it.
 _COORDINATOR_STARTS = (

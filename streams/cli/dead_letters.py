@@ -20,7 +20,7 @@ from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.resending import Chosen, Resent, replay
 from streams.delivery import dead_letters as header
-from streams.errors import Stage
+from streams.failures import Stage
 from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Look at what could not be judged, and send it again.")

@@ -31,8 +31,8 @@ from streams.cli import (
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.output import say, write_line
 from streams.cli.standard_output import OutputFailed, check_standard_output
-from streams.errors import InfrastructureFailure
-from streams.kafka import ServiceUnreachable
+from streams.failures import InfrastructureFailure
+from streams.kafka.clients import ServiceUnreachable
 from streams.settings import WrongSettings
 
 NAME = "truthgate"

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from schemas import KnowledgeDocument
 from streams.cli.exits import WrongUsage
 from streams.cli.lines import Complaints, Place, read
-from streams.enrichment.markdown_folder import BadFile, read_markdown_folder
+from streams.documents.markdown_folder import BadFile, read_markdown_folder
 
 MarkdownLanguage = Annotated[
     str | None,

@@ -9,8 +9,8 @@ from typing import Any
 from streams.cli.reading import Received
 from streams.cli.sending import Outgoing
 from streams.delivery import dead_letters as header
-from streams.delivery.received import Headers
-from streams.topics import Topics
+from streams.kafka.received import Headers
+from streams.kafka.topics import Topics
 
 # A next failure adds to the attempts and keeps the first time; all other reasons are of the last one.
 _KEPT = frozenset({header.ATTEMPTS, header.FIRST_FAILED_AT})

@@ -18,7 +18,7 @@ from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_l
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson
 from streams.cli.output import json_line, printable, progress, say, write_line
-from streams.enrichment.company_terms import count_given
+from streams.documents.company_terms import count_given
 
 app = typer.Typer(help="The words of the company's own language, from its help documents.")
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from streams.cli.letters import Letter
 from streams.cli.reading import Received, partitions_of, snapshot
 from streams.delivery import dead_letters as header
-from streams.kafka import open_consumer
+from streams.kafka.clients import open_consumer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 
 _Newest: TypeAlias = dict[int, tuple[int, Received]]  # by partition: the time that counts, and the record
 

@@ -18,8 +18,8 @@ from streams.cli.lines import Complaints, Place, count
 from streams.cli.options import ConfigFile, InputFileOrFolder
 from streams.cli.output import progress, say
 from streams.cli.sending import Outgoing, event_headers, open_codec, open_sender, send_all
+from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
-from streams.topics import Topics
 
 EVENT_TYPE = "truthgate.KnowledgeDocument"
 TOMBSTONE_TYPE = "truthgate.KnowledgeDocument.deleted"

@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import for_code
 
 from streams.cli.exits import WrongUsage
-from streams.kafka import ServiceUnreachable, check_reachable, open_admin, open_consumer
+from streams.kafka.clients import ServiceUnreachable, check_reachable, open_admin, open_consumer
 from streams.settings import KafkaSettings
 
 # After so much silence it is worth asking whether the cluster is still there.

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from schemas.records import Verdict, VerdictEvidence, VerdictPassage
+from streams.answers.evidence import offending
 from streams.cli.output import printable
-from streams.evidence import offending
 
 STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 

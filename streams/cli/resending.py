@@ -13,9 +13,9 @@ from streams.cli.newest import newest_of
 from streams.cli.output import say
 from streams.cli.sending import Outcome, Outgoing, open_sender
 from streams.delivery import dead_letters as header
-from streams.errors import BadAnswer
+from streams.failures import BadAnswer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 
 Chosen = Callable[[Letter], bool]
 Send = Callable[[Outgoing, Outcome], Awaitable[None]]

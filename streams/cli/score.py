@@ -16,7 +16,9 @@ from rich.progress import Progress
 from schemas import to_json
 from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
-from scoring.options import ScorerOptions
+from scoring.assessing.options import ScorerOptions
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
@@ -32,15 +34,13 @@ from streams.cli.scoring_options import (
     started,
     translated,
 )
-from streams.enrichment.company_terms import offline_terms
-from streams.enrichment.context import GivenDocuments
-from streams.errors import BadAnswer
-from streams.offline import OfflineJudge
-from streams.pool import ScoringPool
+from streams.documents.company_terms import offline_terms
+from streams.failures import BadAnswer
+from streams.judging.pool import ScoringPool
+from streams.judging.scorer_options import scorer_options
 from streams.retrieval.on_demand import retriever_on_demand
-from streams.scorer_options import scorer_options
 from streams.settings import Settings, load_settings
-from streams.translation import open_file_translation
+from streams.translating.opening import open_file_translation
 
 # Answers in work for each process: enough that none waits for input, few enough to bound memory.
 _WAITING_EACH = 16

@@ -8,10 +8,10 @@ import typer
 
 from schemas.jsonl import BadLine
 from schemas.records import Verdict
-from scoring.reasons import Reason
+from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.output import say
-from streams.pool import fork_server
+from streams.judging.pool import fork_server
 from streams.settings import MOST_PROCESSES, Settings
 
 # A process takes as long to start as to judge some answers; one that loads a pipeline for itself takes

@@ -14,11 +14,11 @@ from streams.cli.lines import Complaints, Place
 from streams.cli.reading import partitions_of
 from streams.delivery.lanes import Lanes
 from streams.delivery.publisher import Publisher
-from streams.delivery.received import Headers
-from streams.errors import BadAnswer
-from streams.kafka import open_producer
+from streams.failures import BadAnswer
+from streams.kafka.clients import open_producer
+from streams.kafka.received import Headers
+from streams.kafka.topics import message_limits
 from streams.settings import EncodingSettings, Settings
-from streams.topics import message_limits
 
 T = TypeVar("T")
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from schemas import Codec, DecodeError, Verdict, to_json
-from scoring.types import Decision
+from scoring.values.types import Decision
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
 from streams.cli.reading import Received, follow
 from streams.cli.render import ResultConsole, verdict_line
+from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
-from streams.topics import Topics
 
 
 def tail(

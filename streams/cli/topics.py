@@ -11,8 +11,8 @@ from streams.cli.exits import ExitCode
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
 from streams.cli.render import ResultConsole
+from streams.kafka.topics import TopicOutcome, TopicStatus, check_topics, create_topics
 from streams.settings import load_settings
-from streams.topics import TopicOutcome, TopicStatus, check_topics, create_topics
 
 app = typer.Typer(help="Make and check the topics, with their partitions, replication and retention.")
 

@@ -16,6 +16,6 @@ def worker(config: ConfigFile = None) -> None:
     Example: `TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS=kafka:9092 truthgate worker --config truthgate.toml`
     """
     settings = load_settings(config)
-    from streams.worker import run_worker  # noqa: PLC0415 - Faust and the scorer take a second to import
+    from streams.worker.run import run_worker  # noqa: PLC0415 - Faust and the scorer take a second to import
 
     raise typer.Exit(run_worker(settings))

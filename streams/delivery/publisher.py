@@ -10,8 +10,8 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooL
 
 from streams.delivery.dead_letters import DeadLetter, without_value
 from streams.delivery.limits import longest_send
-from streams.delivery.received import Headers
-from streams.errors import BadAnswer, InfrastructureFailure, Stage
+from streams.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.kafka.received import Headers
 
 #: What the broker, or the client on its behalf, answers when this one record is at fault.
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.records import RateAlert
-from streams.pages.documents import FiringAlert
+from streams.pages.views import FiringAlert
 from streams.rates.outcome import milliseconds
 
 _MOST_ALERTS: Final = 500

@@ -14,8 +14,8 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from streams.health import Health
-from streams.pages.documents import ALL, Blocked, Live, Series, Threshold
 from streams.pages.live import LiveData
+from streams.pages.views import ALL, Blocked, Live, Series, Threshold
 from streams.settings import Settings
 
 FRESH_SECONDS: Final = 0.5

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.records import Verdict, VerdictEvidence
-from scoring.reasons import Reason
-from streams.evidence import AT_FAULT, offending
-from streams.pages.documents import Blocked, BlockedAnswer, EvidenceCount, Excerpt, Piece, ReasonTold
+from scoring.values.reasons import Reason
+from streams.answers.evidence import AT_FAULT, offending
+from streams.pages.views import Blocked, BlockedAnswer, EvidenceCount, Excerpt, Piece, ReasonTold
 from streams.rates.outcome import milliseconds
 
 SHOWN_ANSWERS: Final = 20

@@ -11,14 +11,14 @@ from typing import Final
 import structlog
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
-from streams.kafka import ServiceUnreachable
+from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topics import Topics
 from streams.pages.alerts import FiringAlerts
 from streams.pages.blocked import SHOWN_ANSWERS, LastBlocked
-from streams.pages.documents import Source, WindowChoice
 from streams.pages.history import RateHistory
 from streams.pages.tail import Record, tail
+from streams.pages.views import Source, WindowChoice
 from streams.settings import Settings
-from streams.topics import Topics
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.enrichment.topic_identity import describe_topic
-from streams.kafka import check_reachable, open_consumer
+from streams.kafka.clients import check_reachable, open_consumer
+from streams.kafka.topic_identity import describe_topic
 from streams.settings import KafkaSettings
 
 Record: TypeAlias = ConsumerRecord

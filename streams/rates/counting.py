@@ -11,7 +11,7 @@ from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import Codec, DecodeError
 from schemas.outcome import VERDICT_OUTCOME
-from streams.enrichment.store import Origin
+from streams.kafka.topic_identity import Origin
 from streams.rates.aggregator import RateAggregator, Taken
 from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication

@@ -15,15 +15,15 @@ import structlog
 from aiokafka.errors import ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
+from streams.kafka.topics import Topics
+from streams.rates.instruments import RatesTelemetry
 from streams.rates.publication import open_rate_publisher
 from streams.rates.reader import open_reader
 from streams.rates.takeover import take_over
+from streams.rates.traces import Publications
 from streams.rates.turn import TopicsChanged, Turn
 from streams.settings import Settings
-from streams.telemetry.publications import Publications
-from streams.telemetry.rates import RatesTelemetry
 from streams.telemetry.tracing import Tracing
-from streams.topics import Topics
 
 log = structlog.get_logger(__name__)
 

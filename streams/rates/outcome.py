@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from scoring.language import stated_language
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 
 _TYPES: Final = frozenset(kind.value for kind in MessageType)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

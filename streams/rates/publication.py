@@ -11,11 +11,11 @@ from aiokafka import AIOKafkaProducer
 
 from schemas import Codec, RateAlert, RateWindow
 from schemas.records import rfc3339
-from streams.delivery.received import Headers
-from streams.kafka import open_producer
+from streams.kafka.clients import open_producer
+from streams.kafka.received import Headers
+from streams.kafka.topics import Topics
+from streams.rates.traces import Publications
 from streams.settings import Settings
-from streams.telemetry.publications import Publications
-from streams.topics import Topics
 
 ALL = "all"
 #: The brokers abort a transaction that is open for longer; who reads committed records waits until then.

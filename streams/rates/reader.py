@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.enrichment.store import Origin
-from streams.enrichment.topic_identity import describe_topic
-from streams.kafka import open_consumer
+from streams.kafka.clients import open_consumer
+from streams.kafka.topic_identity import Origin, describe_topic
 from streams.settings import KafkaSettings
 
 Offsets = Mapping[TopicPartition, int]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from streams.rates.instruments import ShownAlert, ShownRate
 from streams.rates.snapshot import ClosedWindow
 from streams.rates.thresholds import ThresholdState
 from streams.rates.windows import WindowSpec
-from streams.telemetry.rates import ShownAlert, ShownRate
 
 _UNKNOWN = "unknown"
 _ALL = "all"

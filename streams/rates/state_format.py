@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from schemas.records import LATEST, RateAlert
 from scoring.language import stated_language
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import milliseconds
 

@@ -15,8 +15,8 @@ import structlog
 from aiokafka import TopicPartition
 
 from schemas import RateAlert, to_json
-from streams.enrichment.store import Origin
-from streams.kafka import open_consumer
+from streams.kafka.clients import open_consumer
+from streams.kafka.topic_identity import Origin
 from streams.rates.cells import WindowKey
 from streams.rates.progress import AggregatorProgress
 from streams.rates.state_format import LATE, VERSION, NotOurs, read_late, read_late_key, read_progress

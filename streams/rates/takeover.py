@@ -7,13 +7,13 @@ from collections.abc import Callable
 import structlog
 
 from schemas import Codec
+from streams.kafka.topics import Topics
 from streams.rates.counting import Counting
 from streams.rates.reader import VerdictLog, VerdictReader
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
 from streams.rates.state_format import NotOurs
 from streams.rates.state_topic import Lates, LeaderState, Records, lates_in, read_records, state_in
 from streams.settings import Settings
-from streams.topics import Topics
 
 log = structlog.get_logger(__name__)
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import structlog
 
+from streams.rates.instruments import RatesTelemetry
 from streams.rates.leader import RateLeader
 from streams.settings import Settings
-from streams.telemetry.rates import RatesTelemetry
 from streams.telemetry.tracing import Tracing
 
 log = structlog.get_logger(__name__)

@@ -9,11 +9,11 @@ from aiokafka import ConsumerRecord
 
 from streams.rates.aggregator import Taken
 from streams.rates.counting import Counting
+from streams.rates.instruments import RatesTelemetry
 from streams.rates.publication import RatePublisher
 from streams.rates.reader import VerdictReader
 from streams.rates.shown import shown_alerts, shown_rates
-from streams.telemetry.publications import Publications
-from streams.telemetry.rates import RatesTelemetry
+from streams.rates.traces import Publications
 
 _POLL_SECONDS = 0.2
 #: How often it is looked at whether the topics are still the same, and verdicts arrive.

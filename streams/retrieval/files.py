@@ -19,7 +19,7 @@ from platformdirs import user_cache_path
 from schemas import KnowledgeDocument
 from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_lexicons
-from streams.enrichment.versions import document_version
+from streams.documents.versions import document_version
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.index import ChunkIndex, remove
 from streams.retrieval.indexed import WHOLE, IndexedDocument, NoIndex

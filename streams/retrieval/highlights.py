@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from snowballstemmer import stemmer
 
 from scoring.lexicon import Lexicon
-from scoring.text import words_of
+from scoring.text.prepared import words_of
 from streams.retrieval.languages import STEMMERS
 
 _SHORTEST = 3  # letters of a word that counts where no lexicon says which words carry content

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from schemas import KnowledgeDocument
-from streams.errors import EXIT_UNREACHABLE, InfrastructureFailure
+from streams.failures import EXIT_UNREACHABLE, InfrastructureFailure
 from streams.retrieval.embedding import EmbeddingFailed
 from streams.retrieval.types import Retriever
 from streams.settings import Settings, WrongSettings

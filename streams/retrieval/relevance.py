@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoring.lexicon import Lexicon
-from scoring.text import words_of
+from scoring.text.prepared import words_of
 from streams.retrieval.types import Hit
 
 _LETTERS = 5  # words that begin alike are taken for one: "facturen" and "factuur", with no stemmer

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from streams.directory_lock import lock_directory
-from streams.enrichment.store import DocumentStore
+from streams.documents.directory_lock import lock_directory
+from streams.documents.store import DocumentStore
 from streams.retrieval.builder_process import Builder, BuilderProcess
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.indexed import is_folder

@@ -11,8 +11,8 @@ from typing import Self
 
 import structlog
 
-from streams.enrichment.store import DocumentStore, Snapshot
-from streams.errors import InfrastructureFailure
+from streams.documents.store import DocumentStore, Snapshot
+from streams.failures import InfrastructureFailure
 from streams.retrieval.builder import Optimise, Put, Remove
 from streams.retrieval.builder_process import Builder, BuilderFailed
 from streams.retrieval.indexed import IndexedDocument, is_folder, table_folder

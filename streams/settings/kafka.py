@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from streams.addresses import HttpUrl, Servers
+from streams.settings.addresses import HttpUrl, Servers
 from streams.settings.base import YEAR_HOURS, Seconds, Section
 
 

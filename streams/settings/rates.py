@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from scoring.types import MessageType
+from scoring.values.types import MessageType
 from streams.settings.base import DAY_SECONDS, Seconds, Section, repeated
 
 MOST_OVERLAPPING = 1_440

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from streams.addresses import HttpUrl
+from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
 
 

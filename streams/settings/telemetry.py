@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from streams.addresses import HttpUrl
+from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
 
 #: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. Spaces at its ends are not in it.

@@ -8,7 +8,7 @@ from typing import Literal
 from platformdirs import user_cache_path
 from pydantic import Field, SecretStr, model_validator
 
-from streams.addresses import HttpUrl
+from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
 
 

@@ -24,7 +24,7 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 from prometheus_client import CollectorRegistry
 
-from scoring.version import SCORER_VERSION
+from scoring.values.version import SCORER_VERSION
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from prometheus_client.process_collector import ProcessCollector
 
-from scoring.version import SCORER_VERSION
+from scoring.values.version import SCORER_VERSION
 from streams.telemetry.instruments import Instruments, Label
 
 _SUFFIXES = {"By": "_bytes", "s": "_seconds", "": ""}

@@ -10,7 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.propagators.textmap import Getter
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from streams.delivery.received import Headers
+from streams.kafka.received import Headers
 
 _PARENT, _STATE = "traceparent", "tracestate"
 _FIELDS = frozenset({_PARENT, _STATE})

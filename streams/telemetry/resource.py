@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
-from scoring.version import SCORER_VERSION
-from streams.instance import instance_id
+from scoring.values.version import SCORER_VERSION
+from streams.kafka.instance import instance_id
 from streams.settings import KafkaSettings
 
 

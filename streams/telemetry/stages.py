@@ -20,8 +20,8 @@ from opentelemetry.trace import (
 )
 from opentelemetry.util.types import AttributeValue
 
-from scoring.types import Timing
-from streams.errors import BadAnswer
+from scoring.values.types import Timing
+from streams.failures import BadAnswer
 
 Attributes = Mapping[str, AttributeValue]
 Observe = Callable[[str, float], None]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from opentelemetry._logs import Logger
 from opentelemetry.trace import Span, SpanContext, Tracer
 
-from scoring.types import Timing
-from scoring.version import SCORER_VERSION
+from scoring.values.types import Timing
+from scoring.values.version import SCORER_VERSION
 from streams.settings import Settings, TelemetrySettings
 from streams.telemetry.otlp import exports, log_exporter, span_exporter
 from streams.telemetry.refusals import refusals

@@ -11,8 +11,8 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.documents import document_record
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import Outgoing, eventually, produce

@@ -12,10 +12,10 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from streams.cli.exits import ExitCode
 from streams.delivery import dead_letters
 from streams.embedded import EmbeddedKafka
-from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE
-from streams.kafka import open_admin
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
+from streams.kafka.clients import open_admin
+from streams.kafka.topics import Topics, create_topics, specifications
 from streams.settings import Settings
-from streams.topics import Topics, create_topics, specifications
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot

@@ -12,9 +12,9 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
-from streams.errors import EXIT_SOFTWARE
+from streams.failures import EXIT_SOFTWARE
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.faults.conftest import Scale
 from tests.support.chatbot import Chatbot
 from tests.support.documents import numbered_documents, sample_documents

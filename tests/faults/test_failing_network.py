@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import EmbeddedKafka
-from streams.errors import EXIT_UNREACHABLE
+from streams.failures import EXIT_UNREACHABLE
+from streams.kafka.topics import create_topics
 from streams.settings import Settings
-from streams.topics import create_topics
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot

@@ -9,9 +9,9 @@ import pytest
 
 from schemas import Codec
 from streams.delivery import dead_letters
-from streams.kafka import open_producer
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
 from tests.support.records import Outgoing, committed, eventually, produce
 from tests.support.workers import Worker, changed

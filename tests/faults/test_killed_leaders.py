@@ -13,8 +13,8 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import PublishedRates, until_exact, with_rates
 from tests.support.records import end_offsets, eventually, produce

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.faults.conftest import Scale
 from tests.support.chatbot import Chatbot
 from tests.support.documents import sample_documents

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.commands import truthgate, variables
 from tests.support.records import Outgoing, consume_all, consume_count, produce
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument, Verdict
 from scoring.company_terms import load
-from streams.enrichment.company_terms import FILE_NAME
+from streams.documents.company_terms import FILE_NAME
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import DEADLINE_SECONDS, Outgoing, eventually, produce

@@ -19,20 +19,20 @@ from aiokafka.admin import NewPartitions, NewTopic
 from aiokafka.protocol.metadata import MetadataRequest
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
-from scoring.reasons import Reason
-from streams import resources
+from scoring.values.reasons import Reason
+from streams.answers.context import ContextSource, resolve_context
 from streams.cli.letters import Letter
-from streams.enrichment.changes import BadDocument
-from streams.enrichment.context import ContextSource, resolve_context
-from streams.enrichment.follower import DocumentFollower, DocumentsLost
-from streams.enrichment.store import DocumentStore
-from streams.enrichment.store_file import DATABASE_NAME, StoreNotUsable
-from streams.enrichment.topic_identity import describe_topic, read_description
-from streams.enrichment.versions import document_version
-from streams.kafka import open_admin, open_consumer, open_producer
+from streams.documents.changes import BadDocument
+from streams.documents.follower import DocumentFollower, DocumentsLost
+from streams.documents.store import DocumentStore
+from streams.documents.store_file import DATABASE_NAME, StoreNotUsable
+from streams.documents.versions import document_version
+from streams.kafka.clients import open_admin, open_consumer, open_producer
+from streams.kafka.topic_identity import describe_topic, read_description
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.telemetry.metrics import Metrics
-from streams.topics import Topics
+from streams.worker.metrics import Metrics
+from streams.worker.run import parts as resources
 from tests.support.records import Outgoing, consume_all, eventually, produce
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec, KnowledgeDocument
+from streams.documents.follower import DocumentFollower, DocumentsLost
+from streams.documents.store import DocumentStore
 from streams.embedded import EmbeddedKafka
-from streams.enrichment.follower import DocumentFollower, DocumentsLost
-from streams.enrichment.store import DocumentStore
-from streams.kafka import ServiceUnreachable
+from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.records import Outgoing, eventually, produce
 

@@ -15,7 +15,7 @@ from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 
 from streams.embedded import EmbeddedKafka
 from streams.embedded.ports import free_ports
-from streams.kafka import (
+from streams.kafka.clients import (
     CredentialsRefused,
     ServiceUnreachable,
     check_reachable,
@@ -24,8 +24,8 @@ from streams.kafka import (
     open_consumer,
     open_producer,
 )
+from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
-from streams.topics import Topics
 from tests.support.records import consume_count, eventually, produce
 from tests.support.secure import PASSWORD, USER, make_certificate, scram_over_tls, scram_user
 from tests.support.tcp_proxy import TcpProxy

@@ -19,13 +19,13 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka import open_producer
+from streams.answers.verdict import verdict_id
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics, create_topics
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
-from streams.verdicts import verdict_id
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.libretranslate import LibreTranslate
 from tests.support.monitoring import board, filled, queries, rule_operands

@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from schemas import Codec
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.chromium import chromium, opened
 from tests.support.pages import blocked_verdict, rate_alert
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates

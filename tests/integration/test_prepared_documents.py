@@ -7,9 +7,9 @@ from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
-from streams.scorer_options import PREPARED_NAME
+from streams.judging.scorer_options import PREPARED_NAME
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import Outgoing, produce
 from tests.support.workers import Worker, changed

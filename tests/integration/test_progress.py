@@ -10,13 +10,13 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from faust.types import TP
 
-from streams.errors import EXIT_SOFTWARE, InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health, Progress
-from streams.kafka import connection, open_admin, open_consumer
-from streams.progress import ProgressProbe
+from streams.kafka.clients import connection, open_admin, open_consumer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.telemetry.metrics import Metrics
-from streams.topics import Topics, create_topics
+from streams.worker.metrics import Metrics
+from streams.worker.probe import ProgressProbe
 from tests.support.records import DEADLINE_SECONDS, Outgoing, committed, eventually, produce
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from streams.delivery.dead_letters import DeadLetter
 from streams.delivery.publisher import Publisher
-from streams.errors import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
-from streams.kafka import open_producer
+from streams.failures import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics, message_limits
 from streams.settings import Settings
-from streams.topics import Topics, message_limits
 from tests.support.records import consume_all
 
 HEADERS = (("ce_id", b"1"), ("trace", b"one"), ("trace", b"two"))

@@ -12,9 +12,9 @@ from aiokafka.admin import RecordsToDelete
 
 from schemas import Codec
 from schemas.records import Verdict
-from streams.kafka import open_admin
+from streams.kafka.clients import open_admin
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import AlertSettings, AlertThreshold, Settings
-from streams.topics import Topics, create_topics
 from tests.support.rates import (
     Leadership,
     publish_verdicts,

@@ -14,9 +14,9 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka import open_admin
+from streams.kafka.clients import open_admin
+from streams.kafka.topics import Topics, create_topics, specifications
 from streams.settings import Settings
-from streams.topics import Topics, create_topics, specifications
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import until_exact, with_rates
 from tests.support.records import eventually, produce

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.documents import numbered_documents
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import produce

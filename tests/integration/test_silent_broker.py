@@ -10,10 +10,10 @@ import pytest
 
 from streams.delivery.publisher import Publisher
 from streams.embedded import EmbeddedKafka
-from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.kafka import open_producer
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.records import eventually
 from tests.support.tcp_proxy import TcpProxy

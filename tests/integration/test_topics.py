@@ -3,9 +3,16 @@
 import pytest
 from aiokafka.admin import NewTopic
 
-from streams.kafka import open_admin, open_producer
+from streams.kafka.clients import open_admin, open_producer
+from streams.kafka.topics import (
+    TopicOutcome,
+    Topics,
+    TopicStatus,
+    check_topics,
+    create_topics,
+    message_limits,
+)
 from streams.settings import Settings, TopicSettings, WrongSettings
-from streams.topics import TopicOutcome, Topics, TopicStatus, check_topics, create_topics, message_limits
 from tests.support.records import Outgoing, consume_all, produce
 
 

@@ -13,8 +13,8 @@ from opentelemetry.trace import SpanContext
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.topics import Topics, create_topics
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
 from tests.support.libretranslate import LibreTranslate
 from tests.support.otlp import OtlpReceiver, ReceivedSpan, attributes, hanging_collector

@@ -13,9 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
+from streams.answers.verdict import verdict_id
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
-from streams.verdicts import verdict_id
 from tests.support.commands import truthgate
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.libretranslate import LibreTranslate

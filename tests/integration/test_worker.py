@@ -22,11 +22,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE
-from streams.kafka import open_admin, open_consumer
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
+from streams.kafka.clients import open_admin, open_consumer
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from streams.telemetry.reference import PAGE
-from streams.topics import Topics, create_topics
+from streams.worker.reference import PAGE
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.otlp import OtlpReceiver, hanging_collector

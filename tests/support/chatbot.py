@@ -13,9 +13,9 @@ from aiokafka.errors import KafkaError
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka import ServiceUnreachable, open_producer
+from streams.kafka.clients import ServiceUnreachable, open_producer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
 from tests.support.ledger import outgoing
 from tests.support.records import Outgoing, eventually
 

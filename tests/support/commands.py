@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from streams.cli.entry import run
-from streams.pool import fork_server
+from streams.judging.pool import fork_server
 from streams.settings import Settings
 
 DEADLINE_SECONDS = 180.0

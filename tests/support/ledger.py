@@ -14,11 +14,11 @@ from aiokafka import ConsumerRecord
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
+from streams.answers.verdict import verdict_id
 from streams.delivery import dead_letters
-from streams.kafka import open_consumer
+from streams.kafka.clients import open_consumer
+from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.topics import Topics
-from streams.verdicts import verdict_id
 from tests.support.records import Outgoing, consume_all
 
 _POLL_MILLISECONDS = 200

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from schemas import KnowledgeDocument
-from streams.enrichment.store import Change, DocumentStore
+from streams.documents.store import Change, DocumentStore
 from streams.retrieval.builder import Work, Workbench, failed
 from streams.retrieval.builder_process import BuilderFailed
 from streams.retrieval.service import Retrieval, open_retrieval

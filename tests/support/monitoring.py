@@ -15,7 +15,7 @@ from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules
 from streams.monitoring.rules import Alert, Recording
-from streams.telemetry.metrics import Metrics
+from streams.worker.metrics import Metrics
 
 #: What Prometheus adds to every series, and the series that it makes itself.
 SCRAPED = frozenset({"job", "instance", "namespace"})

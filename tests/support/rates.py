@@ -16,13 +16,13 @@ from typing import Any, NamedTuple, Self
 from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
-from streams.kafka import open_consumer, open_producer
+from streams.kafka.clients import open_consumer, open_producer
+from streams.kafka.topics import Topics
 from streams.rates.leader import RateLeader
 from streams.rates.outcome import instant, outcome_of
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.metrics import Metrics
 from streams.telemetry.tracing import Tracing
-from streams.topics import Topics
+from streams.worker.metrics import Metrics
 from tests.support.offline_rates import offline_rates
 from tests.support.records import DEADLINE_SECONDS, end_offsets, eventually
 from tests.support.workers import changed

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from schemas import Verdict
+from streams.answers.verdict import verdict_id
 from streams.rates import Tally, counted
-from streams.verdicts import verdict_id
 
 # The terminal shows a few; the rest is counted.
 _RECENT = 100

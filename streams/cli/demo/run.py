@@ -20,8 +20,8 @@ from streams.cli.lines import Complaints
 from streams.cli.output import say
 from streams.cli.reading import follow
 from streams.cli.sending import Outgoing, event_headers, open_sender, send_all
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings, variable_name
-from streams.topics import Topics, create_topics
 
 _SOURCE = "/truthgate/demo"
 _START_SECONDS = 300.0  # models are read and documents indexed, on whatever machine this is

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas import Verdict
+from streams.answers.evidence import offending
 from streams.cli.demo.board import Board
 from streams.cli.render import STYLES, excerpt, in_words, score, verdict_line
-from streams.evidence import offending
 from streams.rates import Tally
 
 _REFRESHES_A_SECOND = 8

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schemas import KnowledgeDocument
-from scoring.version import SCORER_VERSION
+from scoring.values.version import SCORER_VERSION
+from streams.answers.context import GivenDocuments
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
@@ -28,9 +29,8 @@ from streams.cli.scoring_options import (
     started,
     translated,
 )
-from streams.enrichment.company_terms import offline_terms
-from streams.enrichment.context import GivenDocuments
-from streams.scorer_options import scorer_options
+from streams.documents.company_terms import offline_terms
+from streams.judging.scorer_options import scorer_options
 from streams.settings import Settings, load_settings
 
 if TYPE_CHECKING:

@@ -11,18 +11,19 @@ from pathlib import Path
 from rich.progress import Progress
 
 from schemas import KnowledgeDocument
-from scoring.options import ScorerOptions
+from scoring.assessing.options import ScorerOptions
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
 from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, without_context
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
 from streams.cli.output import indexing_bar
 from streams.cli.scoring_options import translated
-from streams.enrichment.context import GivenDocuments
-from streams.offline import OfflineJudge
-from streams.pool import ScoringPool
+from streams.judging.pool import ScoringPool
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings
-from streams.translation import Translation, open_file_translation
+from streams.translating.opening import open_file_translation
+from streams.translating.step import Translation
 
 # Answers in work for each process: enough that none waits for input, few enough to bound memory.
 _WAITING_EACH = 16

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scoring.evaluation import RATINGS, Case, Correlation, correlation
-from scoring.types import Decision
+from scoring.values.types import Decision
 from streams.cli.evaluate.ways import in_words
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.

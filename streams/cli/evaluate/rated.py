@@ -12,14 +12,14 @@ from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
 from scoring.evaluation import Case
-from scoring.reasons import Reason
-from scoring.types import Decision, MessageType
+from scoring.values.reasons import Reason
+from scoring.values.types import Decision, MessageType
+from streams.answers.offline import OfflineJudge
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, read
 from streams.cli.output import say
 from streams.cli.scoring_options import tell_late
-from streams.errors import BadAnswer
-from streams.offline import OfflineJudge
+from streams.failures import BadAnswer
 
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 

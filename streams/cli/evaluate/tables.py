@@ -26,8 +26,8 @@ from scoring.evaluation import (
     Share,
     TypeTable,
 )
-from scoring.reasons import Reason
-from scoring.types import Decision
+from scoring.values.reasons import Reason
+from scoring.values.types import Decision
 from streams.cli.evaluate import ways
 from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain
 from streams.cli.render import in_words

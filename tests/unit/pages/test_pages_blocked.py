@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schemas.records import VerdictEvidence
 from streams.pages.blocked import LastBlocked, excerpt, pieces
-from streams.pages.documents import EvidenceCount
+from streams.pages.views import EvidenceCount
 from tests.support.pages import blocked_verdict
 
 FAULT, SEEN = "undefined_component", "defined_component"

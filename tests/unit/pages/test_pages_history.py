@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from streams.pages.documents import WindowChoice
 from streams.pages.history import RateHistory
+from streams.pages.views import WindowChoice
 from streams.rates.outcome import milliseconds
 from streams.rates.wilson import wilson_interval
 from tests.support.pages import BEGIN, later, rate_window

@@ -8,8 +8,8 @@ import time
 
 from streams.rates.leader import RateLeader
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.metrics import Metrics
 from streams.telemetry.tracing import Tracing
+from streams.worker.metrics import Metrics
 from tests.support.records import eventually
 
 

@@ -9,7 +9,7 @@ import pytest
 from aiokafka import TopicPartition
 
 from schemas import RateAlert
-from streams.enrichment.store import Origin
+from streams.kafka.topic_identity import Origin
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import instant
 from streams.rates.progress import AggregatorProgress

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from schemas.records import LATEST
-from streams.enrichment.store import Origin
+from streams.kafka.topic_identity import Origin
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import milliseconds
 from streams.rates.progress import AggregatorProgress

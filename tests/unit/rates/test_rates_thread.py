@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 
 from streams.rates.thread import LoopThread, counting_aside
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.metrics import Metrics
 from streams.telemetry.tracing import Tracing
+from streams.worker.metrics import Metrics
 from tests.support.records import eventually
 
 _place: ContextVar[str] = ContextVar("_place")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.enrichment.store import DocumentStore
+from streams.documents.store import DocumentStore
 from streams.retrieval import embedding
 from streams.settings import DocumentSettings, RetrievalSettings, Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, Service, put

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from scoring.reasons import Reason
-from streams.enrichment.context import GivenDocuments
-from streams.errors import InfrastructureFailure
-from streams.judging import ScoringOff
-from streams.offline import OfflineJudge
+from scoring.values.reasons import Reason
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
+from streams.failures import InfrastructureFailure
+from streams.judging.judge import ScoringOff
 from streams.retrieval import files
 from streams.retrieval.embedding import EmbeddingFailed
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.enrichment.store import Change, DocumentStore
+from streams.documents.store import Change, DocumentStore
 from streams.retrieval.index import ChunkIndex
 from streams.retrieval.indexed import NoIndex
 from streams.retrieval.layout import BuiltWith

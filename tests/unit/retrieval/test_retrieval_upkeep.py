@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.enrichment.store import DocumentStore
+from streams.documents.store import DocumentStore
 from streams.retrieval.service import Retrieval, index_location
 from streams.retrieval.types import RetrievalUnavailable
 from streams.retrieval.upkeep import IndexUpkeep

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from scoring.features import ContextText, Material
 from scoring.lexicon import load_shipped
-from scoring.text import PreparedText
+from scoring.text.prepared import PreparedText
 
 LEXICONS = load_shipped()
 

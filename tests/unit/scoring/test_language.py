@@ -3,9 +3,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from scoring_support import LEXICONS
 
 from scoring.language import LanguageDetector, stated_language
+from tests.unit.scoring.scoring_support import LEXICONS
 
 DETECTOR = LanguageDetector(LEXICONS.values())
 SENTENCES = tomllib.loads((Path(__file__).parent / "data" / "sentences.toml").read_text(encoding="utf-8"))

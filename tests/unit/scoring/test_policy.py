@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from scoring.policy import Assessment, Override, Policy
-from scoring.reasons import Reason, describe
-from scoring.types import Decision, MessageType, Refuses
+from scoring.values.reasons import Reason, describe
+from scoring.values.types import Decision, MessageType, Refuses
 
 
 def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen

@@ -1,0 +1,1 @@
+"""From an exchange to its assessment: message type, refusal, features, score."""

@@ -1,0 +1,77 @@
+"""Which message types are scored, and by which features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scoring.features import (
+    CompanySpecificTerms,
+    ComplexAnswer,
+    ComponentsDefined,
+    ErrorMismatch,
+    Feature,
+    Hal,
+    PromptOverlap,
+    QuantitiesKnown,
+    RequestPossible,
+    StatementsAgree,
+    SubjectCombination,
+    VerbatimGuide,
+    VerdictAgrees,
+)
+from scoring.values.types import MessageType
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroup:
+    """Features that look at the same side of an answer; they are timed together."""
+
+    name: str
+    features: tuple[Feature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named way of scoring: its message types and its features, which weigh the same."""
+
+    name: str
+    message_types: frozenset[MessageType]
+    groups: tuple[FeatureGroup, ...]
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features of all groups, in the order in which a verdict has them."""
+        return tuple(feature for group in self.groups for feature in group.features)
+
+
+def profiles() -> Iterator[Profile]:
+    """Yield every profile there is.
+
+    ``paper`` is what the paper does: its seven features on binary and instruction messages. ``extended``
+    adds, from its Table II, error messages with error mismatch, and takes answer contradiction, off-
+    context and non-appearing statements clause by clause: whether the yes or no, the statements, what was
+    asked for and the quantities agree with the documents. What contradicts them has score 1. On the
+    development answers its score's Spearman is .57 in Dutch and .65 in English, that of ``paper`` .34 and
+    .43.
+    """
+    seven = (
+        FeatureGroup("terms", (CompanySpecificTerms(), ComponentsDefined())),
+        FeatureGroup("wording", (ComplexAnswer(), PromptOverlap())),
+        FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
+    )
+    errors = FeatureGroup("error codes", (ErrorMismatch(),))
+    claims = FeatureGroup(
+        "claims", (VerdictAgrees(), StatementsAgree(), RequestPossible(), QuantitiesKnown())
+    )
+    scored = frozenset({MessageType.BINARY, MessageType.INSTRUCTION})
+    yield Profile("paper", scored, seven)
+    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, errors, claims))
+
+
+def profile_named(name: str) -> Profile:
+    """Return the profile of that name; raises ValueError that lists the names there are."""
+    known = {profile.name: profile for profile in profiles()}
+    if name not in known:
+        raise ValueError(f"profile {name!r} is not one of {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,217 @@
+"""Judges one answer: language, message type, features, score, decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from scoring.assessing.message_type import message_type
+from scoring.assessing.options import ScorerOptions
+from scoring.assessing.preparation import Materials, Preparation, parse_material
+from scoring.assessing.profile import profile_named
+from scoring.assessing.refusal import Refusal, as_feature, refusal, refuses
+from scoring.assessing.score import Score, truthfulness
+from scoring.assessing.stopwatch import Stopwatch
+from scoring.company_terms import Watched
+from scoring.language import LanguageDetector
+from scoring.lexicon import load_lexicons
+from scoring.policy import Assessment, Policy
+from scoring.storage.kept_file import KeptFile
+from scoring.text.parsing import KeptParses, Parser, PipelineError
+from scoring.text.prepared import TextCache
+from scoring.values.readable import check_readable
+from scoring.values.reasons import Reason
+from scoring.values.types import CacheUse, Exchange, FeatureValue, Judgement, MessageType, Passage
+from scoring.values.version import SCORER_VERSION
+
+_ENGLISH = "en"
+_NO_OPTIONS = ScorerOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    score: Score
+    message_type: MessageType = MessageType.UNSPECIFIED
+    features: tuple[FeatureValue, ...] = ()
+    translated: bool = False
+    refused: Refusal | None = None
+
+
+class Scorer:
+    """Judges answers by one profile and one policy.
+
+    Making one reads the lexicons, the language model and, unless they are wanted on demand, the spaCy
+    pipelines of the native languages (about three seconds); judging is then deterministic and keeps
+    nothing but prepared documents. Not safe for use by several threads. Raises ValueError for an unknown
+    profile, LexiconError for a lexicon that cannot be read and PipelineError for a pipeline that cannot
+    be loaded, or is for a language without a lexicon.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        profile: str = "extended",
+        options: ScorerOptions = _NO_OPTIONS,
+        loading: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Prepare to judge by ``policy`` and the profile of that name.
+
+        Each pipeline is loaded within what ``loading`` makes: whoever times an answer learns from it what
+        is no part of judging.
+        """
+        self._policy = policy
+        self._profile = profile_named(profile)
+        self._lexicons = load_lexicons(options.lexicons)
+        self._languages = LanguageDetector(self._lexicons.values())
+        parser = _parser(options, self._lexicons, loading)
+        self._file = KeptFile(options.prepared, options.prepared_megabytes) if options.prepared else None
+        kept = KeptParses(self._file, parser) if self._file else None
+        if kept and not options.on_demand:
+            kept.identify(self._lexicons)
+        documents = TextCache(options.cached_characters, parser, kept)
+        terms = Watched(options.company_terms) if options.company_terms else None
+        english = self._lexicons[_ENGLISH]
+        self._preparation = Preparation(parser, english, terms, documents)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that can be judged as they come."""
+        return frozenset(self._lexicons)
+
+    @property
+    def cache_use(self) -> CacheUse:
+        """How often a document has been found prepared since the start, and how often not."""
+        return self._preparation.use
+
+    def close(self) -> None:
+        """Close the file of prepared documents, if there is one; judging goes on without it."""
+        if self._file:
+            self._file.close()
+
+    def judge(self, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Judgement:
+        """Return the judgement of one answer; ``degraded`` says what could not be had for it.
+
+        A stated language is trusted where it is a valid code: the platform knows its customer, and
+        phrases of a wrong lexicon are not found, which ends in review. Without context there is no
+        score and the answer goes to review, and so it does in a language that has no lexicon, unless
+        the exchange comes with its translation. Raises NoText for half of a character in a text.
+        """
+        check_readable(exchange)
+        watch, before = Stopwatch(), self._preparation.use
+        with watch.part("language"):
+            language = self._languages.of_exchange(exchange)
+            context = tuple(passage for passage in exchange.context if passage.text.strip())
+            gaps = (*degraded, *self._gaps(exchange, context, language))
+        measured = self._measure(exchange, context, language, watch)
+        codes = tuple(dict.fromkeys(map(str, gaps)))
+        use = self._use_since(before)
+        return _judgement(self._policy, self._profile.name, language, measured, codes, use, watch)
+
+    def _use_since(self, before: CacheUse) -> CacheUse:
+        after = self._preparation.use
+        return CacheUse(
+            after.hits - before.hits,
+            after.misses - before.misses,
+            after.disk_hits - before.disk_hits,
+            self._file.failures() if self._file else (),
+        )
+
+    def _gaps(self, exchange: Exchange, context: tuple[Passage, ...], language: str | None) -> Iterator[str]:
+        if language not in self._lexicons and exchange.translation is None:
+            yield Reason.LANGUAGE_UNSUPPORTED
+        if not context:
+            yield Reason.CONTEXT_MISSING
+        elif any(self._is_in_another(passage, language) for passage in context):
+            yield Reason.CONTEXT_LANGUAGE_DIFFERS
+
+    def _is_in_another(self, passage: Passage, language: str | None) -> bool:
+        return self._languages.identify(passage.text) not in (None, language)
+
+    def _measure(
+        self, exchange: Exchange, context: tuple[Passage, ...], language: str | None, watch: Stopwatch
+    ) -> _Measured:
+        with watch.part("message type"):
+            question = self._preparation.question(exchange, self._lexicons.get(language or ""))
+            if question is None:
+                return _Measured(Score(None, Reason.LANGUAGE_UNSUPPORTED))
+            kind = message_type(question)
+        with watch.part("refusal"):
+            refused = refusal(self._preparation.answer(exchange, question), question)
+        if kind not in self._profile.message_types:
+            return _Measured(Score(None, Reason.MESSAGE_TYPE_NOT_SCORED), kind, refused=refused)
+        if not context:
+            return _Measured(Score(None, Reason.CONTEXT_MISSING), kind, refused=refused)
+        if all(self._is_in_another(passage, language) for passage in context):
+            return _Measured(Score(None, Reason.CONTEXT_LANGUAGE_DIFFERS), kind, refused=refused)
+        with watch.part("parse"):
+            materials = self._preparation.materials(exchange, question, context)
+            parse_material(materials.english)
+        values = tuple(self._values(materials, watch))
+        score = truthfulness(values, quotation_decides=kind is MessageType.INSTRUCTION)
+        return _Measured(score, kind, values, exchange.translation is not None, refused)
+
+    def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:
+        for group in self._profile.groups:
+            with watch.part(f"features {group.name}"):
+                for feature in group.features:
+                    yield feature.measure(
+                        materials.english if feature.on_translation else materials.as_it_came
+                    )
+
+
+def _parser(
+    options: ScorerOptions,
+    languages: Collection[str],
+    loading: Callable[[], AbstractContextManager[None]],
+) -> Parser:
+    """Make the parser of these languages; raises PipelineError."""
+    named = dict(options.pipelines)
+    if unknown := sorted(named.keys() - set(languages)):
+        known = ", ".join(sorted(languages))
+        raise PipelineError(f"language {unknown[0]!r} has a pipeline and no lexicon, as {known} have")
+    parser = Parser(named, loading)
+    for language in languages:
+        if options.on_demand:
+            parser.check(language)
+        else:
+            parser.load(language)
+    return parser
+
+
+def _judgement(
+    policy: Policy,
+    profile: str,
+    language: str | None,
+    measured: _Measured,
+    degraded: tuple[str, ...],
+    documents: CacheUse,
+    watch: Stopwatch,
+) -> Judgement:
+    score = measured.score
+    with watch.part("policy"):
+        decision, reasons = policy.decide(
+            Assessment(
+                score.value,
+                measured.message_type,
+                language,
+                score.because,
+                degraded,
+                refuses(measured.refused),
+            )
+        )
+    return Judgement(
+        decision=decision,
+        reasons=reasons,
+        score=score.value,
+        profile=profile,
+        message_type=measured.message_type,
+        language=language,
+        translated=measured.translated,
+        features=(*measured.features, *as_feature(measured.refused)),
+        policy_version=policy.identity,
+        scorer_version=SCORER_VERSION,
+        degraded=degraded,
+        documents=documents,
+        timings=watch.timings,
+    )

@@ -1,0 +1,1 @@
+"""Names of buttons, fields, menus and paths in a text, marked and unmarked."""

@@ -1,0 +1,137 @@
+"""Finds the UI components that a text names, in the house styles that help texts have.
+
+A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
+a name: it has a capital, or stands beside a word such as "button". A menu path (``A / B``,
+``A > B``) is several components in order. Where a line marks nothing, capitalised names count that
+follow a click verb, stand beside a word such as "button", or stand in a path (see ``unmarked``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from scoring.components.names import Component, Name
+from scoring.components.unmarked import unmarked_components
+from scoring.text.marks import Mark, marks
+from scoring.text.prepared import PreparedText, words_of
+
+# The number of spaces is bounded so that a run of blanks is not searched again and again.
+_SEPARATOR = re.compile(r"[ \t]{0,4}(?:[ \t][/|][ \t]|->|[>›»→])[ \t]{0,4}")
+_LONGEST_SEPARATOR = 11
+_MOST_WORDS = 8
+# As far as "click then on the" before a name.
+_CUE_REACH = 24
+_STOP = re.compile(r"[.!?;\n]")
+_SENTENCE_WORDS = 4
+_LONGEST_ITEM = 34
+# No menu is deeper. Evidence may quote a path, so it must not be as long as an answer can be.
+_MOST_PARTS = 12
+_ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|(?P<number>\d{1,3}[.)]))?[ \t]{0,8}")
+
+
+def components(text: PreparedText) -> tuple[Component, ...]:
+    """Return the components and menu paths that a text names, in order.
+
+    A path of more than 12 parts is cut into shorter ones. Each begins with the last part of the one
+    before, so that no step of it goes unchecked.
+    """
+    found = marks(text)
+    named = [*_joined(text, _marked(text, found)), *unmarked_components(text, found)]
+    pieces = [piece for component in named for piece in _cut(component)]
+    return tuple(sorted(pieces, key=lambda component: component.span))
+
+
+def _cut(component: Component) -> Iterator[Component]:
+    parts = component.parts
+    for start in range(0, max(len(parts) - 1, 1), _MOST_PARTS - 1):
+        yield Component(parts[start : start + _MOST_PARTS])
+
+
+def _marked(text: PreparedText, found: tuple[Mark, ...]) -> Iterator[tuple[Mark, tuple[Name, ...]]]:
+    for mark in found:
+        parts = _parts(text.original, mark)
+        if len(parts) > 1 and all(_looks_like_name(text, part) for part in parts):
+            yield mark, parts
+            continue
+        whole = _name(text.original, mark.start, mark.end)
+        if _looks_like_name(text, whole, _has_cue(text, mark)) and not _is_title(text, mark):
+            yield mark, (whole,)
+
+
+def _joined(text: PreparedText, named: Iterable[tuple[Mark, tuple[Name, ...]]]) -> Iterator[Component]:
+    """Join marks with only a separator between them, as in ``**A** > **B**``, to one path."""
+    parts: list[Name] = []
+    previous_end = -1
+    for mark, names in named:
+        between = text.original[previous_end : mark.outer_start] if parts else ""
+        if parts and len(between) <= _LONGEST_SEPARATOR and _SEPARATOR.fullmatch(between):
+            parts.extend(names)
+        else:
+            if parts:
+                yield Component(tuple(parts))
+            parts = list(names)
+        previous_end = mark.outer_end
+    if parts:
+        yield Component(tuple(parts))
+
+
+def _parts(original: str, mark: Mark) -> tuple[Name, ...]:
+    names, start = [], mark.start
+    for separator in _SEPARATOR.finditer(original, mark.start, mark.end):
+        names.append(_name(original, start, separator.start()))
+        start = separator.end()
+    return (*names, _name(original, start, mark.end))
+
+
+def _name(original: str, start: int, end: int) -> Name:
+    words = words_of(original, start, end)
+    if not words:
+        return Name((), start, start)
+    return Name(tuple(word.text for word in words), words[0].start, words[-1].end)
+
+
+def _has_cue(text: PreparedText, mark: Mark) -> bool:
+    """Say whether a mark stands beside a word that only components have: the 'salary' button."""
+    lexicon = text.lexicon
+    before = words_of(text.original, max(text.start, mark.outer_start - _CUE_REACH), mark.outer_start)
+    after = words_of(text.original, mark.outer_end, min(text.end, mark.outer_end + _CUE_REACH))
+    if after and after[0].text in lexicon.component_nouns and after[0].start == mark.outer_end + 1:
+        return True
+    # After a verb only quotes: "click **twice**" is emphasis.
+    is_quoted = text.original[mark.outer_start] not in "*_<"
+    cues = lexicon.component_nouns | (lexicon.action_verbs if is_quoted else frozenset())
+    nearest = next((word.text for word in reversed(before) if word.text not in lexicon.function_words), "")
+    return nearest in cues and not _STOP.search(text.original, before[-1].end, mark.outer_start)
+
+
+def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> bool:
+    """Say whether marked text is a name: it has a capital or a cue, is short, and no bare emphasis."""
+    if not 0 < len(name.words) <= _MOST_WORDS:
+        return False
+    if not text.original[name.start].isupper():
+        is_word = text.original[name.start].islower() and name.words[0] not in text.lexicon.function_words
+        if not (has_cue and is_word):
+            return False
+    if name.words[-1] in text.lexicon.keys:
+        return False
+    ends_sentence = text.original[name.end : name.end + 1] in (".", "!", "?")
+    is_sentence = ends_sentence and len(name.words) >= _SENTENCE_WORDS
+    return not is_sentence and not text.lexicon.emphasis.occurs(name.words, (0,))
+
+
+def _is_title(text: PreparedText, mark: Mark) -> bool:
+    """Say whether a mark is a heading or the title of a step: "1. **Open the file**: ..."."""
+    original = text.original
+    earliest = max(text.start, mark.outer_start - _LONGEST_ITEM)
+    line_start = max(original.rfind("\n", earliest, mark.outer_start) + 1, earliest)
+    item = _ITEM.fullmatch(original, line_start, mark.outer_start)
+    if item is None or line_start == mark.outer_start - _LONGEST_ITEM:
+        return False
+    after = original[mark.outer_end : mark.outer_end + 2].lstrip(" ")
+    fills_line = after.strip(":. ")[:1] in ("", "\n")
+    if fills_line and (item["number"] or not item.group().strip()):
+        return True
+    has_colon = after.startswith(":") or original[mark.start : mark.end].rstrip().endswith(":")
+    first_word = _name(original, mark.start, mark.end).words[:1]
+    return has_colon and not text.lexicon.instruction_verbs.isdisjoint(first_word)

@@ -1,0 +1,1 @@
+"""Guides of documents, and answers that quote them."""

@@ -1,0 +1,193 @@
+"""Whether an answer quotes a guide of a document, line for line, and says nothing else.
+
+Such an answer may be sent without anybody seeing it, so nothing here is tolerant: one more
+sentence, another sign or another order of the lines, and it is no quotation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from scoring.lexicon import Lexicon
+from scoring.text.material import ContextText, Material
+from scoring.text.prepared import PreparedText, Word, words_of
+from scoring.text.stems import content_stems
+
+_STEP = re.compile(r"([0-9]{1,2})\. ")
+_ANY_STEP = re.compile(r"(?:(?P<word>[^\W\d_]{2,12}) (?P<number>[0-9]{1,2}):|(?P<plain>[0-9]{1,2})[.)]) ")
+_HEADING = re.compile(r"#{1,6} ")
+# Bold that begins and ends between words, so that the stars of "src/**/file" and "2**10" stay.
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,200})(?<=\S)\*\*(?![\w*])")
+# What stands indented, in a list, a table or a quotation below a step belongs to it; so does a picture.
+_BELONGS_TO_STEP = re.compile(r"[ \t]|[-+*•>|!]|<img")
+_FEWEST_STEPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """The guide that an answer quotes: where it begins in the answer, and the document it is from."""
+
+    start: int
+    document: ContextText
+
+
+def quotation(material: Material) -> Quotation | None:
+    """Return the quotation that the whole answer is, or None.
+
+    The lines of the answer, after one introductory line of the lexicon's ``lead_ins`` at most, are
+    lines of one document, one after the other, from step 1 to the last: nothing that belongs to the
+    guide follows. In the document the guide stands right under a heading or a lead-in, so that no
+    sentence before it can take it back. Spaces and bold marks may differ, and nothing else.
+
+    And it answers the question: every content word of the question stands in the heading over the guide
+    or in the document's title, the heading says "not" or its like if the question does, and no other guide
+    of the context fits as well.
+    """
+    answer = material.answer
+    lines = plain_lines(answer)
+    if lines and lines[0][1].casefold() in answer.lexicon.lead_ins:
+        lines = lines[1:]
+    quoted = [text for _, text in lines]
+    if len(quoted) < _FEWEST_STEPS:
+        return None
+    for document in material.context:
+        place = _place(quoted, document.text)
+        if place is not None and _answers(material, document, place):
+            return Quotation(lines[0][0], document)
+    return None
+
+
+def plain_lines(text: PreparedText) -> tuple[tuple[int, str], ...]:
+    """Return the lines of the whole original that are not blank: where each begins, and its plain text.
+
+    Steps are numbered alike: "2) ..." and "Step 2: ..." become "2. ...".
+    """
+    lines, start = [], 0
+    for line in text.original.split("\n"):
+        if plain := _numbered_alike(_plain(line), text.lexicon):
+            lines.append((start, plain))
+        start += len(line) + 1
+    return tuple(lines)
+
+
+def _plain(line: str) -> str:
+    # In code every star says something.
+    text = line if "`" in line else _BOLD.sub(r"\1", line)
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _numbered_alike(line: str, lexicon: Lexicon) -> str:
+    match = _ANY_STEP.match(line)
+    if match is None or (match["word"] and match["word"].casefold() not in lexicon.step_words):
+        return line
+    return f"{int(match['number'] or match['plain'])}. {line[match.end() :]}"
+
+
+def _place(quoted: list[str], document: PreparedText) -> int | None:
+    """Return the index of the document's line where a whole guide is quoted, or None."""
+    lines = document.derived(plain_lines)
+    texts = [text for _, text in lines]
+    if _number(quoted[0]) != 1 or sum(_number(line) is not None for line in quoted) < _FEWEST_STEPS:
+        return None
+    for place, text in enumerate(texts):
+        end = place + len(quoted)
+        if text == quoted[0] and texts[place:end] == quoted and _is_whole(document, place, end):
+            return place
+    return None
+
+
+def _is_whole(document: PreparedText, place: int, end: int) -> bool:
+    """Say whether a guide is those lines of a document, with nothing before or after that belongs to it."""
+    lines = document.derived(plain_lines)
+    introduced = place == 0 or _opens_a_guide(lines[place - 1][1], document.lexicon)
+    below = list(takewhile(lambda line: not _HEADING.match(line[1]), lines[end:]))
+    if any(_number(text) is not None for _, text in below):
+        return False
+    return introduced and not (below and _BELONGS_TO_STEP.match(document.original, below[0][0]))
+
+
+def _opens_a_guide(line: str, lexicon: Lexicon) -> bool:
+    return _HEADING.match(line) is not None or line.casefold() in lexicon.lead_ins
+
+
+def _number(line: str) -> int | None:
+    match = _STEP.match(line)
+    return int(match[1]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A title or heading: its text and the words in it."""
+
+    text: str
+    stems: frozenset[str]
+    lemmas: frozenset[str]
+
+    def has(self, word: Word, asked: PreparedText) -> bool:
+        """Say whether a word of the question is in the line, in whatever form."""
+        lemmas = (asked.parse.lemma[index] for index in asked.parse.indices(word.start, word.end))
+        return asked.lexicon.stem(word.text) in self.stems or not self.lemmas.isdisjoint(lemmas)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a guide is called: the title of its document, and the heading over it."""
+
+    title: _Line
+    heading: _Line
+
+    def covers(self, words: Sequence[Word], asked: PreparedText) -> bool:
+        """Say whether all these words of the question are in the name."""
+        return all(self.title.has(word, asked) or self.heading.has(word, asked) for word in words)
+
+    def fit(self, words: Sequence[Word], asked: PreparedText) -> int:
+        """Return how many of these words are in the heading, which tells guides of a document apart."""
+        return sum(self.heading.has(word, asked) for word in words)
+
+
+def _answers(material: Material, document: ContextText, place: int) -> bool:
+    asked, name = material.question, _name(document.text, place)
+    words = [word for word in asked.words if word.text not in asked.lexicon.function_words]
+    if not words or not name.covers(words, asked):
+        return False
+    if _negates(asked.compared, asked.lexicon) != _negates(name.heading.text, asked.lexicon):
+        return False
+    rivals = (rival for text in material.context for rival in text.text.derived(_names))
+    return not any(
+        rival.heading.text != name.heading.text
+        and rival.covers(words, asked)
+        and rival.fit(words, asked) >= name.fit(words, asked)
+        for rival in rivals
+    )
+
+
+def _names(document: PreparedText) -> tuple[_Name, ...]:
+    """Return the names of all guides of a document."""
+    lines = document.derived(plain_lines)
+    return tuple(_name(document, place) for place, (_, line) in enumerate(lines) if _number(line) == 1)
+
+
+def _name(document: PreparedText, place: int) -> _Name:
+    """Return the name of the guide that begins in a line; the document's first line is its title."""
+    above = document.derived(plain_lines)[:place]
+    headings = [start for start, line in above if _HEADING.match(line)]
+    title = _line(document, above[0][0] if above else 0)
+    return _Name(title, _line(document, headings[-1]) if headings else title)
+
+
+def _line(document: PreparedText, start: int) -> _Line:
+    line = document.part(start, _line_end(document, start))
+    return _Line(line.compared, content_stems(line), frozenset(line.parse.lemma))
+
+
+def _line_end(document: PreparedText, start: int) -> int:
+    end = document.original.find("\n", start)
+    return len(document.original) if end < 0 else end
+
+
+def _negates(text: str, lexicon: Lexicon) -> bool:
+    return any(word.text in lexicon.negations or word.text.endswith("n't") for word in words_of(text))

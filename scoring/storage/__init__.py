@@ -1,0 +1,1 @@
+"""Results that are kept in a bounded file and shared by processes."""

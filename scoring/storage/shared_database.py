@@ -1,0 +1,187 @@
+"""An SQLite file that several processes share, and that is begun anew when it is damaged."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring.storage.sqlite_file import is_blank, is_damage, is_foreign, remove
+
+# How long a call waits for another process that is writing, which takes it a millisecond.
+_BUSY_SECONDS = 0.05
+_OPENING_SECONDS = 0.25
+_POLL_SECONDS = 0.005
+# What is written waits in a file of its own, until it has so many pages, or this share of all there may be.
+_WAITING_PAGES = 256
+_WAITING_SHARE = 8
+_RIGHTS = 0o600
+_OPEN_OR_MAKE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is in the file; one of another ``version`` (at least 1) is begun anew."""
+
+    application_id: int
+    version: int
+    page_size: int
+    schema: str
+
+    @property
+    def script(self) -> str:
+        """The statements that make a new file; a process may be killed after each of them."""
+        return f"""
+PRAGMA page_size = {self.page_size};
+PRAGMA application_id = {self.application_id};
+PRAGMA journal_mode = WAL;
+BEGIN IMMEDIATE;
+{self.schema}
+PRAGMA user_version = {self.version};
+COMMIT;
+"""
+
+
+class Unusable(Exception):
+    """The file cannot be used as it is; the message is the name of the reason."""
+
+
+class SharedDatabase:
+    """The connection of one process to the file, opened when it is asked for.
+
+    Nothing waits for the disk: what a power failure damages is begun anew, as is what else is damaged. No
+    other process loses more than what it had: it goes on with the file that was, until it looks again. Only
+    the owner may read the file. What is at its path and not ours is not touched, nor is a link followed.
+
+    ``most_bytes`` is what the file is meant to hold; what SQLite keeps beside it is a small part of that.
+    """
+
+    def __init__(self, path: Path, layout: Layout, most_bytes: int) -> None:
+        self._path = path
+        self._layout = layout
+        share = most_bytes // _WAITING_SHARE // layout.page_size
+        self._waiting_pages = max(1, min(_WAITING_PAGES, share))
+        self._connection: sqlite3.Connection | None = None
+        self._number: int | None = None
+        self._is_damaged = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the file is open."""
+        return self._connection is not None
+
+    @property
+    def was_replaced(self) -> bool:
+        """Whether the open file is no longer the one at its path; raises OSError."""
+        return self._connection is not None and _number(self._path) != self._number
+
+    def connection(self) -> sqlite3.Connection:
+        """Return the connection to the file that is at the path now.
+
+        Raises Unusable, OSError or sqlite3.Error where it cannot be opened.
+        """
+        if self._connection is None or self.was_replaced:
+            self._close()
+            with _locked(self._path.with_name(f"{self._path.name}.lock")):
+                self._connection = self._open()
+            self._number = _number(self._path)
+        return self._connection
+
+    def disconnect(self, is_damaged: bool = False) -> None:
+        """Close the file; one that is damaged is begun anew when it is opened next."""
+        self._is_damaged = is_damaged
+        self._close()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if _is_anothers(self._path, self._layout.application_id):
+            raise Unusable("FOREIGN")
+        # Another process may have begun it anew already.
+        if self._is_damaged and _number(self._path) == self._number:
+            remove(self._path)
+        self._is_damaged = False
+        try:
+            return self._connected()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+        remove(self._path)
+        return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        # Made here and not by SQLite, which would let others read it. What belongs to it has its rights.
+        with os.fdopen(os.open(self._path, _OPEN_OR_MAKE, _RIGHTS), "rb") as file:
+            os.fchmod(file.fileno(), _RIGHTS)
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {self._waiting_pages}")
+            waiting_bytes = self._waiting_pages * self._layout.page_size
+            connection.execute(f"PRAGMA journal_size_limit = {waiting_bytes}")
+            self._lay_out(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _lay_out(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            connection.executescript(self._layout.script)
+        elif version != self._layout.version:
+            raise sqlite3.DatabaseError("of another layout")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes from opening the file, or from beginning it anew, at the same time."""
+    deadline = time.monotonic() + _OPENING_SECONDS
+    with os.fdopen(os.open(path, _OPEN_OR_MAKE, _RIGHTS), "rb") as lock:
+        while not _took(lock.fileno()):
+            if time.monotonic() > deadline:
+                raise Unusable("OPENING_LOCKED")
+            time.sleep(_POLL_SECONDS)
+        yield
+
+
+def _took(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_anothers(path: Path, application_id: int) -> bool:
+    """Say whether what is at a path is not ours; raises OSError where it cannot be read, as a folder cannot.
+
+    A file that does not tell whose it is, as a crash may leave a new one, is ours if it has the rights that
+    we give.
+    """
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        return True
+    if is_blank(path):
+        return found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != _RIGHTS
+    return is_foreign(path, application_id)
+
+
+def _number(path: Path) -> int | None:
+    """Return the number of the file at a path, None where there is none."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""Texts prepared for comparing: parses, words, clauses, marks, greetings, translations."""

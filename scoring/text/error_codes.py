@@ -1,0 +1,54 @@
+"""Finds error codes: "K-1014", "0x80070005", "error 404"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from scoring.text.prepared import PreparedText
+
+# A vendor's code, a hexadecimal one, or a number that a text uses as a code. No language has its own.
+_SHAPE = re.compile(
+    r"(?<![\w-])(?:[A-Za-z]{1,5}-\d{3,6}|0x[0-9A-Fa-f]{4,8}|(?<!\d[.,])(?P<number>\d{3,5}))(?![\w-]|[.,]\d)"
+)
+# What a list of errors puts before a number (besides a word such as "error") or after it.
+_NOUN = re.compile(r"([^\W\d_]+):?[ \t]{1,2}[*_`]{0,3}\Z")
+_OPENS_LINE = re.compile(r"\n[ \t]{0,8}[-+*•#|]{0,3}[ \t]{0,4}[*_`]{0,3}\Z")
+_EXPLAINS = re.compile(r"[*_`]{0,3}[ \t]{0,2}[:=|–—-]|[ \t][^\n*_]{1,60}[*_]")
+_BEFORE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """An error code, folded, and its place in the original text."""
+
+    code: str
+    start: int
+    end: int
+
+
+def error_codes(text: PreparedText) -> tuple[ErrorCode, ...]:
+    """Return the error codes of a text, in order.
+
+    A bare number is one after a word of the lexicon's ``error_nouns`` ("error 404"), or where it opens
+    a line that explains it ("- **404**: ...", "**404 Not found** ...").
+
+    >>> from scoring.lexicon import load_shipped
+    >>> english = load_shipped()["en"]
+    >>> [found.code for found in error_codes(PreparedText.of("K-1014, error 404 or 200 euros", english))]
+    ['k-1014', '404']
+    """
+    return tuple(
+        ErrorCode(match.group().casefold(), *match.span())
+        for match in _SHAPE.finditer(text.original, text.start, text.end)
+        if match["number"] is None or _is_code(text, match)
+    )
+
+
+def _is_code(text: PreparedText, number: re.Match[str]) -> bool:
+    before = text.original[max(text.start, number.start() - _BEFORE) : number.start()]
+    noun = _NOUN.search(before)
+    if noun and noun[1].casefold() in text.lexicon.error_nouns:
+        return True
+    opens_line = _OPENS_LINE.search(before if number.start() - _BEFORE > text.start else f"\n{before}")
+    return bool(opens_line and _EXPLAINS.match(text.original, number.end()))

@@ -1,0 +1,195 @@
+"""Texts as the features read them: words with their places, and what was derived from them once."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from scoring.lexicon import Lexicon
+from scoring.text.parsing import KeptParses, LazyParse, Parse, Parser, default_parser, make_together
+from scoring.values.types import Segment
+
+T = TypeVar("T")
+
+# Possessive quantifiers: no text can make the search go back over what it has read.
+_WORD = re.compile(r"\d++(?:[.,:]\d++)++|[^\W_]++(?:['’][^\W_]++)*+")
+_CLAUSE_END = frozenset(".!?,;:\n—–(")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text, folded for comparing; ``start`` and ``end`` are its place in the original."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a translated text is the translation of, segment by segment."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class PreparedText:
+    """A text with its words, ready for every feature.
+
+    ``start`` and ``end`` bound what is compared (an answer without its greeting); all offsets are
+    into ``original``. ``whole_parse`` is that of all of it; ``source`` is given where ``original`` is
+    itself a translation. What is costly to derive is kept by ``derived``.
+    """
+
+    original: str
+    lexicon: Lexicon
+    start: int
+    end: int
+    whole_parse: LazyParse = field(repr=False, compare=False)
+    source: Source | None = None
+    _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        original: str,
+        lexicon: Lexicon,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        parser: Parser | None = None,
+        source: Source | None = None,
+    ) -> PreparedText:
+        """Prepare ``original``, of which ``[start, end)`` is compared; all of it by default.
+
+        ``parser`` is that of the default pipelines where none is given.
+        """
+        stop = len(original) if end is None else end
+        whole_parse = LazyParse(original, lexicon, parser or default_parser())
+        return cls(original, lexicon, start, stop, whole_parse, source)
+
+    def part(self, start: int, end: int) -> PreparedText:
+        """Return the same text, of which only ``[start, end)`` is compared; the two share one parse."""
+        return replace(self, start=start, end=end, _derived={})
+
+    @property
+    def parse(self) -> Parse:
+        """The tokens of the compared part with their lemmas and relations, parsed at first use.
+
+        Raises PipelineError where the language has no spaCy pipeline.
+        """
+        return self.derived(_parsed)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """The words of the compared part, in order."""
+        return words_of(self.original, self.start, self.end)
+
+    @cached_property
+    def word_texts(self) -> tuple[str, ...]:
+        """The folded words without their places."""
+        return tuple(word.text for word in self.words)
+
+    @property
+    def compared(self) -> str:
+        """The part of the original that is compared."""
+        return self.original[self.start : self.end]
+
+    def lines(self) -> Iterator[tuple[int, int]]:
+        """Yield (start, end) of every line of the compared part, without its line end."""
+        start = self.start
+        for line in self.compared.split("\n"):
+            yield start, start + len(line)
+            start += len(line) + 1
+
+    def derived(self, derive: Callable[[PreparedText], T]) -> T:
+        """Return ``derive(self)``, computed once; ``derive`` must be a pure module-level function."""
+        if derive not in self._derived:
+            self._derived[derive] = derive(self)
+        result: T = self._derived[derive]
+        return result
+
+
+def _parsed(text: PreparedText) -> Parse:
+    return text.whole_parse.get().part(text.start, text.end)
+
+
+def parse_together(texts: Iterable[PreparedText]) -> None:
+    """Parse those of ``texts`` that are not parsed yet, all in one go, which is faster than one by one."""
+    make_together(text.whole_parse for text in texts)
+
+
+def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, ...]:
+    """Split ``text[start:end]`` into folded words; numbers such as 1.000 or 0,23 stay whole."""
+    stop = len(text) if end is None else end
+    return tuple(
+        Word(match.group().casefold().replace("’", "'"), *match.span())
+        for match in _WORD.finditer(text, start, stop)
+    )
+
+
+def clause_starts(text: PreparedText) -> frozenset[int]:
+    """Return the indices of the words that begin a clause: after a stop, a comma or a line end."""
+    starts, previous_end = set(), text.start
+    for index, word in enumerate(text.words):
+        between = text.original[previous_end : word.start]
+        if index == 0 or not _CLAUSE_END.isdisjoint(between):
+            starts.add(index)
+        previous_end = word.end
+    return frozenset(starts)
+
+
+class TextCache:
+    """Prepared texts by content, the least recently used dropped; bounded in characters.
+
+    One entry a distinct text and language: a document that many answers cite is prepared once. The parses
+    of those that may outlive the process are looked for in a file, and kept there.
+    """
+
+    def __init__(
+        self, max_characters: int, parser: Parser | None = None, kept: KeptParses | None = None
+    ) -> None:
+        """Keep at most ``max_characters`` of original text, and parses in ``kept``, if anywhere."""
+        self._max_characters = max_characters
+        self._parser = parser or default_parser()
+        self._kept = kept
+        self.hits = self.disk_hits = self.misses = 0
+        self._characters = 0
+        self._texts: OrderedDict[tuple[str, str], PreparedText] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return how many texts are kept."""
+        return len(self._texts)
+
+    def prepare(self, original: str, lexicon: Lexicon, lasting: bool = False) -> PreparedText:
+        """Return the prepared text of ``original``, from the cache where it is there.
+
+        ``lasting``: its parse may be kept in the file.
+        """
+        key = (lexicon.language, original)
+        in_memory = (found := self._texts.get(key)) is not None
+        prepared = found or PreparedText.of(original, lexicon, parser=self._parser)
+        on_disk = lasting and self._kept is not None and self._kept.recall(prepared.whole_parse)
+        self._count(in_memory, on_disk)
+        if in_memory:
+            self._texts.move_to_end(key)
+        else:
+            self._add(key, prepared)
+        return prepared
+
+    def _count(self, in_memory: bool, on_disk: bool) -> None:
+        self.hits += in_memory
+        self.disk_hits += on_disk and not in_memory
+        self.misses += not (in_memory or on_disk)
+
+    def _add(self, key: tuple[str, str], prepared: PreparedText) -> None:
+        self._texts[key] = prepared
+        self._characters += len(prepared.original)
+        while self._characters > self._max_characters and self._texts:
+            (_, dropped), _ = self._texts.popitem(last=False)
+            self._characters -= len(dropped)

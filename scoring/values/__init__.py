@@ -1,0 +1,1 @@
+"""What goes into the scorer and what comes out of it."""

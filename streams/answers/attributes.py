@@ -1,0 +1,115 @@
+"""What the spans of an answer carry: codes and counts, and never a text unless it is asked for.
+
+Names are those of OpenTelemetry's semantic conventions for generative AI, else ``truthgate.``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from schemas.records import Verdict
+from scoring.values.types import Judgement
+from streams.answers.context import ResolvedContext
+from streams.retrieval.types import Retrieved
+from streams.telemetry.messaging import Attributes, identifier
+from streams.translating.step import Prepared
+
+#: So that a batch of spans stays below what collectors take in one message, 4 MiB.
+_TEXT_CHARACTERS: Final = 8192
+
+
+def enriched(context: ResolvedContext) -> Attributes:
+    """Describe what an answer is judged against."""
+    return {
+        "truthgate.context.source": context.source.value,
+        "truthgate.context.passages": len(context.passages),
+        "truthgate.context.missing": len(context.missing),
+        "truthgate.degraded": tuple(map(str, context.degraded)),
+    }
+
+
+def found(retrieved: Retrieved) -> Attributes:
+    """Describe what a search has found."""
+    described: Attributes = {
+        "truthgate.search.passages": len(retrieved.hits),
+        "truthgate.search.sufficient": retrieved.sufficient,
+        "truthgate.search.behind": retrieved.behind,
+    }
+    if retrieved.relevance is not None:
+        described["truthgate.search.relevance"] = float(retrieved.relevance)
+    return described
+
+
+def translated(prepared: Prepared) -> Attributes:
+    """Say whether an exchange was translated, and what it lacks if it was to be and could not."""
+    return {
+        "truthgate.translated": prepared.exchange.translation is not None,
+        "truthgate.degraded": tuple(map(str, prepared.degraded)),
+    }
+
+
+def scored(judgement: Judgement) -> Attributes:
+    """Describe a judgement, and where its documents were found parsed, if anywhere."""
+    described: Attributes = {
+        "truthgate.decision": judgement.decision.value,
+        "truthgate.message_type": judgement.message_type.value,
+        "truthgate.documents.in_memory": judgement.documents.hits,
+        "truthgate.documents.on_disk": judgement.documents.disk_hits,
+        "truthgate.documents.parsed": judgement.documents.misses,
+    }
+    if judgement.score is not None:
+        described["truthgate.score"] = judgement.score
+    return described
+
+
+def judged(verdict: Verdict) -> Attributes:
+    """Describe a verdict."""
+    described: Attributes = {
+        "messaging.message.conversation_id": identifier(verdict.conversation_id),
+        "truthgate.answer.id": identifier(verdict.answer_id),
+        "truthgate.verdict.id": verdict.verdict_id,
+        "truthgate.decision": verdict.decision,
+        "truthgate.reasons": verdict.reasons,
+        "truthgate.message_type": verdict.message_type,
+        "truthgate.degraded": verdict.degraded,
+        "truthgate.context.source": verdict.context_source,
+        "truthgate.context.passages": len(verdict.context),
+        "truthgate.translated": verdict.translated,
+        "truthgate.profile": verdict.profile,
+    }
+    if verdict.score is not None:
+        described["truthgate.score"] = verdict.score
+    if verdict.language is not None:
+        described["truthgate.language"] = verdict.language
+    return described
+
+
+def evaluated(verdict: Verdict, metadata: Mapping[str, str]) -> Attributes:
+    """Describe a verdict as the event ``gen_ai.evaluation.result`` has it; the explanation is codes."""
+    described: Attributes = {
+        "gen_ai.evaluation.name": "truthfulness",
+        "gen_ai.evaluation.score.label": verdict.decision,
+        "gen_ai.evaluation.explanation": ", ".join(verdict.reasons),
+        "truthgate.answer.id": identifier(verdict.answer_id),
+    }
+    if verdict.score is not None:
+        described["gen_ai.evaluation.score.value"] = verdict.score
+    if response_id := metadata.get("gen_ai.response.id"):
+        described["gen_ai.response.id"] = identifier(response_id)
+    return described
+
+
+def texts(verdict: Verdict) -> Attributes:
+    """Give question and answer, in the JSON that the conventions have for messages."""
+    return {
+        "gen_ai.input.messages": _message("user", verdict.question),
+        "gen_ai.output.messages": _message("assistant", verdict.answer, finish_reason="stop"),
+    }
+
+
+def _message(role: str, text: str, **more: str) -> str:
+    part = {"type": "text", "content": text[:_TEXT_CHARACTERS]}
+    message = json.dumps([{"role": role, "parts": [part], **more}], ensure_ascii=False)
+    return message.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,138 @@
+"""From a message that Faust delivers to its finished offset: the delivery rules in one place.
+
+An event is finished only after its verdict, or its dead letter, is acknowledged by the
+brokers. A failure of anything that every answer needs ends the process before that, and the
+events in work are delivered again to the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from time import time_ns
+from typing import cast
+
+import structlog
+from faust.types import Message
+
+from schemas.records import Verdict
+from streams.answers.instruments import AnswerMetrics
+from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
+from streams.answers.traces import AnswerTraces
+from streams.delivery.consumer import SafeConsumer
+from streams.delivery.lanes import Lanes
+from streams.delivery.publisher import Publisher
+from streams.failures import BadAnswer
+from streams.kafka.received import Received
+from streams.kafka.topics import Topics
+from streams.settings import FlowSettings
+from streams.telemetry import messaging
+
+log = structlog.get_logger(__name__)
+
+
+class Intake:
+    """Accepts delivered messages and sees each through to its verdict or dead letter.
+
+    Args:
+        processor: judges one record.
+        publisher: writes what comes of it.
+        topics: the names to write to.
+        metrics: what is counted.
+        traces: follows each answer on its way.
+        flow: how many messages may be in work at once (:meth:`accept` waits beyond it), and how
+            long after its acceptance an answer is sent on as it is.
+        on_error: called with a failure that ends the worker.
+    """
+
+    def __init__(
+        self,
+        processor: AnswerProcessor,
+        publisher: Publisher,
+        topics: Topics,
+        metrics: AnswerMetrics,
+        traces: AnswerTraces,
+        flow: FlowSettings,
+        on_error: Callable[[BaseException], None],
+    ) -> None:
+        self._processor = processor
+        self._publisher = publisher
+        self._topics = topics
+        self._metrics = metrics
+        self._traces = traces
+        self._answer_timeout = flow.answer_timeout
+        self._lanes = Lanes(flow.max_in_flight, on_error)
+        metrics.in_flight.show(lambda: self._lanes.in_flight)
+
+    async def accept(self, message: Message, consumer: SafeConsumer) -> None:
+        """Take a message into work; returns once it has a place, not once it is finished.
+
+        Messages of one key, the conversation, are finished in the order in which they are
+        accepted. A message without a key has no conversation to be in order with.
+        """
+        consumer.deliver(message)
+        self._metrics.received.add()
+        loop = asyncio.get_running_loop()
+        arrived = loop.time()
+        deadline = Deadline(arrived + self._answer_timeout)
+        accepted, received = time_ns(), _received(message)
+
+        async def work() -> None:
+            with self._traces.process(received, accepted):
+                await self._settle(received, deadline)
+            consumer.finish(message)
+            self._metrics.duration.record(loop.time() - arrived)
+
+        await self._lanes.submit(message.key if message.key is not None else object(), work)
+
+    async def drain(self) -> None:
+        """Wait until everything accepted is finished."""
+        await self._lanes.drain()
+
+    async def _settle(self, received: Received, deadline: Deadline) -> None:
+        try:
+            verdict = await self._processor.verdict(received, deadline)
+            await self._publish(verdict, received)
+        except BadAnswer as error:
+            self._traces.failed(error)
+            await self._bury(received, error)
+
+    async def _publish(self, verdict: Verdict, received: Received) -> None:
+        topic = self._topics.verdict_topic(verdict.decision)
+        key = verdict.conversation_id.encode()
+        with self._traces.sending(topic, key) as span:
+            value = self._processor.encode(verdict)
+            headers = self._traces.onward(verdict_headers(verdict, received.headers))
+            place = await self._publisher.publish(topic, key, value, headers)
+            span.set_attributes(messaging.written(*place))
+        self._metrics.count_verdict(verdict, received.timestamp)
+
+    async def _bury(self, received: Received, error: BadAnswer) -> None:
+        letter = self._processor.dead_letter(received, error)
+        with self._traces.sending(self._topics.dead_letters, letter.key) as span:
+            place = await self._publisher.bury(self._topics.dead_letters, letter)
+            span.set_attributes(messaging.written(*place))
+        self._metrics.count_dead_letter(error.stage, error.error_class)
+        # The message of the error may quote the customer: it is in the dead letter, not here.
+        log.warning(
+            "dead_letter",
+            stage=error.stage.value,
+            error_type=error.error_class,
+            partition=received.partition,
+            offset=received.offset,
+            size=len(received.value or b""),
+        )
+
+
+def _received(message: Message) -> Received:
+    # Faust's types allow a mapping too; its Kafka transport gives pairs, so repeated keys are kept.
+    headers = cast("Iterable[tuple[str, bytes | None]]", message.headers or ())
+    return Received(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        key=message.key,
+        value=message.value,
+        headers=tuple((key, value or b"") for key, value in headers),
+        timestamp=message.timestamp,
+    )

@@ -1,0 +1,123 @@
+"""The trace of one answer, from the chatbot's context to the headers of what is sent on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import time_ns
+
+import structlog
+from opentelemetry._logs import SeverityNumber
+from opentelemetry.context import Context, attach, detach
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, get_current_span, set_span_in_context
+
+from schemas.records import ChatbotAnswer, Verdict
+from streams.answers import attributes
+from streams.kafka.instance import client_id
+from streams.kafka.received import Headers, Received
+from streams.settings import Settings
+from streams.telemetry import messaging
+from streams.telemetry.propagation import context_of, with_current
+from streams.telemetry.stages import Observe, Stage, Stages, mark_failed, unobserved
+from streams.telemetry.tracing import Tracing
+
+log = structlog.get_logger(__name__)
+
+_UNTRACED = Tracing()
+
+
+class AnswerTraces:
+    """Follows answers on their way, beside the work: it neither fails nor waits.
+
+    Args:
+        settings: names of group and client, and whether texts may leave the worker.
+        tracing: what makes spans and events; without it the way is only timed.
+        observe: called with the name of each stage and the seconds that it took.
+    """
+
+    def __init__(
+        self, settings: Settings, tracing: Tracing = _UNTRACED, observe: Observe = unobserved
+    ) -> None:
+        self._group = settings.kafka.consumer_group
+        self._client = client_id(settings.kafka)
+        self._texts = settings.telemetry.texts
+        self._tracer = tracing.tracer
+        self._events = tracing.events
+        self.stages = Stages(tracing.tracer, observe, tracing.add_finished)
+
+    @contextmanager
+    def process(self, received: Received, arrived: int) -> Iterator[Span]:
+        """Continue the chatbot's trace, or begin one, while a record is in work.
+
+        ``arrived`` is when the record was accepted, in nanoseconds since 1970: it may have waited for the
+        others of its conversation. The span is current inside; where nothing is traced it is the
+        chatbot's own, so that log lines can name its trace.
+        """
+        parent = context_of(received.headers)
+        if self._tracer is None:
+            with _continued(parent):
+                yield INVALID_SPAN
+            return
+        described = messaging.processing(received, self._group, self._client)
+        span = self._tracer.start_span(
+            f"process {received.topic}", parent or Context(), SpanKind.CONSUMER, described, start_time=arrived
+        )
+        token = attach(set_span_in_context(span, parent or Context()))
+        try:
+            yield span
+        except BaseException as error:
+            mark_failed(span, error)
+            raise
+        finally:
+            detach(token)
+            span.end()
+
+    def failed(self, error: Exception) -> None:
+        """Say of the current answer why it goes to the dead letters."""
+        mark_failed(get_current_span(), error)
+
+    def judged(self, answer: ChatbotAnswer, verdict: Verdict) -> None:
+        """Describe the verdict on the current answer, and emit the event that tells of it."""
+        if self._tracer is None or not (span := get_current_span()).is_recording():
+            return
+        try:
+            self._describe(span, answer, verdict)
+        except Exception as error:  # noqa: BLE001 - the answer is sent on, whatever becomes of its trace
+            log.error("verdict_not_traced", error_type=type(error).__name__)  # noqa: TRY400 - it may quote
+
+    def _describe(self, span: Span, answer: ChatbotAnswer, verdict: Verdict) -> None:
+        span.set_attributes(attributes.judged(verdict))
+        if self._texts:
+            span.set_attributes(attributes.texts(verdict))
+        if self._events is not None:
+            self._events.emit(
+                timestamp=time_ns(),
+                event_name="gen_ai.evaluation.result",
+                severity_number=SeverityNumber.INFO,
+                attributes=attributes.evaluated(verdict, answer.metadata),
+            )
+
+    def sending(self, topic: str, key: bytes | None) -> Stage:
+        """Time ``publish``, of a verdict or a dead letter, and show it as ``send`` and the topic."""
+        recorded = self._tracer is not None and get_current_span().is_recording()
+        described = messaging.sending(topic, key, self._client) if recorded else None
+        return self.stages.stage(
+            "publish", span=f"send {topic}", kind=SpanKind.PRODUCER, attributes=described
+        )
+
+    def onward(self, headers: Headers) -> Headers:
+        """Return the headers of what is sent, in the current span's trace; without traces, as they are."""
+        return headers if self._tracer is None else with_current(headers)
+
+
+@contextmanager
+def _continued(context: Context | None) -> Iterator[None]:
+    """Make a context the current one, if there is one."""
+    if context is None:
+        yield
+        return
+    token = attach(context)
+    try:
+        yield
+    finally:
+        detach(token)

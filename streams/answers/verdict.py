@@ -1,0 +1,73 @@
+"""From an answer and what the scorer says about it to the record that goes out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from schemas.records import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from scoring.values.types import Exchange, FeatureValue, Judgement, Passage
+from streams.answers.context import ResolvedContext, Span
+
+# Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
+VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
+
+
+def verdict_id(answer_id: str) -> str:
+    """Give the one id that every verdict on this answer carries (UUID version 5, RFC 9562 section 5.5)."""
+    return str(uuid.uuid5(VERDICT_NAMESPACE, answer_id))
+
+
+def exchange_of(answer: ChatbotAnswer, passages: Iterable[Passage]) -> Exchange:
+    """Give the scorer its view of an answer: ``passages`` are its resolved context, in order."""
+    return Exchange(answer.question, answer.answer, tuple(passages), answer.language)
+
+
+def make_verdict(
+    answer: ChatbotAnswer, judgement: Judgement, context: ResolvedContext, scored_at: datetime
+) -> Verdict:
+    """Assemble the verdict on ``answer``.
+
+    ``context`` is what it was judged against; ``scored_at`` is an aware time. Equal arguments give
+    equal verdicts, so a repeated delivery is recognisable.
+    """
+    return Verdict(
+        verdict_id=verdict_id(answer.answer_id),
+        answer_id=answer.answer_id,
+        conversation_id=answer.conversation_id,
+        decision=judgement.decision.value,
+        reasons=judgement.reasons,
+        score=judgement.score,
+        profile=judgement.profile,
+        message_type=judgement.message_type.value,
+        language=judgement.language,
+        translated=judgement.translated,
+        question=answer.question,
+        answer=answer.answer,
+        context_ids=tuple(passage.document_id for passage in context.passages),
+        features=tuple(_feature(value) for value in judgement.features),
+        policy_version=judgement.policy_version,
+        scorer_version=judgement.scorer_version,
+        degraded=judgement.degraded,
+        produced_at=answer.produced_at,
+        scored_at=scored_at,
+        context_source=context.source.value,
+        context=_described(context),
+    )
+
+
+def _described(context: ResolvedContext) -> tuple[VerdictPassage, ...]:
+    spans = context.spans or (None,) * len(context.passages)
+    return tuple(map(_passage, context.passages, spans))
+
+
+def _passage(passage: Passage, span: Span | None) -> VerdictPassage:
+    start, end = (span.start, span.end) if span else (None, None)
+    return VerdictPassage(passage.document_id, passage.version, passage.score, start, end)
+
+
+def _feature(value: FeatureValue) -> VerdictFeature:
+    evidence = (VerdictEvidence(e.kind, e.text, e.start, e.end, e.document_id) for e in value.evidence)
+    return VerdictFeature(value.name, value.value, tuple(evidence))

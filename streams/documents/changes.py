@@ -1,0 +1,121 @@
+"""From a record of the documents topic to a change of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from schemas import Codec, DecodeError, KnowledgeDocument
+from streams.documents.versions import Change
+from streams.failures import BadAnswer, Stage
+from streams.kafka.received import Headers, Received
+
+_FAULTS = {
+    "invalid_key": "the key is empty or no UTF-8",
+    "key_mismatch": "the key is another than the document's id",
+    "invalid_text": "a text cannot be encoded as UTF-8",
+}
+
+
+class Record(Protocol):
+    """What is used of a consumer's record; ``timestamp`` is in milliseconds since 1970."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class BadDocument:
+    """A record that holds no document that can be used, and why: a stable ``code``, and a sentence."""
+
+    received: Received
+    stage: Stage
+    code: str
+    message: str
+
+    @property
+    def reason(self) -> BadAnswer:
+        """Why the record belongs in the dead letters."""
+        return BadAnswer(self.stage, self.code, self.message)
+
+
+async def look_schemas_up(records: Iterable[Record], codec: Codec) -> None:
+    """Get the writer schemas that reading these records needs; raises RegistryUnreachable."""
+    for record in records:
+        if record.value is not None and codec.needs_lookup(record.value):
+            await codec.lookup(record.value)
+
+
+def read_changes(records: Iterable[Record], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
+    """Read records: the changes they make, in order, and those that hold no usable document."""
+    read = [read_change(record, codec) for record in records]
+    return [change for change, _ in read if change], [bad for _, bad in read if bad]
+
+
+def read_change(record: Record, codec: Codec) -> tuple[Change | None, BadDocument | None]:
+    """Read one record: what it does to the store, and what is wrong with it, if anything.
+
+    A value that cannot be read takes the older version away. That version is out of date, and no
+    answer may be judged against it; besides, compaction removes it from the topic, so a store
+    that is built later would not have it either.
+    """
+    document_id = _text(record.key)
+    if document_id is None:
+        return None, _faulty(record, "invalid_key")
+    try:
+        document = None if record.value is None else codec.decode(record.value, KnowledgeDocument)
+    except DecodeError as error:
+        return _unreadable(record, document_id, codec), _bad(
+            record, Stage(error.stage), error.code, str(error)
+        )
+    if document and (code := _fault(document, document_id)):
+        return _unreadable(record, document_id, codec), _faulty(record, code)
+    change = Change(document_id, document, record.partition, record.offset, record.timestamp)
+    return change, None
+
+
+def _fault(document: KnowledgeDocument, document_id: str) -> str | None:
+    if document.document_id != document_id:
+        # Compaction and deletion go by the key; under another id the document could not be deleted.
+        return "key_mismatch"
+    try:
+        "".join((document.language, document.title, document.text, document.url or "")).encode("utf-8")
+    except UnicodeEncodeError:
+        return "invalid_text"
+    return None
+
+
+def _text(key: bytes | None) -> str | None:
+    try:
+        return key.decode("utf-8") if key else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _unreadable(record: Record, document_id: str, codec: Codec) -> Change:
+    return Change(
+        document_id,
+        None,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        unreadable=True,
+        reader=codec.reads,
+    )
+
+
+def _faulty(record: Record, code: str) -> BadDocument:
+    return _bad(record, Stage.VALIDATE, code, _FAULTS[code])
+
+
+def _bad(record: Record, stage: Stage, code: str, message: str) -> BadDocument:
+    place = (record.topic, record.partition, record.offset)
+    return BadDocument(
+        Received(*place, record.key, record.value, tuple(record.headers)), stage, code, message
+    )

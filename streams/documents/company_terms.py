@@ -1,0 +1,192 @@
+"""The company's terms as the documents store has them, and the file the scoring processes read them from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from schemas import KnowledgeDocument
+from scoring.company_terms import CompanyTerms, CompanyTermsError, load, save
+from scoring.company_terms.building import build
+from scoring.company_terms.counting import WordCounts
+from scoring.company_terms.general import GeneralLanguage
+from scoring.language import stated_language
+from streams.documents.store import DocumentStore, Version
+from streams.settings import Settings, WrongSettings
+
+FILE_NAME = "company-terms.json"
+
+
+class TermsSource(Protocol):
+    """Where the company's terms come from. ``due`` and ``refresh`` block, and are called by one thread."""
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file, such as that of an earlier life."""
+        ...
+
+    def due(self) -> bool:
+        """Whether :meth:`refresh` may have something new; cheap."""
+        ...
+
+    def refresh(self) -> CompanyTerms:
+        """Bring the file up to date, where it is ours, and return the terms in it."""
+        ...
+
+    def end(self) -> None:
+        """Have a refresh that goes on fail soon; called from any thread."""
+        ...
+
+
+class StoredTerms:
+    """Terms built from the documents of a store into a file beside it.
+
+    A refresh counts the documents that changed since the last one, not the others.
+
+    Args:
+        store: the documents.
+        path: the file, replaced whole when the terms differ.
+        least_documents: a language with fewer has no terms.
+    """
+
+    def __init__(self, store: DocumentStore, path: Path, least_documents: int) -> None:
+        self._store = store
+        self._path = path
+        self._least_documents = least_documents
+        self._general = GeneralLanguage()
+        self._counts = WordCounts()
+        self._versions: dict[str, Version] = {}
+        self._saved: str | None = None
+        self._seen: object = None
+        self._ended = threading.Event()
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
+
+    def end(self) -> None:
+        """Have a refresh that goes on fail soon: to count 100,000 documents takes most of a minute."""
+        self._ended.set()
+
+    def due(self) -> bool:
+        """Whether the topic was read on or the store begun anew since the last refresh, or the file gone."""
+        return self._seen != self._store.next_offsets or not self.there
+
+    def refresh(self) -> CompanyTerms:
+        """Count what changed and write the file.
+
+        Raises:
+            CompanyTermsError: it was ended.
+            StoreFailed: the store cannot be read.
+            OSError: the file cannot be written.
+        """
+        seen = self._store.next_offsets
+        self._count_changes()
+        terms = build(self._counts.languages, self._general, self._least_documents)
+        if terms.version != self._saved or not self.there:
+            save(terms, self._path)
+        self._saved, self._seen = terms.version, seen
+        return terms
+
+    def _count_changes(self) -> None:
+        with self._store.snapshot() as documents:
+            versions = documents.versions()
+            for document_id in self._counts.document_ids - versions.keys():
+                self._counts.remove(document_id)
+            for document_id, version in versions.items():
+                if self._ended.is_set():
+                    raise CompanyTermsError("ended")
+                if self._versions.get(document_id) != version and (stored := documents.get(document_id)):
+                    count_document(stored.document, self._counts)
+        self._versions = versions
+
+
+class TermsFile:
+    """Terms of a file that somebody else writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
+
+    def due(self) -> bool:
+        """Whether the file may have changed: always."""
+        return True
+
+    def refresh(self) -> CompanyTerms:
+        """Read the file; raises CompanyTermsError."""
+        return load(self._path)
+
+    def end(self) -> None:
+        """Do nothing: reading the file takes no time."""
+
+
+def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:
+    """Count a document, in place of its former version; one in no known language counts as none."""
+    if language := stated_language(document.language):
+        counts.put(document.document_id, language, f"{document.title}\n{document.text}")
+    else:
+        counts.remove(document.document_id)
+
+
+def count_given(documents: Iterable[KnowledgeDocument]) -> WordCounts:
+    """Count documents of files; there the same id in two languages is two documents."""
+    counts = WordCounts()
+    for document in documents:
+        count_document(replace(document, document_id=f"{document.language} {document.document_id}"), counts)
+    return counts
+
+
+@contextmanager
+def offline_terms(settings: Settings, documents: Iterable[KnowledgeDocument]) -> Iterator[Settings]:
+    """Give settings to score with where there is no worker: ``company_terms.file`` is built for now.
+
+    One that is set stays. Raises WrongSettings where it cannot be used.
+    """
+    check_terms_file(settings)
+    if settings.company_terms.file:
+        yield settings
+        return
+    chosen = settings.company_terms
+    terms = build(count_given(documents).languages, GeneralLanguage(), chosen.least_documents)
+    with TemporaryDirectory(prefix="truthgate-") as folder:
+        path = Path(folder) / FILE_NAME
+        save(terms, path)
+        yield settings.model_copy(update={"company_terms": chosen.model_copy(update={"file": path})})
+
+
+def terms_path(settings: Settings) -> Path:
+    """Return the file that the scoring processes of a worker read the company's terms from."""
+    return settings.company_terms.file or settings.documents.store / FILE_NAME
+
+
+def terms_source(settings: Settings, store: DocumentStore) -> TermsSource:
+    """Return where a worker's terms come from.
+
+    Raises:
+        WrongSettings: ``company_terms.file`` names a file that cannot be used.
+    """
+    path = terms_path(settings)
+    if settings.company_terms.file is None:
+        return StoredTerms(store, path, settings.company_terms.least_documents)
+    check_terms_file(settings)
+    return TermsFile(path)
+
+
+def check_terms_file(settings: Settings) -> None:
+    """Refuse a ``company_terms.file`` that cannot be used; raises WrongSettings."""
+    if (path := settings.company_terms.file) is None:
+        return
+    try:
+        load(path)
+    except CompanyTermsError as error:
+        raise WrongSettings(f"company_terms.file: {error}") from None

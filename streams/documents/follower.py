@@ -1,0 +1,294 @@
+"""Follows the documents topic into the local store, and lets answers wait for a document."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+
+import structlog
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
+
+from schemas import Codec, KnowledgeDocument, RegistryUnreachable
+from streams.documents.arrivals import Arrivals
+from streams.documents.changes import BadDocument, Record, look_schemas_up, read_changes
+from streams.documents.freshness import Freshness
+from streams.documents.reader import TopicReader, open_reader
+from streams.documents.rebuild import Log, rebuild_reason
+from streams.documents.store import DocumentStore
+from streams.documents.versions import NamedDocument
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+
+POLL_SECONDS = 0.25
+BATCH = 500  # records in one transaction: tens of milliseconds of work
+PRUNED = 500  # superseded versions forgotten in one transaction
+LOOK_INTERVAL = 60.0  # seconds until added partitions or a replaced topic are noticed
+STRIKES = 3  # looks in a row that may find the topic unknown, or records that do not arrive
+
+OnBadDocument = Callable[[BadDocument], Awaitable[None]]
+
+log = structlog.get_logger(__name__)
+
+
+class DocumentsLost(InfrastructureFailure):
+    """The documents topic cannot be followed (any more); a new start puts it right or says why not."""
+
+
+class DocumentFollower:
+    """Keeps a store equal to the documents topic, with a consumer of its own and no group.
+
+    Every worker reads all partitions, on from the offsets in the store, or from the beginning
+    where :func:`rebuild_reason` gives a reason.
+
+    Args:
+        store: used by this follower alone; it stays open when the follower stops.
+        codec: reads the values.
+        settings: ``kafka`` for the connection, ``documents`` for the limits.
+        on_bad_document: awaited for each record that holds no usable document, before its offset
+            is stored (so it may be called again for the same record); its failure ends the follower.
+        clock: seconds since 1970.
+        look_interval: seconds between two looks at the topic's identity, partitions and ends.
+
+    Attributes:
+        caught_up: set once all that the topic held at the start is in the store.
+        records_read: how many records were taken in since the start.
+        bad_documents: how many of them held no usable document.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        codec: Codec,
+        settings: Settings,
+        *,
+        on_bad_document: OnBadDocument | None = None,
+        clock: Callable[[], float] = time.time,
+        look_interval: float = LOOK_INTERVAL,
+    ) -> None:
+        self.caught_up = asyncio.Event()
+        self.records_read = 0
+        self.bad_documents = 0
+        self._store = store
+        self._codec = codec
+        self._settings = settings
+        self._topic = Topics(settings.kafka.topic_prefix).documents
+        self._max_age = settings.documents.rebuild_after_hours * 3600
+        self._history = settings.documents.history_days * 86_400
+        self._freshness = Freshness(settings.documents.stale_after, clock)
+        self._on_bad_document = on_bad_document
+        self._clock = clock
+        self._look_interval = look_interval
+        self._arrivals = Arrivals()
+        self._reader: TopicReader | None = None
+        self._connections = AsyncExitStack()
+        self._task: asyncio.Task[None] | None = None
+        self._failure: asyncio.Queue[InfrastructureFailure] = asyncio.Queue(maxsize=1)
+        self._positions: dict[int, int] = {}
+        self._positions_at_look: dict[int, int] = {}
+        self._goal: Log | None = None
+        self._strikes = 0
+
+    async def start(self) -> None:
+        """Connect, decide where to read on, and begin to follow.
+
+        Raises:
+            ServiceUnreachable: no broker answers within ``kafka.connect_timeout``.
+            DocumentsLost: a broker answers, but the topic cannot be read.
+            StoreFailed: the store cannot be written.
+        """
+        async with AsyncExitStack() as stack:
+            reader = await stack.enter_async_context(
+                open_reader(self._settings.kafka, self._topic, self._clock)
+            )
+            try:
+                seen = await reader.look()
+            except (KafkaError, TimeoutError) as error:
+                raise DocumentsLost(_unreadable(self._topic, error)) from error
+            await self._resume(reader, seen)
+            self._reader = reader
+            self._task = asyncio.create_task(self._run(reader), name="documents-follower")
+            self._connections = stack.pop_all()
+
+    async def stop(self) -> None:
+        """End following; what was taken in stays in the store. May be called twice, or before a start."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        self._reader = None
+        await self._connections.aclose()
+
+    async def wait_failed(self) -> InfrastructureFailure:
+        """Return why following ended, once it ends by itself. It does not start again after that."""
+        failure = await self._failure.get()
+        self._failure.put_nowait(failure)  # for the next who asks
+        return failure
+
+    async def wait_for(
+        self, document_ids: Collection[str], produced_at: datetime, seconds: float
+    ) -> Mapping[str, NamedDocument]:
+        """Return those of the documents that are there within that many ``seconds``, by id.
+
+        Each in the version that was in force at ``produced_at``, or the oldest kept one where none that
+        old is; one that was deleted then is not there, and is not waited for unless records are still to be
+        read that may bring it back.
+        """
+        found = self._look_up(document_ids, produced_at)
+        missing = [document_id for document_id in document_ids if document_id not in found]
+        if not self.lag:
+            missing = [each for each in missing if not self._store.is_gone(each, produced_at)]
+        if not missing:
+            return found
+        await self._arrivals.wait(missing, seconds)
+        return found | self._look_up(missing, produced_at)
+
+    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
+        """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
+        current = self._store.get(document_id)
+        if current and current.version == version:
+            return current.document
+        in_force = self._store.in_force(document_id, produced_at)
+        return in_force.document if in_force and in_force.version == version else None
+
+    @property
+    def documents(self) -> int:
+        """How many documents the store holds."""
+        return len(self._store)
+
+    @property
+    def stale(self) -> bool:
+        """Whether it is longer ago than ``documents.stale_after`` that the copy was known to be complete.
+
+        Each look at the topic that finds nothing unread confirms it, so an idle topic does not
+        make the copy stale. Before ``caught_up`` it is.
+        """
+        return self._freshness.stale
+
+    @property
+    def lag(self) -> int:
+        """How many offsets are still to be read, as far as the brokers have told."""
+        known = self._reader.known_ends() if self._reader else {}
+        ends = {**(self._goal.ends if self._goal else {}), **known}
+        return sum(max(0, end - self._positions.get(partition, 0)) for partition, end in ends.items())
+
+    def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, NamedDocument]:
+        stored = ((key, self._store.in_force(key, produced_at)) for key in document_ids)
+        return {
+            key: NamedDocument(found.document, found.version, found.substitute)
+            for key, found in stored
+            if found
+        }
+
+    async def _resume(self, reader: TopicReader, seen: Log) -> None:
+        if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reads):
+            log.info("documents_store_rebuilt", reason=reason, topic=self._topic)
+            await asyncio.to_thread(self._store.reset, seen.origin)
+        self._goal = seen
+        self._read_on(reader, seen)
+
+    def _read_on(self, reader: TopicReader, seen: Log) -> None:
+        self._positions = {**seen.begins, **self._store.next_offsets}
+        reader.read_from(self._positions)
+
+    async def _run(self, reader: TopicReader) -> None:
+        try:
+            await self._follow(reader)
+        except InfrastructureFailure as failure:
+            self._fail(failure)
+        except RegistryUnreachable as error:
+            self._fail(DocumentsLost(str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the worker must learn of it
+            lost = DocumentsLost(f"following {self._topic} ended: {type(error).__name__}", EXIT_SOFTWARE)
+            lost.__cause__ = error
+            self._fail(lost)
+
+    def _fail(self, failure: InfrastructureFailure) -> None:
+        log.error("documents_follower_failed", reason=str(failure))
+        self._failure.put_nowait(failure)
+
+    async def _follow(self, reader: TopicReader) -> None:
+        next_look = time.monotonic() + self._look_interval
+        pruning = True
+        while True:
+            records, positions = await reader.poll(POLL_SECONDS, BATCH)
+            if positions != self._positions:
+                await self._take_in(records, positions)
+            if self._goal and self._goal.reached(self._positions):
+                await self._complete(self._goal)
+            # One batch between two batches of records: nothing waits long for the other.
+            pruning = pruning and await asyncio.to_thread(self._store.prune, self._history, PRUNED) == PRUNED
+            if time.monotonic() >= next_look:
+                await self._look(reader)
+                next_look, pruning = time.monotonic() + self._look_interval, True
+
+    async def _take_in(self, records: Sequence[Record], positions: dict[int, int]) -> None:
+        await look_schemas_up(records, self._codec)
+        # In a thread: the event loop must not stand still for a slow disk.
+        changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
+        # All at once, and all to their end: none is left behind when one fails.
+        reports = await asyncio.gather(*map(self._report, bad), return_exceptions=True)
+        for failure in filter(None, reports):
+            raise failure
+        arrived = await asyncio.to_thread(self._store.apply, changes, positions)
+        self._positions = positions
+        self.records_read += len(records)
+        self._arrivals.announce(arrived)
+
+    async def _report(self, bad: BadDocument) -> None:
+        self.bad_documents += 1
+        # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
+        at = bad.received
+        log.warning("bad_document", error_type=bad.code, partition=at.partition, offset=at.offset)
+        if self._on_bad_document:
+            await self._on_bad_document(bad)
+
+    async def _complete(self, goal: Log) -> None:
+        await asyncio.to_thread(self._store.confirm, goal.seen_at)
+        self._freshness.confirm(goal.seen_at)
+        self._goal = None
+        self.caught_up.set()
+
+    async def _look(self, reader: TopicReader) -> None:
+        try:
+            seen = await reader.look()
+        except UnknownTopicOrPartitionError:
+            self._strike("is unknown to the cluster")
+        except (KafkaError, TimeoutError) as error:
+            self._bear(error)
+        else:
+            self._compare(reader, seen)
+
+    def _bear(self, error: Exception) -> None:
+        """Let an outage pass, until tombstones may be missed. aiokafka connects again by itself."""
+        if isinstance(error, KafkaError) and not error.retriable:
+            raise error
+        log.warning("documents_topic_unreachable", topic=self._topic, error_type=type(error).__name__)
+        if self._store.age > self._max_age:
+            raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_hours")
+
+    def _compare(self, reader: TopicReader, seen: Log) -> None:
+        origin = self._store.origin
+        if not (origin and origin.is_same(seen.origin)):
+            raise DocumentsLost(f"topic {self._topic} was replaced by another of that name")
+        if self._goal and self._positions == self._positions_at_look:
+            self._strike("has records that do not arrive")
+        else:
+            self._strikes = 0
+        self._positions_at_look = self._positions
+        self._goal = self._goal or seen
+        if seen.ends.keys() - self._positions.keys():
+            self._read_on(reader, seen)
+
+    def _strike(self, what: str) -> None:
+        self._strikes += 1
+        if self._strikes >= STRIKES:
+            raise DocumentsLost(f"topic {self._topic} {what}")
+
+
+def _unreadable(topic: str, error: Exception) -> str:
+    if isinstance(error, UnknownTopicOrPartitionError):
+        return f"topic {topic} is not there; `truthgate topics create` makes it"
+    return f"topic {topic} cannot be read: {type(error).__name__}"

@@ -1,0 +1,153 @@
+"""The SQLite file behind the documents store: who may open it, and whether it can be trusted."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import structlog
+
+from scoring.storage.sqlite_file import error_name, is_damage
+from streams.settings import WrongSettings
+
+APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
+LAYOUT_VERSION = 2  # raise it with every change of SCHEMA: older files are then built anew
+
+DATABASE_NAME = "documents.sqlite3"
+LOCK_NAME = "documents.lock"
+SETTING = "documents.store"
+
+SCHEMA = f"""
+CREATE TABLE versions (
+    document_id TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    repeated INTEGER NOT NULL,
+    until INTEGER,
+    version TEXT,
+    language TEXT,
+    title TEXT,
+    text TEXT,
+    url TEXT,
+    updated_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX versions_in_order ON versions (document_id, since, partition, "offset");
+CREATE INDEX versions_current ON versions (document_id, partition, "offset", since, version, until)
+    WHERE until IS NULL;
+CREATE INDEX versions_superseded ON versions (until, since) WHERE until IS NOT NULL;
+CREATE TABLE unreadable (
+    document_id TEXT NOT NULL PRIMARY KEY,
+    reader TEXT NOT NULL
+) STRICT;
+CREATE TABLE forgotten (
+    document_id TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+CREATE TABLE next_offsets (
+    partition INTEGER NOT NULL PRIMARY KEY,
+    next_offset INTEGER NOT NULL
+) STRICT;
+CREATE TABLE origin (
+    only_row INTEGER NOT NULL PRIMARY KEY CHECK (only_row = 0),
+    cluster_id TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    complete_at REAL NOT NULL
+) STRICT;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {LAYOUT_VERSION};
+"""
+
+log = structlog.get_logger(__name__)
+
+
+class StoreNotUsable(WrongSettings):
+    """The directory that ``documents.store`` names cannot be used; the message is one line."""
+
+
+def prepare_database(directory: Path) -> Path:
+    """Leave a sound database of this layout in ``directory`` and return its path.
+
+    A file that is damaged, foreign or of another layout is set aside, and an empty one made: the
+    topic has everything that was in it but past versions. One that only cannot be read at the moment, as
+    with a full disk, stays where it is. The caller holds the directory's lock.
+
+    Raises:
+        StoreNotUsable: the database cannot be read or created.
+    """
+    path = directory / DATABASE_NAME
+    try:
+        if path.exists() and (fault := _fault_of(path)):
+            _set_aside(path)
+            log.warning("documents_store_set_aside", path=str(path), reason=fault)
+        if not path.exists():
+            _create(path)
+    except (OSError, sqlite3.Error) as error:
+        raise not_usable(path, error) from error
+    return path
+
+
+def not_usable(path: Path, error: OSError | sqlite3.Error) -> StoreNotUsable:
+    """Say in one line that the database cannot be opened or made, and why."""
+    reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
+    return StoreNotUsable(f"{SETTING}: cannot open or make {path}: {reason}")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the database for use in more than one thread; SQLite itself serialises the calls.
+
+    WAL lets readers go on while a batch is written. ``synchronous=NORMAL`` can lose the last
+    batches when the machine (not the process) dies, and then the offsets that go with them: they
+    are read again.
+    """
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _fault_of(path: Path) -> str | None:
+    """Say what is wrong with an existing file, or None; raises sqlite3.Error where that cannot be told."""
+    if path.stat().st_size == 0:
+        return "empty"
+    try:
+        # Not by connect(): that would turn a foreign database to WAL.
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            return _fault_of_database(connection)
+        finally:
+            connection.close()
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        return error_name(error)
+
+
+def _fault_of_database(connection: sqlite3.Connection) -> str | None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        return "foreign"
+    if connection.execute("PRAGMA user_version").fetchone()[0] != LAYOUT_VERSION:
+        return "another_layout"
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        return "damaged"
+    return None
+
+
+def _set_aside(path: Path) -> None:
+    # Renamed, not deleted: a wrong setting may have pointed at somebody's own database.
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        file = path.with_name(name)
+        if file.exists():
+            file.replace(path.with_name(f"{name}.set-aside"))
+
+
+def _create(path: Path) -> None:
+    # Made under another name: a process killed here leaves no half-made database behind.
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    connection = sqlite3.connect(unfinished, isolation_level=None)
+    try:
+        connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
+    finally:
+        connection.close()
+    unfinished.replace(path)

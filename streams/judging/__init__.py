@@ -1,0 +1,1 @@
+"""Assessing in processes of their own."""

@@ -1,0 +1,231 @@
+"""One scoring process and the pipe to it: judges one answer at a time, and its death is an end of file.
+
+A pool of processes that share one queue can hang when one of them is killed while it holds the
+queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from scoring import PipelineError, Scorer
+from scoring.assessing.options import ScorerOptions
+from scoring.policy import Policy
+from scoring.values.types import Exchange, Judgement
+
+#: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
+_END_SECONDS = 10.0
+
+#: After this the kernel ends a process that loads a pipeline, should nobody be left to kill it.
+_LOADING_SECONDS = 180.0
+
+
+class ProcessDied(Exception):
+    """The process ended in mid-work, by its own doing or killed; ``exitcode`` as multiprocessing has it."""
+
+    def __init__(self, exitcode: int | None) -> None:
+        super().__init__(f"exit code {exitcode}")
+        self.exitcode = exitcode
+
+
+class NoScorer(Exception):
+    """The scorer cannot be made from what it is told to be made of; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The scorer raised: the name of the exception's class, its text, and whether the system is to blame.
+
+    That is so for an OSError, and for a pipeline that cannot be loaded when it is needed. The exception
+    itself does not come over: not every one survives pickling.
+    """
+
+    error_class: str
+    message: str
+    of_system: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """The process has to load a pipeline before it can go on with its answer, which is no part of judging."""
+
+
+class ScoringProcess:
+    """A process with a scorer in it, started anew as often as needed.
+
+    Its methods block; they may be called from any thread, ``kill`` while another one is waiting.
+
+    Args:
+        context: makes the processes.
+        policy, profile, options: what the scorer is built from.
+        limit: seconds after which an answer ends the process even if nobody is left to kill it.
+    """
+
+    def __init__(
+        self, context: ForkServerContext, policy: Policy, profile: str, options: ScorerOptions, limit: float
+    ) -> None:
+        self._context = context
+        self._arguments = policy, profile, options, limit
+        self._starting = threading.Lock()
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._killed = False
+        self._ended = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether the process runs and waits for work; to be asked only when it has none."""
+        if self._process is None or self._connection is None or self._killed:
+            return False
+        # What can be read from a process without work is the end of its pipe. The system may not have
+        # told of its death yet: the fork server that has to may be gone or frozen itself.
+        return self._process.is_alive() and not self._connection.poll()
+
+    @property
+    def exitcode(self) -> int | None:
+        """How the process ended, as multiprocessing has it: a negative number is a signal."""
+        return self._process.exitcode if self._process is not None else None
+
+    def start(self) -> None:
+        """Start the process, in the place of one that has died, and wait until it can judge.
+
+        Raises NoScorer when it cannot make its scorer, ProcessDied when it ends before that, or was
+        told to end for good, and OSError or EOFError when the system has no process to give.
+        """
+        with self._starting:
+            if self._ended:
+                raise ProcessDied(None)
+            self.kill()
+            # The former connection is dropped, not closed: a thread may still be reading from it.
+            connection, theirs = self._context.Pipe()
+            with theirs:
+                process = self._context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
+                self._process = process
+                process.start()
+            self._connection, self._killed = connection, False
+        if isinstance(told := _receive(process, connection), NoScorer):
+            self.kill()  # it ends by itself, but must not seem idle until then
+            raise told
+
+    def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed | Loading:
+        """Judge one exchange, or come back when the process loads a pipeline for it.
+
+        Then it is to be waited for with ``loaded``, and after that with ``judged``. Each of the three
+        raises ProcessDied when the process ends in the middle of it.
+        """
+        # Taken once: another process may have these names by the time that this one has died.
+        process, connection = self._process, self._connection
+        assert process is not None
+        assert connection is not None
+        try:
+            connection.send((exchange, degraded))
+        except OSError as error:
+            raise _died(process) from error
+        answer: Judgement | Failed | Loading = _receive(process, connection)
+        return answer
+
+    def loaded(self) -> None:
+        """Wait until the pipeline is loaded, or cannot be, which the answer tells."""
+        assert self._process is not None
+        assert self._connection is not None
+        _receive(self._process, self._connection)
+
+    def judged(self) -> Judgement | Failed | Loading:
+        """Go on waiting for the answer to what ``judge`` has sent."""
+        assert self._process is not None
+        assert self._connection is not None
+        answer: Judgement | Failed | Loading = _receive(self._process, self._connection)
+        return answer
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing; whoever waits for it gets ProcessDied."""
+        self._killed = True
+        if self._process is not None and self._process.pid is not None:
+            self._process.kill()
+
+    def end(self) -> None:
+        """End the process for good and wait until it is gone, for a limited time."""
+        self._ended = True
+        if self._starting.acquire(timeout=_END_SECONDS):
+            self._starting.release()
+        self.kill()
+        if self._process is not None and self._process.pid is not None:
+            self._process.join(_END_SECONDS)
+
+
+def _receive(process: BaseProcess, connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except (EOFError, OSError) as error:
+        raise _died(process) from error
+
+
+def _died(process: BaseProcess) -> ProcessDied:
+    process.join(_END_SECONDS)
+    return ProcessDied(process.exitcode)
+
+
+def _serve(
+    connection: Connection, policy: Policy, profile: str, options: ScorerOptions, limit: float
+) -> None:
+    """Judge what comes through the pipe until it closes; the main function of a scoring process."""
+    # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
+    # worker ends its processes itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # At the start nobody counts the time, and only what is loaded on demand is loaded later.
+    loading = partial(_loading, connection, limit) if options.on_demand else nullcontext
+    made = _made(policy, profile, options, loading)
+    with contextlib.suppress(EOFError, OSError):  # the worker is gone
+        if isinstance(made, NoScorer):
+            connection.send(made)
+            return
+        connection.send(None)
+        while True:
+            exchange, degraded = connection.recv()
+            # The kernel's alarm ends the process even inside C code that never looks up, and even
+            # where the worker was killed and can end nothing any more.
+            signal.setitimer(signal.ITIMER_REAL, limit)
+            answer = _judge(made, exchange, degraded)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            connection.send(answer)
+
+
+@contextmanager
+def _loading(connection: Connection, limit: float) -> Iterator[None]:
+    """Tell the worker that a pipeline is being loaded, and give it time of its own."""
+    signal.setitimer(signal.ITIMER_REAL, _LOADING_SECONDS)
+    connection.send(Loading())
+    try:
+        yield
+    finally:
+        connection.send(None)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+
+
+def _made(
+    policy: Policy,
+    profile: str,
+    options: ScorerOptions,
+    loading: Callable[[], AbstractContextManager[None]],
+) -> Scorer | NoScorer:
+    try:
+        return Scorer(policy, profile, options, loading)
+    except ValueError as error:  # a profile, lexicon or pipeline that cannot be had
+        return NoScorer(" ".join(str(error).split()))
+
+
+def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
+    try:
+        return scorer.judge(exchange, degraded)
+    except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
+        return Failed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))

@@ -1,0 +1,1 @@
+"""Clients of Apache Kafka, topics, and records as they came."""

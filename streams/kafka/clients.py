@@ -1,0 +1,298 @@
+"""Clients of the cluster that the settings name, opened within a time limit and closed in every case."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.conn import AIOKafkaConnection, collect_hosts
+from aiokafka.errors import (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    KafkaConnectionError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+from aiokafka.protocol.metadata import MetadataRequest
+
+from streams.kafka import header_names
+from streams.settings import KafkaSettings, WrongSettings
+
+if TYPE_CHECKING:
+    from faust.auth import SASLCredentials, SSLCredentials
+
+# Every consumer of ours comes from here or, by Faust, from an application that imports this.
+header_names.install()
+
+_CLOSE_SECONDS = 5.0
+_GOODBYE_SECONDS = 1.0
+_REFUSALS = (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+
+_Client = TypeVar("_Client")
+
+
+class ServiceUnreachable(Exception):
+    """A service does not answer within its time limit; the message is one line that names the setting."""
+
+
+class CredentialsRefused(ServiceUnreachable):
+    """The cluster answers, but not with these credentials or not to this certificate."""
+
+
+class ConnectionArguments(TypedDict):
+    """What every client of aiokafka takes to find and enter the cluster."""
+
+    bootstrap_servers: str
+    security_protocol: str
+    ssl_context: NotRequired[ssl.SSLContext]
+    sasl_mechanism: NotRequired[str]
+    sasl_plain_username: NotRequired[str]
+    sasl_plain_password: NotRequired[str]
+
+
+def connection(settings: KafkaSettings) -> ConnectionArguments:
+    """Give the arguments that aiokafka's clients have in common; raises WrongSettings for bad TLS files."""
+    arguments = ConnectionArguments(
+        bootstrap_servers=settings.bootstrap_servers, security_protocol=settings.security_protocol
+    )
+    if context := _ssl_context(settings):
+        arguments["ssl_context"] = context
+    if settings.security_protocol.startswith("SASL"):
+        arguments["sasl_mechanism"] = settings.sasl_mechanism
+        arguments["sasl_plain_username"] = settings.sasl_username or ""
+        arguments["sasl_plain_password"] = _password(settings)
+    return arguments
+
+
+def faust_broker_urls(settings: KafkaSettings) -> list[str]:
+    """Give the bootstrap servers as Faust's ``broker`` option takes them."""
+    return [f"kafka://{_address(host, port)}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
+
+
+def faust_broker_credentials(settings: KafkaSettings) -> SASLCredentials | SSLCredentials | None:
+    """Give Faust's ``broker_credentials`` for the same settings; raises WrongSettings as connection does."""
+    # Not at the top: Faust and its HTTP client take a quarter of a second, which no command needs.
+    from faust.auth import SASLCredentials, SSLCredentials  # noqa: PLC0415
+
+    context = _ssl_context(settings)
+    if settings.security_protocol.startswith("SASL"):
+        return SASLCredentials(
+            username=settings.sasl_username,
+            password=_password(settings),
+            mechanism=settings.sasl_mechanism,
+            ssl_context=context,
+        )
+    return SSLCredentials(context) if context else None
+
+
+@asynccontextmanager
+async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterator[AIOKafkaProducer]:
+    """Open a producer whose sends are acknowledged by all in-sync replicas.
+
+    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout``, and may be
+    repeated by a retry before. What is unsent at a clean exit is flushed within that time, else
+    given up. Raises ServiceUnreachable.
+    """
+    # Not idempotent: aiokafka's idempotent producer tries one send again without end, and a record
+    # that the broker refuses leaves a gap in the sequence that fails all sends after it. Consumers
+    # of verdicts drop repeated ids anyway, since a worker that crashes repeats some too.
+    options = {"request_timeout_ms": int(settings.delivery_timeout * 1000), **options}
+    arguments = await _reachable(settings)
+    producer = AIOKafkaProducer(**arguments, acks="all", **options)
+    async with _opened(settings, producer, producer.start, lambda: _stop_producer(producer)):
+        yield producer
+        await _within(settings, settings.delivery_timeout, producer.flush())
+
+
+@asynccontextmanager
+async def open_consumer(
+    settings: KafkaSettings, *topics: str, **options: Any
+) -> AsyncIterator[AIOKafkaConsumer]:
+    """Open a consumer of ``topics``, or of what it is assigned later; without a group unless named.
+
+    It is open as soon as the cluster has answered: the first read waits for the assignment.
+    ``options`` go to AIOKafkaConsumer. Raises ServiceUnreachable.
+    """
+    options = {"enable_auto_commit": False, **options}
+    arguments = await _reachable(settings)
+    consumer = AIOKafkaConsumer(**arguments, **options)
+    async with _opened(settings, consumer, consumer.start, lambda: _stop_consumer(consumer)):
+        if topics:
+            consumer.subscribe(topics)
+        yield consumer
+
+
+@asynccontextmanager
+async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """Open an administrator of the cluster; raises ServiceUnreachable, also for what fails inside."""
+    arguments = await _reachable(settings)
+    limit = int(settings.connect_timeout * 1000)
+    admin = AIOKafkaAdminClient(**arguments, request_timeout_ms=limit)
+    async with _opened(settings, admin, admin.start, admin.close):
+        try:
+            yield admin
+        except (KafkaError, TimeoutError) as error:
+            raise _unreachable(settings, [error], settings.connect_timeout) from error
+
+
+async def check_reachable(settings: KafkaSettings) -> None:
+    """Return when one bootstrap server answers with these credentials; raises ServiceUnreachable."""
+    await _reachable(settings)
+
+
+@asynccontextmanager
+async def _opened(
+    settings: KafkaSettings,
+    client: _Client,
+    start: Callable[[], Awaitable[None]],
+    stop: Callable[[], Awaitable[None]],
+) -> AsyncIterator[_Client]:
+    try:
+        await _within(settings, settings.connect_timeout, start())
+        yield client
+    finally:
+        # A cluster that is gone must not hold up the end: what matters has been awaited by then.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop(), 2 * _CLOSE_SECONDS)
+
+
+async def _stop_producer(producer: AIOKafkaProducer) -> None:
+    """Stop a producer whole; what it could not deliver by then fails."""
+    if not await _stopped(producer.stop()):
+        if task := producer._sender.sender_task:  # noqa: SLF001 - stop() waits for it without limit
+            task.cancel()
+        producer._message_accumulator.fail_all(KafkaConnectionError("the producer was closed"))  # noqa: SLF001
+        await producer.client.close()
+
+
+async def _stop_consumer(consumer: AIOKafkaConsumer) -> None:
+    """Stop a consumer whole."""
+    if not await _stopped(consumer.stop()):
+        await consumer._client.close()  # noqa: SLF001 - a second stop() does nothing
+
+
+async def _stopped(stop: Coroutine[Any, Any, None]) -> bool:
+    """Say whether a client of aiokafka has stopped; when not, its connections are still open.
+
+    While brokers are away, ``stop()`` may wait without limit, and a consumer's fetcher lets the
+    cancellation of its own task out of it, which nobody asked for.
+    """
+    stopping = asyncio.ensure_future(stop)
+    try:
+        await asyncio.wait([stopping], timeout=_CLOSE_SECONDS)
+    finally:
+        stopping.cancel()
+    if not stopping.done() or stopping.cancelled():
+        return False
+    stopping.result()
+    return True
+
+
+async def _within(settings: KafkaSettings, seconds: float, action: Awaitable[None]) -> None:
+    try:
+        await asyncio.wait_for(action, seconds)
+    except (TimeoutError, KafkaError, OSError) as error:
+        raise _unreachable(settings, [error], seconds) from error
+
+
+async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
+    """Give connection arguments that name the first server to answer.
+
+    aiokafka asks its bootstrap servers one after the other, each for as long as a request may take,
+    and tells the reasons only in its log. Asked beforehand and side by side, a dead server costs
+    no time, and the reason is an exception.
+    """
+    arguments = connection(settings)
+    hosts = collect_hosts(settings.bootstrap_servers)
+    attempts = [asyncio.create_task(_ask(host, port, arguments)) for host, port, _ in hosts]
+    reasons: list[Exception] = []
+    try:
+        for attempt in asyncio.as_completed(attempts, timeout=settings.connect_timeout):
+            try:
+                return {**arguments, "bootstrap_servers": await attempt}
+            except (KafkaError, OSError, TimeoutError, ValueError) as error:
+                reasons.append(error)
+    finally:
+        for task in attempts:
+            task.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
+    raise _unreachable(settings, reasons, settings.connect_timeout)
+
+
+async def _ask(host: str, port: int, arguments: ConnectionArguments) -> str:
+    """Enter one server and ask it for metadata, which a server of another protocol does not answer."""
+    entry = {key: value for key, value in arguments.items() if key != "bootstrap_servers"}
+    server = AIOKafkaConnection(host, port, **entry)
+    try:
+        await server.connect()
+        await server.send(MetadataRequest([]))
+    finally:
+        await _hang_up(server)
+    return _address(host, port)
+
+
+async def _hang_up(server: AIOKafkaConnection) -> None:
+    """Close a connection, if there is one, and wait until it is closed.
+
+    The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket open.
+    """
+    closed = server.close()
+    if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
+        await asyncio.wait([closed], timeout=_GOODBYE_SECONDS)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:
+    """Put the most telling of the reasons into one line."""
+    where = f"Kafka at {settings.bootstrap_servers} (setting kafka.bootstrap_servers)"
+    for reason in reasons:
+        # aiokafka gives a SCRAM server's wrong signature as a ValueError.
+        if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError):
+            way = f"{settings.security_protocol} {settings.sasl_mechanism}"
+            return CredentialsRefused(
+                f"{where} refuses user {settings.sasl_username!r} with {way}: {_line(reason)}"
+            )
+        if isinstance(reason, ssl.SSLError):
+            return CredentialsRefused(f"{where}: TLS failed, see kafka.ssl_cafile: {_line(reason)}")
+    reason = reasons[0] if reasons else TimeoutError()
+    if isinstance(reason, TimeoutError):
+        return ServiceUnreachable(f"{where} does not answer within {limit:g} s")
+    return ServiceUnreachable(f"{where} cannot be reached with {settings.security_protocol}: {_line(reason)}")
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _password(settings: KafkaSettings) -> str:
+    return settings.sasl_password.get_secret_value() if settings.sasl_password else ""
+
+
+def _ssl_context(settings: KafkaSettings) -> ssl.SSLContext | None:
+    if "SSL" not in settings.security_protocol:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.ssl_cafile)
+        if settings.ssl_certfile:
+            context.load_cert_chain(settings.ssl_certfile, settings.ssl_keyfile)
+    except OSError as error:
+        raise WrongSettings(f"kafka.ssl_cafile, ssl_certfile or ssl_keyfile: {_line(error)}") from error
+    return context

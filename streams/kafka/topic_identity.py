@@ -1,0 +1,168 @@
+"""Which topic this is: the cluster's id, the topic's id and its partitions, in one request.
+
+aiokafka speaks the Metadata request up to version 5, and the topic's id came with version 10
+(KIP-516), so version 12 is spelled out here, after ``MetadataRequest.json`` and
+``MetadataResponse.json`` of Apache Kafka. An older broker, or one of another make, gets version 5
+and tells no id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+from aiokafka.client import AIOKafkaClient
+from aiokafka.errors import KafkaError, NodeNotReadyError, for_code
+from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.metadata import MetadataRequest_v5
+from aiokafka.protocol.types import (
+    AbstractType,
+    Boolean,
+    CompactArray,
+    CompactString,
+    Int16,
+    Int32,
+    Schema,
+    TaggedFields,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The topic that was read, as the brokers know it. ``topic_id`` is empty where the broker tells none."""
+
+    cluster_id: str
+    topic: str
+    topic_id: str
+
+    def is_same(self, other: Origin) -> bool:
+        """Whether both are one topic, as far as they tell: while brokers are upgraded only some tell ids."""
+        if (self.cluster_id, self.topic) != (other.cluster_id, other.topic):
+            return False
+        return not (self.topic_id and other.topic_id) or self.topic_id == other.topic_id
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """A topic as the cluster has it now; ``partitions`` are in ascending order."""
+
+    origin: Origin
+    partitions: tuple[int, ...]
+
+
+async def describe_topic(client: AIOKafkaClient, topic: str, limit: float) -> TopicDescription:
+    """Ask the brokers that ``client`` knows, one after the other, for one topic, without making it.
+
+    Args:
+        client: bootstrapped.
+        topic: the full name.
+        limit: seconds in all.
+
+    Raises:
+        KafkaError: no broker answers within the limit, or the topic cannot be described.
+    """
+    nodes = [broker.nodeId for broker in client.cluster.brokers()]
+    random.shuffle(nodes)
+    for node in nodes:
+        with suppress(KafkaError, TimeoutError):
+            async with asyncio.timeout(limit / len(nodes)):
+                response = await client.send(node, _MetadataRequest(topic))
+                break
+    else:
+        raise NodeNotReadyError(f"none of {len(nodes)} brokers describes a topic within {limit:g} s")
+    return read_description(response.to_object(), topic)
+
+
+def read_description(response: Mapping[str, Any], topic: str) -> TopicDescription:
+    """Find a topic in an answer of version 2 or later; raises the KafkaError that is noted for the topic."""
+    (found,) = (entry for entry in response["topics"] if entry["topic"] == topic)
+    if found["error_code"]:
+        error: KafkaError = for_code(found["error_code"])(topic)
+        raise error
+    partitions = tuple(sorted(entry["partition"] for entry in found["partitions"]))
+    topic_id = str(found.get("topic_id") or "")
+    return TopicDescription(Origin(response["cluster_id"] or "", topic, topic_id), partitions)
+
+
+class _Uuid(AbstractType[UUID]):  # type: ignore[misc]
+    @classmethod
+    def encode(cls, value: UUID) -> bytes:
+        return value.bytes
+
+    @classmethod
+    def decode(cls, data: BytesIO) -> UUID:
+        return UUID(bytes=data.read(16))
+
+
+_NAME = CompactString("utf-8")
+_TAGS = ("tags", TaggedFields)
+
+
+class _MetadataResponse(Response):  # type: ignore[misc]
+    API_KEY = 3
+    API_VERSION = 12
+    SCHEMA = Schema(
+        ("throttle_time_ms", Int32),
+        (
+            "brokers",
+            CompactArray(("node_id", Int32), ("host", _NAME), ("port", Int32), ("rack", _NAME), _TAGS),
+        ),
+        ("cluster_id", _NAME),
+        ("controller_id", Int32),
+        (
+            "topics",
+            CompactArray(
+                ("error_code", Int16),
+                ("topic", _NAME),
+                ("topic_id", _Uuid),
+                ("is_internal", Boolean),
+                (
+                    "partitions",
+                    CompactArray(
+                        ("error_code", Int16),
+                        ("partition", Int32),
+                        ("leader", Int32),
+                        ("leader_epoch", Int32),
+                        ("replicas", CompactArray(Int32)),
+                        ("isr", CompactArray(Int32)),
+                        ("offline_replicas", CompactArray(Int32)),
+                        _TAGS,
+                    ),
+                ),
+                ("authorized_operations", Int32),
+                _TAGS,
+            ),
+        ),
+        _TAGS,
+    )
+
+
+class _MetadataRequest_v12(RequestStruct):  # type: ignore[misc]  # noqa: N801 - as in aiokafka
+    API_KEY = 3
+    API_VERSION = 12
+    FLEXIBLE_VERSION = True
+    RESPONSE_TYPE = _MetadataResponse
+    SCHEMA = Schema(
+        ("topics", CompactArray(("topic_id", _Uuid), ("topic", _NAME), _TAGS)),
+        ("allow_auto_topic_creation", Boolean),
+        ("include_topic_authorized_operations", Boolean),
+        _TAGS,
+    )
+
+
+class _MetadataRequest(Request[MetadataRequest_v5 | _MetadataRequest_v12]):  # type: ignore[misc]
+    API_KEY = 3
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
+    def build(self, request_struct_class: type[RequestStruct]) -> RequestStruct:
+        if request_struct_class is _MetadataRequest_v12:
+            return _MetadataRequest_v12([(UUID(int=0), self._topic, {})], False, False, {})
+        return MetadataRequest_v5([self._topic], False)

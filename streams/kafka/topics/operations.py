@@ -1,0 +1,143 @@
+"""Making the topics on the cluster, and checking them there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.protocol.api import Response
+
+from streams.kafka.clients import open_admin
+from streams.kafka.topics.specification import ActualTopic, TopicSpec, differences, specifications
+from streams.settings import Settings, WrongSettings
+
+_POLL_SECONDS = 0.05
+
+
+class TopicStatus(StrEnum):
+    """What ``create_topics`` found or did."""
+
+    CREATED = "created"
+    EXISTS = "exists"
+    DIFFERS = "differs"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOutcome:
+    """What became of one topic; ``problems`` say in what it differs from what is needed."""
+
+    name: str
+    status: TopicStatus
+    problems: tuple[str, ...] = ()
+
+
+async def create_topics(settings: Settings) -> list[TopicOutcome]:
+    """Create the topics that are missing; those that exist are compared and left as they are.
+
+    Raises ServiceUnreachable, and WrongSettings when the cluster refuses to make a topic.
+    """
+    specs = specifications(settings)
+    async with open_admin(settings.kafka) as admin:
+        existing = await _names(admin)
+        created = await _create(admin, [spec for spec in specs if spec.name not in existing])
+        actual = await _settled(admin, [spec.name for spec in specs], settings.kafka.connect_timeout)
+    return [_outcome(spec, created, actual) for spec in specs]
+
+
+async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[str]:
+    """Give one line for each topic that is missing or falls short; empty when all is well.
+
+    ``any_partitions`` True lets topics have fewer partitions than ``topics.partitions``: judging
+    works with any number. Raises ServiceUnreachable.
+    """
+    specs = specifications(settings)
+    async with open_admin(settings.kafka) as admin:
+        existing = await _names(admin)
+        actual = await _describe(admin, [spec.name for spec in specs if spec.name in existing])
+    lines = []
+    for spec in specs:
+        if spec.name not in actual:
+            lines.append(f"topic {spec.name} is missing: run `truthgate topics create`")
+        else:
+            problems = differences(spec, actual[spec.name], any_partitions=any_partitions)
+            lines += [f"topic {spec.name} {problem}" for problem in problems]
+    return lines
+
+
+async def _names(admin: AIOKafkaAdminClient) -> set[str]:
+    # All of them: asking for one by name creates it where the cluster makes topics by itself.
+    return set(await admin.list_topics())
+
+
+async def _create(admin: AIOKafkaAdminClient, specs: list[TopicSpec]) -> set[str]:
+    """Create topics and return the names of those that nobody else made meanwhile."""
+    if not specs:
+        return set()
+    response = await admin.create_topics([_new_topic(spec) for spec in specs])
+    return {name for name, code, reason in response.topic_errors if _was_created(name, code, reason)}
+
+
+def _new_topic(spec: TopicSpec) -> NewTopic:
+    # aiokafka takes -1, the cluster's default, only together with an assignment, which may be empty.
+    assignment: dict[int, list[int]] | None = {} if spec.replication == -1 else None
+    return NewTopic(spec.name, spec.partitions, spec.replication, assignment, dict(spec.config))
+
+
+def _was_created(name: str, code: int, reason: str | None) -> bool:
+    error = for_code(code)
+    if error is TopicAlreadyExistsError:
+        return False
+    if code:
+        raise WrongSettings(f"topic {name} cannot be created: {reason or error.__name__}")
+    return True
+
+
+async def _describe(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, ActualTopic]:
+    wanted = set(names)
+    if not wanted:
+        return {}
+    described = [topic for topic in await admin.describe_topics() if topic["topic"] in wanted]
+    resources = [ConfigResource(ConfigResourceType.TOPIC, topic["topic"]) for topic in described]
+    configs = _configs(await admin.describe_configs(resources)) if resources else {}
+    return {
+        topic["topic"]: ActualTopic(
+            len(topic["partitions"]),
+            min((len(partition["replicas"]) for partition in topic["partitions"]), default=0),
+            configs[topic["topic"]],
+        )
+        for topic in described
+    }
+
+
+async def _settled(admin: AIOKafkaAdminClient, names: list[str], seconds: float) -> dict[str, ActualTopic]:
+    """Describe topics that exist: a broker may learn a moment later than the controller that they do."""
+    end = time.monotonic() + seconds
+    while len(actual := await _describe(admin, names)) < len(names) and time.monotonic() < end:  # noqa: ASYNC110
+        await asyncio.sleep(_POLL_SECONDS)
+    return actual
+
+
+def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
+    configs = {}
+    for code, reason, _, name, entries in (found for response in responses for found in response.resources):
+        if code:
+            raise WrongSettings(
+                f"the settings of topic {name} cannot be read: {reason or for_code(code).__name__}"
+            )
+        configs[name] = {entry[0]: entry[1] for entry in entries}
+    return configs
+
+
+def _outcome(spec: TopicSpec, created: set[str], actual: Mapping[str, ActualTopic]) -> TopicOutcome:
+    if spec.name in created:
+        return TopicOutcome(spec.name, TopicStatus.CREATED)
+    if spec.name not in actual:
+        return TopicOutcome(spec.name, TopicStatus.DIFFERS, ("is not known to the brokers yet",))
+    problems = differences(spec, actual[spec.name])
+    return TopicOutcome(spec.name, TopicStatus.DIFFERS if problems else TopicStatus.EXISTS, problems)

@@ -1,0 +1,146 @@
+"""What each topic needs of the cluster, and in what a topic falls short of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streams.kafka.topics.names import Topics
+from streams.settings import Settings
+
+_HOUR_MS = 3_600_000
+_DAY_HOURS = 24
+# Key, headers and the frame of a batch, beside the value.
+_OVERHEAD_BYTES = 65_536
+# From this many replicas on, a message is acknowledged only when two brokers have it.
+_SAFE_REPLICATION, _SAFE_IN_SYNC = 3, 2
+# Retention and the like are the owner's choice; these decide whether something can be lost.
+_AT_LEAST = ("max.message.bytes", "delete.retention.ms")
+_EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
+# A verdict repeats question and answer, and quotes the answer once more as evidence.
+_VERDICT_FACTOR = 4
+
+# The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
+_STATE_BYTES = 2 * 1024 * 1024
+# The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
+# The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
+_STATE: Mapping[str, str] = {
+    "cleanup.policy": "compact",
+    "segment.bytes": str(4 * 1024 * 1024),
+    "segment.ms": str(_HOUR_MS),
+    "delete.retention.ms": str(_HOUR_MS),
+    "min.cleanable.dirty.ratio": "0.1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLimits:
+    """The largest message (bytes, with key and headers) that each kind of topic takes."""
+
+    input: int
+    verdict: int
+    dead_letter: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """What is asked of one topic; ``replication`` -1 is the cluster's default."""
+
+    name: str
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ActualTopic:
+    """What the cluster says about one topic."""
+
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+
+
+def message_limits(settings: Settings) -> MessageLimits:
+    """Give the message sizes that the topics are made for; a producer's limit is the largest of them."""
+    largest = settings.encoding.max_value_bytes
+    return MessageLimits(
+        input=largest + _OVERHEAD_BYTES,
+        verdict=_VERDICT_FACTOR * largest + _OVERHEAD_BYTES,
+        dead_letter=largest + 2 * _OVERHEAD_BYTES,
+    )
+
+
+def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
+    """Give what each topic must be, in the order of ``Topics.all``; then those of rates, if they are on."""
+    topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
+    sizes = dict.fromkeys(topics.all, limits.input)
+    sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
+    sizes[topics.dead_letters] = limits.dead_letter
+    if settings.rates.enabled:
+        sizes.update(dict.fromkeys(topics.of_rates, _STATE_BYTES))
+    own = {topics.documents: _compacted(settings), topics.rates_state: dict(_STATE)}
+    return tuple(
+        TopicSpec(
+            name,
+            1 if name == topics.rates_state else settings.topics.partitions,
+            settings.topics.replication_factor,
+            _common_config(settings, size) | own.get(name, _deleted(settings)),
+        )
+        for name, size in sizes.items()
+    )
+
+
+def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = False) -> tuple[str, ...]:
+    """Say in what a topic falls short of its specification; one that offers more is fine.
+
+    ``any_partitions`` True lets it have fewer partitions too.
+    """
+    problems: list[str | None] = []
+    if actual.partitions < spec.partitions and not any_partitions:
+        problems.append(f"has {actual.partitions} partitions, {spec.partitions} wanted")
+    if actual.replication < spec.replication:
+        problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")
+    in_sync = int(actual.config.get("min.insync.replicas", _SAFE_IN_SYNC))
+    if actual.replication >= _SAFE_REPLICATION and in_sync < _SAFE_IN_SYNC:
+        problems.append(f"has min.insync.replicas {in_sync}, 2 wanted: one broker could lose a message")
+    problems += [
+        _shortfall(key, spec.config.get(key), actual.config.get(key)) for key in (*_EXACTLY, *_AT_LEAST)
+    ]
+    return tuple(problem for problem in problems if problem)
+
+
+def _common_config(settings: Settings, size: int) -> dict[str, str]:
+    config = {
+        "max.message.bytes": str(size),
+        "unclean.leader.election.enable": "false",
+        # Retention counts from arrival: a sender with a wrong clock, or a replayed log, would
+        # otherwise have its answers removed before they are read. And a document's versions are in force
+        # from their records' times. A topic of the owner's own may have its senders' times all the same.
+        "message.timestamp.type": "LogAppendTime",
+    }
+    if settings.topics.replication_factor >= _SAFE_REPLICATION:
+        config["min.insync.replicas"] = str(_SAFE_IN_SYNC)
+    return config
+
+
+def _deleted(settings: Settings) -> dict[str, str]:
+    return {"cleanup.policy": "delete", "retention.ms": str(settings.topics.retention_hours * _HOUR_MS)}
+
+
+def _compacted(settings: Settings) -> dict[str, str]:
+    # A store younger than rebuild_after_hours must still find every tombstone.
+    tombstones = max(_DAY_HOURS, settings.documents.rebuild_after_hours + 4)
+    return {
+        "cleanup.policy": "compact",
+        "delete.retention.ms": str(int(tombstones * _HOUR_MS)),
+        # The open segment is never compacted; a week of it would be read at every first start.
+        "segment.ms": str(_DAY_HOURS * _HOUR_MS),
+    }
+
+
+def _shortfall(key: str, wanted: str | None, found: str | None) -> str | None:
+    if wanted is None or found is None:
+        return None
+    enough = int(found) >= int(wanted) if key in _AT_LEAST else found == wanted
+    return None if enough else f"has {key} {found}, {wanted} wanted"

@@ -1,0 +1,1 @@
+"""The step before assessing that puts an exchange into English."""

@@ -1,0 +1,59 @@
+"""Opens the step that the settings ask for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streams.settings import Settings, TranslationSettings, WrongSettings
+from streams.translating.step import NotTranslated, Translation
+
+if TYPE_CHECKING:
+    from scoring.translation import Observer
+
+#: How long a file's answer may wait for its translation: nobody waits for a file as for a chat, and
+#: a translator that is down is noticed long before.
+FILE_PATIENCE_SECONDS = 600.0
+
+
+def _count_nothing(outcome: str, seconds: float) -> None:
+    pass
+
+
+@asynccontextmanager
+async def open_translation(
+    settings: TranslationSettings,
+    time_limit: float | None = None,
+    observer: Observer | None = None,
+    count: Callable[[str, float], None] = _count_nothing,
+    own_lexicons: Path | None = None,
+) -> AsyncIterator[Translation]:
+    """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, translate nothing.
+
+    ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer`` and
+    ``count`` (see :class:`TranslateFirst`) hear what happens. ``own_lexicons`` is the folder that the scorer
+    has lexicons from: both must know the same languages.
+
+    Raises:
+        WrongSettings: mode ``always`` without a provider, or a provider or cache that cannot be made.
+    """
+    if settings.mode == "always" and settings.provider is None:
+        raise WrongSettings("translation.mode is always, so translation.provider is needed")
+    if settings.mode == "off" or settings.provider is None:
+        yield NotTranslated()
+        return
+    from streams.translating.translate_first import translating  # noqa: PLC0415 - takes half a second to import
+
+    with translating(
+        settings, time_limit or settings.time_limit, observer, count, own_lexicons
+    ) as translation:
+        yield translation
+
+
+def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[Translation]:
+    """Give the translation for commands that judge files; see :func:`open_translation`."""
+    return open_translation(
+        settings.translation, FILE_PATIENCE_SECONDS, own_lexicons=settings.scoring.lexicons
+    )

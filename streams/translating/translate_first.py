@@ -1,0 +1,132 @@
+"""Translates exchanges before they are judged; imported only where that is configured."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from scoring.language import LanguageDetector
+from scoring.lexicon import load_lexicons
+from scoring.translation import (
+    ENGLISH,
+    ExchangeTranslator,
+    Observer,
+    ProviderOptions,
+    Retries,
+    TranslationFailed,
+    TranslatorMisconfigured,
+    TranslatorOptions,
+    Unobserved,
+)
+from scoring.values.reasons import Reason
+from scoring.values.types import Exchange, Translation
+from streams.settings import TranslationSettings, WrongSettings
+from streams.translating.step import NOT_NEEDED, Prepared
+
+log = structlog.get_logger(__name__)
+
+_TRANSLATED = "translated"
+_UNEXPECTED = "unexpected"
+
+
+class TranslateFirst:
+    """Translates every exchange that is not in English; a :class:`streams.translating.step.Translation`.
+
+    One whose language is not known, or that has no context to be judged against, is left as it is:
+    neither has a score anyway.
+
+    Args:
+        translator: whom to ask.
+        languages: tells the language of an exchange.
+        time_limit: seconds that one exchange may wait at most, whatever else is allowed.
+        count: called with how each exchange fared (``translated``, ``not_needed`` or the code of
+            what was at fault, ``unexpected`` for a defect), and the seconds that it took.
+    """
+
+    def __init__(
+        self,
+        translator: ExchangeTranslator,
+        languages: LanguageDetector,
+        time_limit: float,
+        count: Callable[[str, float], None],
+    ) -> None:
+        self._translator = translator
+        self._languages = languages
+        self._time_limit = time_limit
+        self._count = count
+
+    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:
+        """Return the exchange with its translation, or as it is and degraded."""
+        language = self._languages.of_exchange(exchange)
+        has_context = any(passage.text and not passage.text.isspace() for passage in exchange.context)
+        if language in (None, ENGLISH) or not has_context:
+            self._count(NOT_NEEDED, 0.0)
+            return Prepared(exchange)
+        assert language is not None
+        now = asyncio.get_running_loop().time
+        began = now()
+        outcome = await self._translated(exchange, language, min(seconds, self._time_limit))
+        if isinstance(outcome, str):
+            self._count(outcome, now() - began)
+            return Prepared(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
+        self._count(_TRANSLATED, now() - began)
+        return Prepared(replace(exchange, translation=outcome))
+
+    async def _translated(self, exchange: Exchange, language: str, seconds: float) -> Translation | str:
+        """Return the translation, or the code of what was at fault."""
+        try:
+            return await self._translator.translate(exchange, language, seconds)
+        except TranslationFailed as failure:
+            return failure.fault.value
+        except Exception as error:  # noqa: BLE001 - whatever a translator provokes, the answer is judged
+            # Its text may quote the customer.
+            log.error("translation_failed_unexpectedly", error_type=type(error).__name__)  # noqa: TRY400
+            return _UNEXPECTED
+
+
+@contextmanager
+def translating(
+    settings: TranslationSettings,
+    time_limit: float,
+    observer: Observer | None,
+    count: Callable[[str, float], None],
+    own_lexicons: Path | None = None,
+) -> Iterator[TranslateFirst]:
+    """Give what translates as the settings say; raises WrongSettings where it cannot be made."""
+    lexicons = load_lexicons(own_lexicons)
+    languages = LanguageDetector(lexicons.values())
+    try:
+        options = translator_options(settings, frozenset(lexicons))
+        translator = ExchangeTranslator(options, languages.identify, observer or Unobserved())
+    except TranslatorMisconfigured as error:
+        raise WrongSettings(f"translation: {error}") from None
+    with closing(translator):
+        yield TranslateFirst(translator, languages, time_limit, count)
+
+
+def translator_options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
+    """Give the scorer's options for these settings; raises TranslatorMisconfigured without a provider."""
+    if settings.provider is None:
+        raise TranslatorMisconfigured("no provider is set")
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    return TranslatorOptions(
+        ProviderOptions(
+            settings.provider,
+            settings.base_url or None,
+            key or None,
+            settings.request_timeout,
+            settings.concurrency,
+        ),
+        Retries(settings.attempts),
+        settings.request_characters,
+        settings.breaker_failures,
+        settings.breaker_reset,
+        settings.cache,
+        settings.cache_megabytes,
+        native,
+    )

@@ -1,0 +1,1 @@
+"""The worker process: its parts, the Faust application, the probe, the watchdog."""

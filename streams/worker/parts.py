@@ -1,0 +1,151 @@
+"""What a worker opens beside its consumer, each closed in every case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from schemas import Codec
+from streams.answers.observed import ObservedJudge
+from streams.delivery.publisher import Publisher
+from streams.documents.changes import BadDocument
+from streams.documents.company_terms import terms_source
+from streams.documents.follower import DocumentFollower
+from streams.documents.letters import DocumentLetters
+from streams.documents.store import DocumentStore
+from streams.documents.terms_upkeep import TermsUpkeep
+from streams.judging.judge import Judge, ScoringOff
+from streams.judging.pool import ScoringPool
+from streams.judging.scorer_options import worker_options
+from streams.kafka.clients import open_producer
+from streams.kafka.instance import client_id
+from streams.kafka.topics import Topics, message_limits
+from streams.rates.thread import counting_aside
+from streams.retrieval.service import Retrieval, open_retrieval
+from streams.settings import Settings
+from streams.telemetry.stages import Stages
+from streams.telemetry.tracing import Tracing
+from streams.translating.opening import open_translation
+from streams.translating.step import NotTranslated, Translation
+from streams.worker.metrics import Metrics
+
+#: Verdicts that are ready within so many milliseconds go to the broker in one request.
+_LINGER_MS = 2
+
+
+@asynccontextmanager
+async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
+    """Open what sends verdicts and dead letters; raises ServiceUnreachable."""
+    limits = message_limits(settings)
+    largest = max(limits.verdict, limits.dead_letter)
+    options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
+    async with open_producer(settings.kafka, **options) as producer:
+        yield Publisher(producer, settings.kafka.delivery_timeout)
+
+
+@asynccontextmanager
+async def judge(settings: Settings, metrics: Metrics, stages: Stages) -> AsyncIterator[Judge]:
+    """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings."""
+    scoring = settings.scoring
+    if not scoring.enabled:
+        yield ScoringOff(settings.policy, scoring.profile)
+        return
+    options = worker_options(settings)
+    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options, stages)
+    async with pool:
+        metrics.scoring.watch(pool)
+        yield ObservedJudge(pool, stages, lambda judgement: metrics.prepared.count(judgement.documents))
+
+
+@asynccontextmanager
+async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation]:
+    """Open the translation of exchanges, or what leaves them as they are."""
+    if not settings.scoring.enabled or settings.translation.mode == "off":
+        yield NotTranslated()
+        return
+    opened = open_translation(
+        settings.translation,
+        observer=metrics.translation,
+        count=metrics.translation.count,
+        own_lexicons=settings.scoring.lexicons,
+    )
+    async with opened as step:
+        yield step
+
+
+@asynccontextmanager
+async def documents(
+    settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics, publisher: Publisher
+) -> AsyncIterator[DocumentFollower]:
+    """Follow the documents topic, its bad records into the dead letters; raises ServiceUnreachable."""
+    letters = DocumentLetters(publisher, Topics(settings.kafka.topic_prefix).dead_letters)
+
+    async def report(bad: BadDocument) -> None:
+        await letters.write(bad)
+        metrics.documents.bad.add()
+
+    follower = DocumentFollower(store, codec, settings, on_bad_document=report)
+    await follower.start()
+    metrics.documents.stored.show(lambda: follower.documents)
+    try:
+        yield follower
+    finally:
+        await follower.stop()
+        metrics.documents.stored.replace({})  # the store is about to be closed
+
+
+@asynccontextmanager
+async def company_terms(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: Metrics
+) -> AsyncIterator[TermsUpkeep]:
+    """Keep the company's words up to date with the documents."""
+    upkeep = TermsUpkeep(
+        terms_source(settings, store),
+        settings.company_terms.rebuild_interval,
+        follower.caught_up,
+        on_terms=metrics.documents.show_terms,
+        on_failure=metrics.documents.terms_failures.add,
+    )
+    metrics.documents.terms_age.show(lambda: upkeep.age)
+    async with upkeep:
+        yield upkeep
+
+
+@asynccontextmanager
+async def retrieval(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: Metrics
+) -> AsyncIterator[Retrieval | None]:
+    """Keep the index of the documents up to date, if answers without context are to be searched for."""
+    if not (settings.retrieval.enabled and settings.scoring.enabled):
+        yield None
+        return
+    opened = open_retrieval(
+        settings,
+        store,
+        follower.caught_up,
+        on_failure=metrics.retrieval.failures.add,
+        on_indexed=lambda number: metrics.retrieval.indexed.add(number=number),
+    )
+    async with opened as service:
+        metrics.retrieval.watch(service.upkeep)
+        yield service
+
+
+@asynccontextmanager
+async def rates(
+    settings: Settings,
+    metrics: Metrics,
+    tracing: Tracing,
+    leads: Callable[[], bool],
+    stopping: asyncio.Event,
+) -> AsyncIterator[None]:
+    """Count the verdicts of all workers while ``leads`` says that it is for this one to do.
+
+    Nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
+    """
+    if not settings.rates.enabled:
+        yield
+        return
+    async with counting_aside(settings, metrics.rates, tracing, leads, stopping):
+        yield

@@ -1,0 +1,180 @@
+"""Watches the worker's partitions from outside of Faust, over connections of its own.
+
+Faust's consumer can be alive and silent: out of its group, or waiting on a dead connection.
+So what the brokers say counts, not what the consumer believes. It also keeps its offsets when the
+topic is deleted and made again, and would skip what the new one has below them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+import structlog
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
+from faust.types import TP
+
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.health import Health, Progress
+from streams.kafka.clients import ServiceUnreachable, open_consumer
+from streams.kafka.topic_identity import Origin, describe_topic
+from streams.settings import KafkaSettings
+from streams.worker.metrics import Metrics
+
+log = structlog.get_logger(__name__)
+
+#: How long one question to the brokers may take.
+_REQUEST_SECONDS = 10.0
+#: How long to look for records behind the committed offsets.
+_PEEK_SECONDS = 2.0
+_POLL_MILLISECONDS = 100
+#: A broker that has just started may not know a topic yet, or its whole log: believed when seen so often.
+_SIGHTINGS = 3
+
+
+class ProgressProbe:
+    """Asks the brokers, again and again, how far the group is on the partitions of this worker.
+
+    Args:
+        kafka: how to reach them.
+        consumer: a started consumer with the worker's group id that is never subscribed and
+            never commits.
+        topic: the full name of the topic that the partitions are of.
+        assignment: gives the partitions that the worker owns now.
+        health, metrics: what is told.
+        interval: seconds between two observations.
+        on_replaced: awaited before :meth:`run` fails because the topic is another one.
+    """
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        consumer: AIOKafkaConsumer,
+        topic: str,
+        assignment: Callable[[], Iterable[TP]],
+        health: Health,
+        metrics: Metrics,
+        interval: float,
+        on_replaced: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._kafka = kafka
+        self._consumer = consumer
+        self._topic = topic
+        self._assignment = assignment
+        self._health = health
+        self._metrics = metrics
+        self._interval = interval
+        self._on_replaced = on_replaced
+        self._origin: Origin | None = None
+        self._times_gone = 0
+        self._times_short = 0
+        self._committed: dict[TopicPartition, int] = {}
+
+    async def identify(self) -> None:
+        """Note which topic this is; to be done before anything is read from it.
+
+        Raises:
+            InfrastructureFailure: the brokers do not tell.
+        """
+        try:
+            self._origin = await self._ask_origin()
+        except KafkaError as error:
+            reason = f"topic {self._topic} cannot be described: {type(error).__name__}"
+            raise InfrastructureFailure(reason) from error
+
+    async def run(self) -> None:
+        """Observe until cancelled; a failed observation is one that did not happen.
+
+        Raises:
+            InfrastructureFailure: the topic is gone, is another one than :meth:`identify` met, or
+                ends before what the group has committed.
+        """
+        while True:
+            try:
+                async with asyncio.timeout(_REQUEST_SECONDS * 3):
+                    await self._observe()
+            except (KafkaError, ServiceUnreachable, TimeoutError) as error:
+                log.warning("progress_unknown", error_type=type(error).__name__)
+            await asyncio.sleep(self._interval)
+
+    async def _observe(self) -> None:
+        await self._check_identity()
+        owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
+        if owned:
+            progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()}
+        else:
+            await self._consumer.topics()  # shows that the brokers answer
+            progress = {}
+        self._health.observe(progress)
+        self._export(progress)
+
+    async def _check_identity(self) -> None:
+        try:
+            origin = await self._ask_origin()
+        except UnknownTopicOrPartitionError:
+            self._times_gone += 1
+            if self._times_gone >= _SIGHTINGS:
+                raise self._replaced("it is not there") from None
+            raise
+        self._times_gone = 0
+        if self._origin and not self._origin.is_same(origin):
+            await self._on_replaced()
+            raise self._replaced("it has another id")
+
+    async def _ask_origin(self) -> Origin:
+        # The consumer has no public way to send a request of one's own.
+        return (await describe_topic(self._consumer._client, self._topic, _REQUEST_SECONDS)).origin  # noqa: SLF001
+
+    def _replaced(self, seen: str) -> InfrastructureFailure:
+        return InfrastructureFailure(f"topic {self._topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
+
+    async def _look(self, owned: Collection[TopicPartition]) -> dict[TopicPartition, Progress]:
+        # Asked for before the ends, which are then never below them unless the log was cut.
+        committed = {p: await self._consumer.committed(p) or 0 for p in owned}
+        starts = await self._consumer.beginning_offsets(owned)
+        ends = await self._consumer.end_offsets(owned)
+        await self._check_ends(committed, ends)
+        seen = {p: _progress(committed[p], starts[p], ends[p]) for p in owned}
+        still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
+        self._committed = {p: now.committed for p, now in seen.items()}
+        idle = await self._without_records(still) if still else set()
+        return {p: replace(now, lag=0) if p in idle else now for p, now in seen.items()}
+
+    async def _check_ends(
+        self, committed: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> None:
+        short = any(ends[p] < offset for p, offset in committed.items())
+        self._times_short = self._times_short + 1 if short else 0
+        if self._times_short >= _SIGHTINGS:
+            await self._on_replaced()
+            raise self._replaced("it ends before the committed offset")
+
+    async def _without_records(self, still: Mapping[TopicPartition, Progress]) -> set[TopicPartition]:
+        """Tell answers from the offsets that transactions and compaction leave without a record.
+
+        A partition that cannot be read to its end in time counts as one with answers.
+        """
+        unread, idle = set(still), set[TopicPartition]()
+        end = time.monotonic() + _PEEK_SECONDS
+        # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
+        async with open_consumer(self._kafka) as peek:
+            peek.assign(list(still))
+            for partition, now in still.items():
+                peek.seek(partition, now.committed)
+            while unread and time.monotonic() < end:
+                unread -= (await peek.getmany(*unread, timeout_ms=_POLL_MILLISECONDS, max_records=1)).keys()
+                done = {p for p in unread if await peek.position(p) >= still[p].committed + still[p].lag}
+                unread, idle = unread - done, idle | done
+        return idle
+
+    def _export(self, progress: dict[TP, Progress]) -> None:
+        shown = {tp.partition: (seen.lag, self._health.stuck_for(tp)) for tp, seen in progress.items()}
+        self._metrics.answers.show_progress(shown)
+
+
+def _progress(committed: int, start: int, end: int) -> Progress:
+    committed = max(committed, start)
+    return Progress(committed, max(0, end - committed))

@@ -1,0 +1,304 @@
+"""The worker process: what is started in which order, and how it ends.
+
+It ends in one of three ways: asked to (SIGTERM, SIGINT), after finishing and committing what is
+in work; unable to start, with one clear error; or at once, when something fails that every
+answer needs. The last one acknowledges nothing, so nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
+from typing import NoReturn
+
+import structlog
+from aiokafka.errors import KafkaError
+from faust.exceptions import ConsumerNotStarted
+from faust.types import TP
+
+from schemas import Codec, RegistryUnreachable
+from streams.answers.intake import Intake
+from streams.answers.observed import ObservedRetriever
+from streams.answers.processing import AnswerProcessor
+from streams.answers.traces import AnswerTraces
+from streams.delivery.consumer import SafeConsumer
+from streams.delivery.limits import longest_settling
+from streams.documents.follower import DocumentFollower
+from streams.documents.store import DocumentStore
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.health import Health
+from streams.kafka.clients import ServiceUnreachable, open_consumer
+from streams.kafka.topics import Topics, check_topics
+from streams.pages import create_pages, serve
+from streams.settings import Settings, WrongSettings
+from streams.telemetry.logs import configure
+from streams.telemetry.tracing import open_tracing
+from streams.worker import parts
+from streams.worker.application import TruthgateApp, create_app
+from streams.worker.metrics import Metrics
+from streams.worker.metrics_export import open_metrics
+from streams.worker.probe import ProgressProbe
+from streams.worker.watchdog import Watchdog
+
+log = structlog.get_logger(__name__)
+
+#: How often readiness is looked at.
+_READINESS_SECONDS = 0.5
+#: How long the first answers wait for the company's terms; a thousand documents take half a second.
+_FIRST_TERMS_SECONDS = 30.0
+#: How long to try to set the group's offsets back before the process ends.
+_REWIND_SECONDS = 5.0
+
+
+def run_worker(settings: Settings) -> int:
+    """Run a worker until it is asked to stop; returns the exit code, 0 for a clean stop.
+
+    Raises:
+        WrongSettings: something is set up wrong, such as a missing topic.
+        ServiceUnreachable: Kafka or the schema registry does not answer at the start.
+    """
+    configure(settings.log)
+    try:
+        asyncio.run(_run(settings))
+    except InfrastructureFailure as failure:
+        log.critical("worker_failed", reason=str(failure), exit_code=failure.exit_code)
+        return failure.exit_code
+    except RegistryUnreachable as failure:
+        raise ServiceUnreachable(str(failure)) from failure
+    return 0
+
+
+def end_at_once(failure: BaseException) -> None:
+    """End the process without acknowledging anything; what was in work is delivered again."""
+    code = failure.exit_code if isinstance(failure, InfrastructureFailure) else EXIT_SOFTWARE
+    log.critical("worker_ends", reason=_describe(failure), exit_code=code)
+    _end_process(code)
+
+
+def _end_process(code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _describe(failure: BaseException) -> str:
+    # The text of an exception that is not ours may quote what it was given: its class is enough.
+    return str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
+
+
+async def _run(settings: Settings) -> None:
+    topics = Topics(settings.kafka.topic_prefix)
+    if problems := await check_topics(settings, any_partitions=True):
+        raise WrongSettings("; ".join(problems))
+    stopping = _stop_signals()
+    health = Health(settings.health.stall_timeout)
+    async with AsyncExitStack() as stack:
+        metrics = stack.enter_context(open_metrics(settings))
+        metrics.process.ready.show(lambda: not (health.problem() or health.not_ready))
+        tracing = await stack.enter_async_context(open_tracing(settings))
+        traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
+        stack.enter_context(Watchdog(health, settings.health.check_interval, _end_hung))
+        pages = create_pages(health, metrics.registry, settings)
+        port = await stack.enter_async_context(serve(pages, settings.web))
+        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        await codec.prepare()
+        publisher = await stack.enter_async_context(parts.publisher(settings))
+        judge = await stack.enter_async_context(parts.judge(settings, metrics, traces.stages))
+        store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
+        translation = await stack.enter_async_context(parts.translation(settings, metrics))
+        documents = await stack.enter_async_context(
+            parts.documents(settings, store, codec, metrics, publisher)
+        )
+        ending = asyncio.create_task(_end_with(documents.wait_failed()))
+        stack.callback(ending.cancel)
+        terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
+        retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
+        retriever = ObservedRetriever(retrieval.retriever, traces.stages) if retrieval else None
+        processor = AnswerProcessor(
+            settings, codec, documents, judge, translation=translation, retriever=retriever, traces=traces
+        )
+        intake = Intake(processor, publisher, topics, metrics.answers, traces, settings.flow, end_at_once)
+        app = create_app(settings, topics, intake)
+        await stack.enter_async_context(_probe(settings, app, health, metrics))
+        await stack.enter_async_context(
+            parts.rates(settings, metrics, tracing, lambda: _leads(app, topics), stopping)
+        )
+        log.info(
+            "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
+        )
+        if await _caught_up(settings, documents, health, stopping):
+            # So that an answer is judged right after the start as it is later.
+            await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
+            if retrieval and not settings.retrieval.ready_before_complete:
+                health.waits_for("the index of the documents")
+                await _first(retrieval.upkeep.settled.wait(), stopping.wait())
+            await _consume(app, intake, health, stopping, settings)
+    log.info("worker_stopped")
+
+
+async def _consume(
+    app: TruthgateApp, intake: Intake, health: Health, stopping: asyncio.Event, settings: Settings
+) -> None:
+    """Consume until asked to stop; then finish what is in work, commit it, and leave the group."""
+    app.on_crash = end_at_once
+    readiness = asyncio.create_task(_follow_readiness(app, health, settings))
+    readiness.add_done_callback(_end_if_failed)
+    starting = asyncio.create_task(app.start())
+    await _first(starting, stopping.wait())
+    if not starting.done():
+        _end_process(0)  # Faust cannot be stopped in mid-start; it has not been given anything yet
+    try:
+        await starting
+    except KafkaError as error:
+        raise InfrastructureFailure(f"the consumer does not start: {type(error).__name__}") from error
+    await stopping.wait()
+    readiness.cancel()
+    health.waits_for("the end")
+    with _ending_within(longest_settling(settings)):
+        await _leave(app, intake)
+
+
+async def _leave(app: TruthgateApp, intake: Intake) -> None:
+    _halt(app)
+    await intake.drain()
+    await app.consumer.commit()
+    await app.stop()
+
+
+def _halt(app: TruthgateApp) -> None:
+    """Take no further answer, and drop those that no work has begun on."""
+    app.consumer.stop_flow()
+    app.flow_control.suspend()
+    app.flow_control.clear()
+
+
+async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
+    # Joining may take as long as the other workers take to hand over.
+    at_most = settings.health.stall_timeout + longest_settling(settings)
+    while True:
+        settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
+        health.waits_for(None if settled else "the consumer group", at_most)
+        await asyncio.sleep(_READINESS_SECONDS)
+
+
+async def _first(*waits: Awaitable[object]) -> None:
+    """Wait until one of them is over; the others are left as they are."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+@contextmanager
+def _ending_within(seconds: float) -> Iterator[None]:
+    """End the process at once if what is inside takes longer."""
+    too_late = InfrastructureFailure(f"stopping took longer than {seconds:g} s", EXIT_SOFTWARE)
+    timer = threading.Timer(seconds, end_at_once, (too_late,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+async def _caught_up(
+    settings: Settings, documents: DocumentFollower, health: Health, stopping: asyncio.Event
+) -> bool:
+    """Wait for the documents that exist already; False when asked to stop before that."""
+    health.waits_for("the documents that exist already")
+    limit = settings.documents.catch_up_timeout
+    waits = [asyncio.create_task(event.wait()) for event in (documents.caught_up, stopping)]
+    try:
+        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    if not documents.caught_up.is_set() and not stopping.is_set():
+        raise InfrastructureFailure(
+            f"the documents topic was not read to its end within documents.catch_up_timeout ({limit:g} s)"
+        )
+    return not stopping.is_set()
+
+
+@asynccontextmanager
+async def _probe(
+    settings: Settings, app: TruthgateApp, health: Health, metrics: Metrics
+) -> AsyncIterator[None]:
+    async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
+        probe = ProgressProbe(
+            settings.kafka,
+            consumer,
+            Topics(settings.kafka.topic_prefix).answers,
+            lambda: _owned(app),
+            health,
+            metrics,
+            settings.health.check_interval,
+            lambda: _rewind(app),
+        )
+        await probe.identify()
+        task = asyncio.create_task(probe.run())
+        task.add_done_callback(_end_if_failed)
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+def _owned(app: TruthgateApp) -> set[TP]:
+    if not app.started:
+        return set()
+    try:
+        return set(app.consumer.assignment())
+    except ConsumerNotStarted:  # the application counts as started before its consumer is
+        return set()
+
+
+def _leads(app: TruthgateApp, topics: Topics) -> bool:
+    """Whether this worker is the one of its group that counts all workers' verdicts."""
+    return TP(topics.answers, 0) in _owned(app)
+
+
+async def _rewind(app: TruthgateApp) -> None:
+    """Commit the beginning of every own partition, in place of offsets that were those of another topic.
+
+    What was committed between the topic's replacement and its detection would skip answers.
+    """
+    if not (owned := _owned(app)):
+        return
+    consumer = app.consumer
+    assert isinstance(consumer, SafeConsumer)
+    _halt(app)
+    consumer.offsets.forget(owned)  # so that Faust commits nothing any more
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_REWIND_SECONDS):
+            await consumer._commit(dict.fromkeys(owned, 0))  # noqa: SLF001 - commit() never goes back
+
+
+async def _end_with(failure: Awaitable[BaseException]) -> None:
+    end_at_once(await failure)
+
+
+def _end_if_failed(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        end_at_once(error)
+
+
+def _end_hung(problem: str) -> None:
+    end_at_once(InfrastructureFailure(problem, EXIT_SOFTWARE))
+
+
+def _stop_signals() -> asyncio.Event:
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, _stop, stopping, number)
+    return stopping
+
+
+def _stop(stopping: asyncio.Event, number: signal.Signals) -> None:
+    log.info("worker_stops", signal=number.name)
+    stopping.set()

@@ -1,0 +1,367 @@
+"""One answer on its way: a verdict, a dead letter's reason, or the end of the worker; nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from schemas import Codec, RegistryUnreachable
+from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage
+from scoring import Scorer
+from scoring.policy import Policy
+from scoring.values.types import Exchange, Judgement
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
+from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
+from streams.documents.versions import NamedDocument, document_version
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
+from streams.judging.judge import Judge, ScoringOff
+from streams.kafka.received import Headers, Received
+from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.settings import DocumentSettings, EncodingSettings, Settings
+
+NOW = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
+SECRET = "the customer's own words"
+ANSWER = ChatbotAnswer(
+    "a-1",
+    "c-1",
+    f"How do I make an invoice? {SECRET}",
+    f"Click **New**. {SECRET}",
+    datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
+    document_ids=("d-1",),
+    language="en",
+)
+DOCUMENT = KnowledgeDocument("d-1", "en", "Invoices", f"Click **New**. {SECRET}", NOW)
+VERSION = document_version(DOCUMENT)
+LIBRARY = GivenDocuments({"d-1": DOCUMENT})
+
+
+class RealJudge:
+    """Judges in this process, without a pool; notes what it was asked."""
+
+    def __init__(self) -> None:
+        self._scorer = Scorer(Policy())
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        return self._scorer.judge(exchange, degraded)
+
+
+class SlowJudge:
+    """Never answers by itself."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.cancelled = True
+        raise AssertionError("unreachable")
+
+
+class FailingJudge:
+    """Raises what it is given."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        raise self._error
+
+
+class FailingDocuments:
+    """A store that raises what it is given."""
+
+    stale = False
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def wait_for(
+        self, document_ids: Collection[str], produced_at: datetime, seconds: float
+    ) -> Mapping[str, NamedDocument]:
+        raise self._error
+
+    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+        raise self._error
+
+
+class Retrieving:
+    """A retriever that raises what it is given, or finds the document; notes the time it was given."""
+
+    def __init__(self, error: Exception | None = None, *, sufficient: bool = True) -> None:
+        self.seconds: list[float] = []
+        self._error = error
+        hit = Hit("d-1", VERSION, "en", DOCUMENT.title, DOCUMENT.text, 0, len(DOCUMENT.text), 0.03, 0.9)
+        self._found = Retrieved((hit,), sufficient)
+
+    async def opened(self) -> Retrieving:
+        return self
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        self.seconds.append(seconds)
+        if self._error:
+            raise self._error
+        return self._found
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        documents=DocumentSettings(store=tmp_path), encoding=EncodingSettings(max_value_bytes=2048)
+    )
+
+
+def processor(
+    settings: Settings,
+    judge: Judge | None = None,
+    documents=LIBRARY,
+    now=NOW,
+    retriever: Retriever | None = None,
+) -> AnswerProcessor:
+    judge = judge or ScoringOff(settings.policy, settings.scoring.profile)
+    return AnswerProcessor(settings, Codec(), documents, judge, lambda: now, retriever=retriever)
+
+
+def received(value: bytes | None, headers: Headers = ()) -> Received:
+    return Received("answers", 0, 7, b"c-1", value, headers)
+
+
+def soon(seconds: float = 30.0) -> Deadline:
+    return Deadline(asyncio.get_running_loop().time() + seconds)
+
+
+ENCODED = Codec().encode(ANSWER)
+BARE = replace(ANSWER, document_ids=())
+
+
+@pytest.fixture(scope="module")
+def real_judge() -> RealJudge:
+    return RealJudge()
+
+
+async def test_an_answer_is_judged_on_its_documents(settings: Settings, real_judge: RealJudge) -> None:
+    verdict = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+    assert (verdict.answer_id, verdict.context_ids, verdict.scored_at) == ("a-1", ("d-1",), NOW)
+    assert verdict.score is not None
+    assert verdict.degraded == ()
+
+
+async def test_the_verdict_names_the_version_it_was_judged_against(
+    settings: Settings, real_judge: RealJudge
+) -> None:
+    verdict = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+    assert verdict.context_source == "by_id"
+    assert verdict.context == (VerdictPassage("d-1", document_version(DOCUMENT)),)
+
+
+async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
+    settings: Settings, real_judge: RealJudge
+) -> None:
+    way = processor(settings, real_judge, retriever=Retrieving())
+    verdict = await way.verdict(received(Codec().encode(BARE)), soon())
+    assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
+    assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
+    assert verdict.score is not None
+    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+    offline = OfflineJudge(settings, real_judge, LIBRARY, NOW, retrieval=Retrieving())
+    assert await offline.verdict(BARE) == verdict
+
+
+@pytest.mark.parametrize(
+    ("retriever", "gap"),
+    [
+        (None, "context_missing"),
+        (Retrieving(sufficient=False), "context_insufficient"),
+        (Retrieving(RetrievalUnavailable("index_incomplete")), "retrieval_unavailable"),
+        (Retrieving(OSError(5, "Input/output error")), "retrieval_unavailable"),
+    ],
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BARE,
+        replace(BARE, answer="Click **Undefined thing**."),
+        replace(BARE, answer="I am sorry, this is not in the documents."),
+    ],
+)
+async def test_an_answer_whose_context_is_not_found_is_held_whatever_it_says(
+    settings: Settings, real_judge: RealJudge, retriever: Retriever | None, gap: str, answer: ChatbotAnswer
+) -> None:
+    way = processor(settings, real_judge, retriever=retriever)
+    verdict = await way.verdict(received(Codec().encode(answer)), soon())
+    assert (verdict.decision, verdict.reasons[0], verdict.degraded[0]) == ("review", gap, gap)
+
+
+async def test_the_search_may_wait_for_others_in_half_of_the_answers_time(settings: Settings) -> None:
+    retriever = Retrieving()
+    way = processor(settings, retriever=retriever)
+    await way.verdict(received(Codec().encode(BARE)), soon(4.0))
+    assert 1.5 < retriever.seconds[0] <= 2.0
+
+
+async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
+    settings: Settings, real_judge: RealJudge
+) -> None:
+    later = NOW + timedelta(hours=1)
+    first = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+    second = await processor(settings, real_judge, now=later).verdict(received(ENCODED), soon())
+    assert second.scored_at == later
+    assert replace(second, scored_at=NOW) == first
+
+
+async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, real_judge: RealJudge) -> None:
+    way = processor(settings, real_judge)
+    verdict = await way.verdict(received(ENCODED), soon())
+    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+
+
+async def test_with_scoring_off_every_answer_is_held(settings: Settings) -> None:
+    verdict = await processor(settings).verdict(received(ENCODED), soon())
+    assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_disabled",))
+
+
+@pytest.mark.parametrize(
+    ("value", "stage", "code"),
+    [
+        (None, Stage.DECODE, "null_value"),
+        (b"", Stage.DECODE, "empty_value"),
+        (ENCODED[:-3], Stage.DECODE, "truncated"),
+        (ENCODED + bytes(2048), Stage.DECODE, "value_too_large"),
+        (SECRET.encode(), Stage.DECODE, "unknown_format"),
+        (Codec().encode(replace(ANSWER, answer_id="")), Stage.VALIDATE, "invalid_record"),
+        (Codec().encode(DOCUMENT), Stage.DECODE, "wrong_record"),
+    ],
+)
+async def test_what_is_no_answer_is_bad_with_stage_and_code(
+    settings: Settings, value: bytes | None, stage: Stage, code: str
+) -> None:
+    with pytest.raises(BadAnswer) as caught:
+        await processor(settings).verdict(received(value), soon())
+    assert (caught.value.stage, caught.value.error_class, caught.value.attempts) == (stage, code, 1)
+    assert SECRET not in str(caught.value) + caught.value.message
+
+
+async def test_an_answer_that_takes_too_long_is_held_for_review(settings: Settings) -> None:
+    judge = SlowJudge()
+    verdict = await processor(settings, judge).verdict(received(ENCODED), soon(0.05))
+    assert (verdict.decision, verdict.score) == ("review", None)
+    assert verdict.degraded == ("scoring_timeout",)
+    assert verdict.reasons[0] == "scoring_timeout"
+    assert judge.cancelled
+
+
+async def test_a_time_limit_of_the_judge_itself_holds_the_answer_too(settings: Settings) -> None:
+    late = replace(ANSWER, document_ids=("d-1", "gone"))
+    judge = FailingJudge(TimeoutError("Task timeout", 10))
+    verdict = await processor(settings, judge).verdict(received(Codec().encode(late)), soon())
+    assert verdict.decision == "review"
+    assert verdict.degraded == ("scoring_timeout", "context_missing")
+    assert verdict.context_ids == ("d-1",)
+
+
+async def test_an_answer_whose_time_is_over_is_still_answered(settings: Settings) -> None:
+    verdict = await processor(settings, SlowJudge()).verdict(received(ENCODED), soon(-1))
+    assert (verdict.decision, verdict.degraded) == ("review", ("scoring_timeout",))
+
+
+@pytest.mark.parametrize("error", [ValueError(SECRET), RecursionError(SECRET), KeyError(SECRET)])
+async def test_an_answer_that_the_judge_fails_on_is_bad_and_what_is_logged_quotes_nobody(
+    settings: Settings, error: Exception
+) -> None:
+    with pytest.raises(BadAnswer) as caught:
+        await processor(settings, FailingJudge(error)).verdict(received(ENCODED), soon())
+    assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, type(error).__name__)
+    assert str(caught.value) == f"score: {type(error).__name__}"
+    assert SECRET not in "".join(traceback.format_exception_only(caught.value))
+
+
+async def test_what_the_judge_calls_bad_keeps_its_attempts(settings: Settings) -> None:
+    judge = FailingJudge(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
+    with pytest.raises(BadAnswer) as caught:
+        await processor(settings, judge).verdict(received(ENCODED), soon())
+    assert (caught.value.error_class, caught.value.attempts) == ("ProcessExpired", 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (sqlite3.OperationalError("database is locked"), EXIT_SOFTWARE),
+        (OSError(28, "No space left on device"), EXIT_SOFTWARE),
+        (MemoryError(), EXIT_SOFTWARE),
+        (RegistryUnreachable("schema registry: no answer"), EXIT_UNREACHABLE),
+        (InfrastructureFailure("the scoring pool is broken", EXIT_SOFTWARE), EXIT_SOFTWARE),
+    ],
+)
+@pytest.mark.parametrize("where", ["documents", "judge"])
+async def test_what_every_answer_would_meet_is_the_workers_failure_and_no_dead_letter(
+    settings: Settings, where: str, error: Exception, code: int
+) -> None:
+    if where == "documents":
+        way = processor(settings, documents=FailingDocuments(error))
+    else:
+        way = processor(settings, FailingJudge(error))
+    with pytest.raises(InfrastructureFailure) as caught:
+        await way.verdict(received(ENCODED), soon())
+    assert caught.value.exit_code == code
+    assert SECRET not in str(caught.value)
+
+
+async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings: Settings) -> None:
+    waits: list[float] = []
+
+    class NotingDocuments:
+        stale = False
+
+        async def wait_for(
+            self, document_ids: Collection[str], produced_at: datetime, seconds: float
+        ) -> Mapping[str, NamedDocument]:
+            waits.append(seconds)
+            return {}
+
+        def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+            raise AssertionError("nothing is retrieved")
+
+    way = processor(settings, documents=NotingDocuments())
+    await way.verdict(received(ENCODED), soon(1.0))
+    await way.verdict(received(ENCODED), soon(1000.0))
+    assert waits[0] <= 1.0
+    assert waits[1] == settings.documents.wait
+
+
+async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_on(
+    settings: Settings,
+) -> None:
+    original: Headers = (
+        ("traceparent", b"00-1-2-01"),
+        ("tracestate", b"vendor=1"),
+        ("ce_id", b"of the answer"),
+        ("authorization", b"secret"),
+        ("dlq.attempts", b"3"),
+    )
+    verdict = await processor(settings).verdict(received(ENCODED, original), soon())
+    assert verdict_headers(verdict, original) == (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", verdict.verdict_id.encode()),
+        ("ce_type", b"truthgate.Verdict"),
+        ("ce_source", b"/truthgate/worker"),
+        ("content-type", b"application/avro"),
+        ("traceparent", b"00-1-2-01"),
+        ("tracestate", b"vendor=1"),
+    )
+
+
+async def test_the_dead_letter_holds_the_record_as_it_came(settings: Settings) -> None:
+    record = received(b"\xff", (("trace", b"kept"),))
+    letter = processor(settings).dead_letter(record, BadAnswer(Stage.DECODE, "unknown_format", "1 byte"))
+    headers = dict(letter.headers)
+    assert (letter.key, letter.value, headers["trace"]) == (b"c-1", b"\xff", b"kept")
+    assert headers["dlq.first_failed_at"] == NOW.isoformat().encode()

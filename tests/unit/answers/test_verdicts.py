@@ -1,0 +1,94 @@
+"""The verdict record holds what the scorer said, under an id that repeats with the answer."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
+from scoring.values.types import Decision, Evidence, FeatureValue, Judgement, MessageType, Passage
+from streams.answers.context import ContextSource, ResolvedContext, Span
+from streams.answers.verdict import exchange_of, make_verdict, verdict_id
+
+PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+SCORED = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
+ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Click **Go**.", PRODUCED, language="en")
+JUDGEMENT = Judgement(
+    decision=Decision.BLOCKED,
+    reasons=("undefined_component",),
+    score=1.0,
+    profile="paper",
+    message_type=MessageType.BINARY,
+    language="en",
+    translated=False,
+    features=(
+        FeatureValue("components_defined", 0.0, (Evidence("undefined_component", "Go", 8, 10, "d-1"),)),
+        FeatureValue("verbatim_guide", None),
+    ),
+    policy_version="p1",
+    scorer_version="s1",
+    degraded=("context_missing",),
+)
+CONTEXT = ResolvedContext(
+    (Passage("d-1", "Click **Go**.", version="0123456789abcdef"),), source=ContextSource.BY_ID
+)
+
+
+def test_the_verdict_id_is_pinned_because_consumers_drop_repeats_by_it() -> None:
+    assert verdict_id("a-1") == "0542538a-5719-52ca-9d8a-e9080c736038"
+
+
+@given(st.text(), st.text())
+def test_two_answers_share_a_verdict_id_only_when_they_share_their_id(one: str, other: str) -> None:
+    assert (verdict_id(one) == verdict_id(other)) == (one == other)
+
+
+def test_a_verdict_carries_the_answer_and_the_judgement_field_by_field() -> None:
+    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
+    assert (verdict.verdict_id, verdict.answer_id) == (verdict_id("a-1"), "a-1")
+    assert (verdict.decision, verdict.message_type) == ("blocked", "binary")
+    assert (verdict.reasons, verdict.degraded) == (("undefined_component",), ("context_missing",))
+    assert (verdict.context_ids, verdict.produced_at, verdict.scored_at) == (("d-1",), PRODUCED, SCORED)
+    assert verdict.features == (
+        VerdictFeature(
+            "components_defined", 0.0, (VerdictEvidence("undefined_component", "Go", 8, 10, "d-1"),)
+        ),
+        VerdictFeature("verbatim_guide", None),
+    )
+
+
+def test_decision_and_message_type_are_plain_strings_so_that_any_encoder_takes_them() -> None:
+    verdict = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
+    assert type(verdict.decision) is str
+    assert type(verdict.message_type) is str
+    assert type(verdict.context_source) is str
+
+
+def test_a_verdict_says_where_its_context_came_from_and_which_versions_it_was() -> None:
+    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
+    assert (verdict.context_source, verdict.context_ids) == ("by_id", ("d-1",))
+    assert verdict.context == (VerdictPassage("d-1", "0123456789abcdef"),)
+    nothing = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
+    assert (nothing.context_source, nothing.context_ids, nothing.context) == ("none", (), ())
+
+
+def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:
+    passages = (Passage("d-1", "one", "t", 0.5, "v1"), Passage("d-1", "two", "t", 0.25, "v1"))
+    found = ResolvedContext(passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3), Span(10, 13)))
+    verdict = make_verdict(ANSWER, JUDGEMENT, found, SCORED)
+    assert verdict.context == (
+        VerdictPassage("d-1", "v1", 0.5, 0, 3),
+        VerdictPassage("d-1", "v1", 0.25, 10, 13),
+    )
+    assert verdict.context_ids == ("d-1", "d-1")
+
+
+def test_the_exchange_is_the_answer_with_its_resolved_context() -> None:
+    passage = Passage("d-1", "Click **Go**.")
+    exchange = exchange_of(ANSWER, [passage])
+    assert (exchange.question, exchange.answer, exchange.context) == (
+        ANSWER.question,
+        ANSWER.answer,
+        (passage,),
+    )
+    assert exchange.language == "en"

@@ -1,0 +1,294 @@
+"""The pieces that commands are made of: pace, feed, rendering, and the memory of what was replayed."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from aiokafka import ConsumerRecord
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from streams.answers.evidence import offending
+from streams.answers.verdict import verdict_id
+from streams.cli.demo.board import Board
+from streams.cli.demo.sample import sample_answers, sample_documents
+from streams.cli.demo.view import tables
+from streams.cli.feed import feed, in_order
+from streams.cli.letters import Letter
+from streams.cli.output import json_line, printable
+from streams.cli.render import excerpt, verdict_line
+from streams.cli.replay import Pace
+from streams.cli.replayed import MAX_METADATA, Replayed
+from streams.cli.resending import Resent
+from streams.cli.sending import Outcome, Outgoing
+from streams.kafka.topics import Topics
+
+WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+ANSWER = "First click **Save** and then **Send to the bank**."
+BAD = VerdictEvidence("undefined_component", "Send to the bank", 32, 48)
+GOOD = VerdictEvidence("question_word", "click", 6, 11)
+VERDICT = Verdict(
+    verdict_id("a-1"), "a-1", "c-1", "blocked", ("undefined_component",), 1.0, "paper", "binary", "en", False,
+    "How?", ANSWER, (), (VerdictFeature("components_defined", 0.5, (BAD, GOOD, BAD)),),
+    "p", "s", (), WHEN, WHEN,
+)  # fmt: skip
+
+
+def test_a_rate_spaces_answers_evenly_whatever_was_recorded() -> None:
+    assert [Pace(rate=4).due(index, 99.0) for index in range(3)] == [0, 0.25, 0.5]
+
+
+def test_a_speed_divides_the_recorded_time_and_never_goes_back() -> None:
+    assert [Pace(speed=10).due(5, recorded) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
+
+
+def test_without_a_pace_everything_is_due_at_once() -> None:
+    assert Pace().due(1000, 1000.0) == 0
+
+
+async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() -> None:
+    async def work(item: int) -> int:
+        await asyncio.sleep(0.02 if item % 3 == 0 else 0)
+        return item
+
+    assert [each async for each in in_order(range(50), work, limit=8)] == list(range(50))
+
+
+async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input() -> None:
+    taken = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield taken
+
+    async def work(item: int) -> int:
+        return item
+
+    results = in_order(endless(), work, limit=4)
+    assert [await anext(results) for _ in range(10)] == list(range(1, 11))
+    await results.aclose()
+    await asyncio.sleep(0.05)
+    assert taken < 200
+
+
+async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        raise OSError("gone")
+
+    async def work(item: int) -> int:
+        return item
+
+    results = in_order(failing(), work, limit=4)
+    assert await anext(results) == 1
+    with pytest.raises(OSError, match="gone"):
+        await anext(results)
+
+
+async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
+    working = set()
+
+    async def work(item: int) -> int:
+        working.add(item)
+        try:
+            await asyncio.sleep(0 if item == 0 else 60)
+        finally:
+            working.discard(item)
+        return item
+
+    results = in_order(range(50), work, limit=4)
+    assert await anext(results) == 0
+    await results.aclose()
+    assert working == set()
+
+
+async def test_an_input_without_items_is_over_at_once() -> None:
+    assert [each async for each in feed([])] == []
+
+
+@given(st.text())
+def test_nothing_that_moves_the_cursor_gets_to_a_terminal_and_offsets_stay(text: str) -> None:
+    shown = printable(text)
+    assert len(shown) == len(text)
+    assert "\x1b" not in shown
+    assert "\n" not in shown
+
+
+def test_json_has_no_numbers_that_json_does_not_know() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        json_line({"score": float("nan")})
+
+
+def test_only_what_speaks_against_the_answer_is_shown_as_offending_and_once() -> None:
+    assert offending(VERDICT) == (BAD,)
+
+
+def test_a_line_tells_decision_score_type_id_reason_and_words() -> None:
+    line = verdict_line(VERDICT).plain
+    assert line.endswith("blocked    1.0  binary       a-1  undefined component  “Send to the bank”")
+
+
+def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved_each_once() -> None:
+    passages = tuple(VerdictPassage(f"d-{n}", "0123456789abcdef", 0.5, 0, 9) for n in (1, 1, 2, 3, 4))
+    retrieved = replace(VERDICT, context_source="retrieved", context=passages)
+    named = "(retrieved: d-1@01234567, d-2@01234567, d-3@01234567 and 1 more)"
+    assert verdict_line(retrieved).plain.endswith(f"“Send to the bank”  {named}")
+    by_id = replace(VERDICT, context_source="by_id", context=passages[:1])
+    assert verdict_line(by_id).plain.endswith("  (by id: d-1@01234567)")
+    inline = replace(VERDICT, context_source="inline", context=(VerdictPassage("d-1"),))
+    assert verdict_line(inline).plain == verdict_line(VERDICT).plain
+
+
+def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None:
+    hostile = VerdictPassage("d\x1b[2J\n1", "v\n")
+    line = verdict_line(
+        replace(
+            VERDICT,
+            answer_id="a\x1b[2J\n1",
+            reasons=("new\nreason",),
+            context_source="by_id",
+            context=(hostile,),
+        )
+    ).plain
+    assert "\x1b" not in line
+    assert "\n" not in line
+
+
+@given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
+def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
+    span = VerdictEvidence("undefined_component", "", start, start + length)
+    assert len(excerpt(text, [span], width).plain) <= width + 2
+
+
+def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
+    far = "x" * 500 + "Send to the bank" + "y" * 500
+    text = excerpt(far, [VerdictEvidence("undefined_component", "Send to the bank", 500, 516)], 60)
+    (mark,) = text.spans
+    assert text.plain[mark.start : mark.end] == "Send to the bank"
+
+
+@given(st.lists(st.lists(st.integers(0, 300), max_size=20), max_size=10))
+def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]]) -> None:
+    replayed, sent = Replayed(), set[int]()
+    for offsets in rounds:
+        sent |= set(offsets)
+        replayed = replayed.plus(offsets)
+        replayed = Replayed.committed(replayed.position, replayed.metadata)
+        assert {offset for offset in range(320) if offset in replayed} == sent
+
+
+def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
+    replayed = Replayed().plus(range(1, 20_000, 2))
+    assert len(replayed.metadata) <= MAX_METADATA
+    known = Replayed.committed(replayed.position, replayed.metadata)
+    assert 1 in known
+    assert 19_999 not in known
+    assert 2 not in known
+
+
+@pytest.mark.parametrize("metadata", ["someone else's", "5-", "-", "1,,2", "9" * 30])
+def test_metadata_of_others_counts_as_none(metadata: str) -> None:
+    assert Replayed.committed(3, metadata) == Replayed(3)
+
+
+def test_a_huge_range_in_the_metadata_costs_nothing() -> None:
+    assert 10**17 in Replayed.committed(0, f"5-{10**18}")
+
+
+def letter(headers: list[tuple[str, bytes]]) -> Letter:
+    return Letter(0, 7, b"c-1", b"\xc3\x01", tuple(headers))
+
+
+def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure() -> None:
+    headers = [
+        ("ce_id", b"1"),
+        ("ce_id", b"2"),
+        ("dlq.stage", b"score"),
+        ("dlq.topic", b"p.answers"),
+        ("dlq.attempts", b"2"),
+        ("dlq.first_failed_at", b"2026-03-02T09:15:00Z"),
+    ]
+    record = letter(headers).again(Topics("p."))
+    assert (record.topic, record.key, record.value) == ("p.answers", b"c-1", b"\xc3\x01")
+    assert record.headers == (headers[0], headers[1], headers[4], headers[5])
+
+
+@pytest.mark.parametrize(
+    ("named", "goes_to"),
+    [
+        (b"documents", "documents"),
+        (b"answers", "answers"),
+        (b"verdicts.auto-send", "answers"),
+        (b"\xff", "answers"),
+    ],
+)
+def test_a_letter_goes_only_to_an_input_topic_whatever_its_header_says(named: bytes, goes_to: str) -> None:
+    assert letter([("dlq.topic", named)]).again(Topics("")).topic == goes_to
+
+
+def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
+    place = [("dlq.topic", b"documents"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
+    one = letter([*place, ("dlq.first_failed_at", b"2026-03-02T09:15:00Z")])
+    other = replace(letter([*place, ("dlq.first_failed_at", b"later")]), partition=2, offset=9)
+    assert one.origin == other.origin
+    assert letter([*place[:2], ("dlq.offset", b"13")]).origin != one.origin
+    assert replace(other, value=b"of a topic made anew").origin != one.origin
+    assert letter([("dlq.stage", b"decode")]).origin is None
+
+
+async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
+    async def send(record: Outgoing, outcome: Outcome) -> None:
+        assert record.value == b"\xc3\x01"
+        outcome(None)
+
+    place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
+    resent = Resent(Topics(""), send, documents=False)
+    for offset in (7, 8):
+        await resent.take(replace(letter(place), offset=offset))
+    await resent.take(replace(letter([]), offset=9))
+    assert resent.sent == {"answers": 2}
+    assert [each.place for each in resent.done] == ["0:7", "0:8", "0:9"]
+    assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
+
+
+def test_a_record_with_hostile_headers_is_still_a_letter() -> None:
+    record = ConsumerRecord("t", 0, 1, 0, 0, None, None, None, 0, 0, (("dlq.stage", None), ("x", b"\xff")))
+    assert Letter.of(record).described()["stage"] == ""
+
+
+def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_once() -> None:
+    board = Board(["a-1", "a-2"], dead_letters=1)
+    assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
+    assert not board.add(replace(VERDICT, verdict_id="of another run"))
+    board.add_letter()
+    assert (board.settled, board.total, board.repeated, board.complete) == (2, 3, 1, False)
+    assert board.summary().endswith("1 blocked; 1 dead letter, 1 lost")
+    board.add(replace(VERDICT, verdict_id=verdict_id("a-2"), decision="review", score=None))
+    assert board.complete
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (40, 10)])
+def test_the_tables_fit_the_terminal(width: int, height: int) -> None:
+    board = Board([f"a-{index}" for index in range(100)])
+    for index in range(100):
+        board.add(replace(VERDICT, verdict_id=verdict_id(f"a-{index}")))
+    console = Console(width=width, height=height, record=True, file=StringIO())
+    console.print(tables(board, width, height))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= max(height, 14)
+
+
+def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there() -> None:
+    for language in ("nl", "en"):
+        known = {document.document_id for document in sample_documents(language)}
+        answers = sample_answers(language)
+        assert (len(known), len(answers)) == (36, 86)
+        assert {each for answer in answers for each in answer.document_ids} <= known

@@ -1,0 +1,246 @@
+"""A file is scored line by line: bad lines are named, good ones have verdicts, in order."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
+from scoring.values.types import Exchange, Judgement
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
+from streams.cli.entry import run
+from streams.cli.score import judged_lines
+from streams.failures import BadAnswer, Stage
+from streams.judging.judge import ScoringOff
+from streams.settings import Settings
+from tests.support.commands import truthgate, truthgate_here
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+ANSWER = ChatbotAnswer("a-1", "c-1", "Can I save?", "Yes, click **Save**.", NOW, document_ids=("d-1",))
+DOCUMENT = KnowledgeDocument("d-1", "en", "Saving", "Click **Save**.", NOW)
+
+# Each is malformed in a way of its own; {} is where something random goes.
+MALFORMED = [
+    "{}",
+    "{{{}",
+    '["question", "answer", {}]',
+    '{{"question": "q{}"}}',
+    '{{"answer": "a{}"}}',
+    '{{"question": {}, "answer": "a"}}',
+    '{{"question": "q", "answer": null, "x": {}}}',
+    '{{"question": "q{}", "answer": "a"',
+    '{{"question": "q", "answer": "a"}} {}',
+    '{{"question": "q", "answer": "a", "context": "{}"}}',
+    '{{"question": "q", "answer": "a", "context": [{{"text": "{}"}}]}}',
+    '{{"question": "q", "answer": "a", "document_ids": [{}]}}',
+    '{{"question": "q", "answer": "a", "produced_at": "day {}"}}',
+    '{{"question": "q", "answer": "a", "produced_at": "2026-03-02T09:15:{}00Z"}}',
+    '{{"question": "q", "answer": "a", "answer_id": ""}} ',
+    '{{"question": "q", "answer": "a", "metadata": [{}]}}',
+    '{{"question": "q", "question": "q{}", "answer": "a"}}',
+    '{{"question": "\\ud800{}", "answer": "a"}}',
+    '{{"question": "q", "answer": "a", "score": NaN, "n": {}}}',
+    "question,answer,{}",
+    "<answer>{}</answer>",
+    '"just text {}"',
+    "null",
+    "[" * 500 + "{}",
+]
+RAW = [b"\xff\xfe{}", b"\x00\x01\x02", b"\xc3\x01\xc3\x28", b'{"question": "\xe9", "answer": "a"}']
+
+
+def malformed(count: int) -> Iterator[bytes]:
+    chance = random.Random(3)
+    for index in range(count):
+        kind = index % (len(MALFORMED) + len(RAW))
+        if kind < len(MALFORMED):
+            yield MALFORMED[kind].format(chance.randint(1, 10**6)).encode()
+        else:
+            yield RAW[kind - len(MALFORMED)]
+
+
+def good(index: int) -> bytes:
+    return json.dumps(
+        {"answer_id": f"a-{index}", "question": "Can I?", "answer": "Yes, click **Go**."}
+    ).encode()
+
+
+def test_of_1000_malformed_lines_each_is_named_and_the_good_ones_between_are_scored(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+    bad_numbers, good_ids = [], []
+    for index, line in enumerate(malformed(1000)):
+        lines.append(line)
+        bad_numbers.append(len(lines))
+        if index % 9 == 0:
+            lines.append(good(index))
+            good_ids.append(f"a-{index}")
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(b"\n".join(lines) + b"\n")
+    done = truthgate_here("score", file)
+    assert done.returncode == 1
+    assert [json.loads(line)["answer_id"] for line in done.stdout.splitlines()] == good_ids
+    complaints = done.stderr.splitlines()
+    assert len(complaints) == 1000
+    prefixes = [f"truthgate: {file}, line {number}: " for number in bad_numbers]
+    assert [c for c, prefix in zip(complaints, prefixes, strict=True) if not c.startswith(prefix)] == []
+    assert [c for c, prefix in zip(complaints, prefixes, strict=True) if c == prefix.strip()] == []
+
+
+def test_verdicts_have_the_fields_of_the_contract_and_do_not_depend_on_the_number_of_processes(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(b"\n".join(good(index) for index in range(100)))
+    runs = [truthgate_here("score", file, "--processes", count) for count in ("1", "3")]
+    assert [run.returncode for run in runs] == [0, 0]
+    one, three = ([json.loads(line) for line in run.stdout.splitlines()] for run in runs)
+    assert list(one[0]) == list(Verdict.__dataclass_fields__)
+    for verdict in (*one, *three):
+        del verdict["scored_at"], verdict["produced_at"]  # the lines have no time, so it is that of the run
+    assert one == three
+
+
+def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> None:
+    answers, documents = tmp_path / "answers.jsonl", tmp_path / "documents.jsonl"
+    asked = {"question": "Can I save?", "answer": "Yes, click **Save**.", "language": "en"}
+    found, missing = {**asked, "document_ids": ["d-1"]}, {**asked, "document_ids": ["d-1", "d-2"]}
+    answers.write_text(json.dumps(found) + "\n" + json.dumps(missing))
+    documents.write_text(
+        json.dumps({"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."})
+        + "\nbroken"
+    )
+    done = truthgate_here("score", answers, "--documents", documents)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["context_ids"], first["degraded"]) == (["d-1"], [])
+    assert (second["context_ids"], second["degraded"], second["decision"]) == (
+        ["d-1"],
+        ["context_missing"],
+        "review",
+    )
+    assert (done.returncode, done.stderr.count("documents.jsonl, line 2: ")) == (1, 1)
+
+
+def test_the_output_file_takes_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+    output = tmp_path / "verdicts.jsonl"
+    output.write_text("of an earlier run\n")
+    done = truthgate("score", "-", "--output", output, stdin=good(1))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [json.loads(line)["answer_id"] for line in output.read_text().splitlines()] == ["a-1"]
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("output", ["answers.jsonl", "link.jsonl", "answers"])
+def test_an_output_that_would_overwrite_the_input_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
+) -> None:
+    """Under its own name, through a link, and where verdicts are kept until they are whole."""
+    file = tmp_path / ("answers.jsonl" if output != "answers" else "answers.part")
+    file.write_bytes(good(1))
+    (tmp_path / "link.jsonl").symlink_to(file)
+    assert run(["score", str(file), "-o", str(tmp_path / output)]) == 2
+    shown = capsys.readouterr().err
+    assert "would overwrite the input" in shown
+    assert shown.count("\n") == 1
+    assert file.read_bytes() == good(1)
+
+
+def test_a_device_as_output_is_written_to_and_not_replaced() -> None:
+    assert truthgate("score", "-", "--output", "/dev/null", stdin=good(1)).returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_empty_input_is_no_mistake() -> None:
+    done = truthgate("score", "-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+class Failing:
+    """A judge that fails in one way, whatever it is asked."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        raise self._error
+
+
+async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score() -> None:
+    judge = OfflineJudge(Settings(), Failing(TimeoutError()), GivenDocuments({"d-1": DOCUMENT}), NOW)
+    verdict = await judge.verdict(ANSWER)
+    assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_timeout",))
+
+
+async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
+    failing = OfflineJudge(
+        Settings(), Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), GivenDocuments({}), NOW
+    )
+    outcomes = [each async for each in judged_lines([(7, ANSWER)], failing, limit=2)]
+    assert [(each.number, each.reason) for each in outcomes] == [
+        (7, "the scorer failed on this answer: ProcessExpired")
+    ]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["d-1", "d-2"]), max_size=4))
+async def test_what_is_missing_of_the_context_is_told(document_ids: list[str]) -> None:
+    known = Settings()
+    off = ScoringOff(known.policy, known.scoring.profile)
+    judge = OfflineJudge(known, off, GivenDocuments({"d-1": DOCUMENT}), NOW)
+    verdict = await judge.verdict(replace(ANSWER, document_ids=tuple(document_ids)))
+    complete = bool(document_ids) and "d-2" not in document_ids
+    assert ("context_missing" in verdict.degraded) == (not complete)
+    assert verdict.decision == "review"
+
+
+@pytest.mark.parametrize("name", ["nl", "en"])
+def test_the_sample_is_scored_whole(name: str) -> None:
+    sample = Path("streams/sample")
+    done = truthgate(
+        "score", sample / f"answers.{name}.jsonl", "--documents", sample / f"documents.{name}.jsonl"
+    )
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 80)
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(good(1))
+    done = truthgate_here(
+        command, file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'}
+    )
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr.startswith("truthgate: scoring: language 'nl': pipeline 'nope_pipeline' ")
+
+
+def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
+    """An answer that is over its time has its process replaced, which is logged, and is counted."""
+    done = truthgate("score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
+    assert [json.loads(line)["degraded"][0] for line in done.stdout.splitlines()] == ["scoring_timeout"]
+    assert done.stderr == (
+        "truthgate: 1 answers took longer to score than they may (scoring.timeout): "
+        "degraded scoring_timeout\n"
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_temporary_folder_that_does_not_serve_is_one_line_and_wrong_usage(
+    tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(good(1))
+    done = truthgate(command, file, environment={"TMPDIR": str(folder)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "truthgate: TMPDIR: no scoring process can be started with this temporary folder: "
+        "AF_UNIX path too long\n"
+    )

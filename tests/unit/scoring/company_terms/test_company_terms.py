@@ -1,0 +1,265 @@
+"""Company terms are the words that documents use far more than the language at large, and stay in step."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.company_terms import CompanyTerms, CompanyTermsError, LanguageTerms, Watched, load, save
+from scoring.company_terms.building import LEAST_SPREAD, MOST_FREQUENT, build
+from scoring.company_terms.counting import LanguageCounts, WordCounts, count_words
+from scoring.company_terms.general import GeneralLanguage
+from scoring.text.prepared import words_of
+from tests.support.clock import Clock
+
+TERMS = CompanyTerms(
+    {"nl": LanguageTerms(3, {"verzuim": 2, "loonstrook": 5, "verlof": 1}), "en": LanguageTerms(1, {"a": 1})}
+)
+GENERAL = GeneralLanguage()
+
+WORDS = st.sampled_from(["payslip", "leave", "the", "Kantora", "é", "l'heure", "2026", "x", "", "\n"])
+DOCUMENTS = st.dictionaries(
+    st.sampled_from("abcd"),
+    st.tuples(st.sampled_from(["nl", "en"]), st.lists(WORDS, max_size=8).map(" ".join)),
+)
+
+
+def counted(documents):
+    counts = WordCounts()
+    for document_id, (language, text) in documents:
+        counts.put(document_id, language, text)
+    return counts
+
+
+@given(DOCUMENTS, st.randoms())
+def test_the_order_of_documents_does_not_matter(documents, chance):
+    shuffled = list(documents.items())
+    chance.shuffle(shuffled)
+    assert counted(shuffled).languages == counted(documents.items()).languages
+
+
+@given(DOCUMENTS, st.sampled_from(["nl", "en"]), st.lists(WORDS).map(" ".join))
+def test_taking_a_document_out_undoes_putting_it_in(documents, language, text):
+    counts = counted(documents.items())
+    counts.put("new", language, text)
+    counts.remove("new")
+    assert counts.languages == counted(documents.items()).languages
+    assert counts.document_ids == documents.keys()
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_a_new_version_takes_the_place_of_the_old_one(old, new):
+    counts = counted([*old.items(), *new.items()])
+    assert counts.languages == counted({**old, **new}.items()).languages
+
+
+@given(DOCUMENTS, st.lists(st.sampled_from("abcdz")))
+def test_removing_documents_leaves_those_that_were_not_removed(documents, gone):
+    counts = counted(documents.items())
+    for document_id in gone:
+        counts.remove(document_id)
+    kept = {key: value for key, value in documents.items() if key not in gone}
+    assert counts.languages == counted(kept.items()).languages
+
+
+def test_numbers_addresses_and_single_letters_are_not_counted():
+    text = (
+        "Ask a.b@shop.example, <mailto:x@y.example> or [us](https://shop.example/help?q=a) by E-123 at 9:30 a"
+    )
+    assert dict(count_words(text)) == {"ask": 1, "or": 1, "us": 1, "by": 1, "at": 1}
+
+
+@given(st.text() | st.lists(WORDS).map(" ".join))
+def test_words_are_those_that_an_answer_is_split_into(text):
+    split = {word.text for word in words_of(text)}
+    assert count_words(text).keys() <= split
+
+
+def test_a_word_without_end_is_not_counted_and_costs_little():
+    assert not count_words("a" * 100_000)
+
+
+def counts_of(documents, occurrences, spread=LEAST_SPREAD):
+    counts = LanguageCounts(documents)
+    counts.occurrences.update(occurrences)
+    counts.spread.update(dict.fromkeys(occurrences, spread))
+    return counts
+
+
+def test_what_documents_use_much_more_than_the_language_at_large_is_a_term():
+    usual = {"the": 600, "to": 300, "of": 300, "and": 300, "in": 200, "house": 1}
+    counts = counts_of(20, {**usual, "payroll": 20, "kantora": 10, "table": 40})
+    assert build({"en": counts}, GENERAL).languages["en"].counts == {
+        "payroll": 20,
+        "kantora": 10,
+        "table": 40,
+    }
+
+
+def test_a_word_of_one_document_alone_is_no_term():
+    counts = counts_of(20, {"kantora": 50})
+    counts.occurrences["jansens"], counts.spread["jansens"] = 30, 1
+    assert set(build({"nl": counts}, GENERAL).languages["nl"].counts) == {"kantora"}
+
+
+def test_a_language_with_too_few_documents_or_without_a_list_has_no_terms():
+    counts = {"en": counts_of(19, {"kantora": 50}), "sw": counts_of(40, {"kantora": 50})}
+    assert build(counts, GENERAL) == CompanyTerms()
+    assert build(counts, GENERAL, least_documents=19).for_language("en") == {"kantora"}
+
+
+def test_only_the_most_frequent_words_are_looked_at():
+    occurrences = {
+        f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}zq{n // 100:03}x": 3 for n in range(MOST_FREQUENT)
+    }
+    counts = counts_of(20, {**occurrences, "kantora": 2})
+    assert "kantora" not in build({"en": counts}, GENERAL).languages["en"].counts
+    counts.occurrences["kantora"] = 4
+    assert "kantora" in build({"en": counts}, GENERAL).languages["en"].counts
+
+
+def test_frequencies_of_the_language_at_large_are_those_of_the_list_whatever_was_asked_before():
+    general = GeneralLanguage()
+    assert general.frequencies("en", ["the"])["the"] == pytest.approx(0.0537, rel=0.01)
+    assert general.frequencies("en", ["the", "kantora"]) == GENERAL.frequencies("en", ["kantora", "the"])
+    assert general.frequencies("en", ["kantora"]) == {"kantora": 0}
+    assert general.frequencies("af", ["huis"]) is None
+
+
+def test_terms_survive_the_file_and_the_same_terms_are_the_same_bytes(tmp_path):
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    reversed_terms = CompanyTerms(
+        {
+            code: LanguageTerms(t.documents, dict(reversed(t.counts.items())))
+            for code, t in reversed(TERMS.languages.items())
+        }
+    )
+    save(TERMS, one)
+    save(reversed_terms, two)
+    assert load(one) == TERMS
+    assert one.read_bytes() == two.read_bytes()
+    assert load(one).version == json.loads(one.read_text("utf-8"))["version"]
+    assert {path.name for path in tmp_path.iterdir()} == {"one.json", "two.json"}
+
+
+def test_another_count_is_another_version():
+    one, two = (CompanyTerms({"nl": LanguageTerms(3, {"loonstrook": count})}) for count in (1, 2))
+    assert one.version != two.version
+
+
+def test_terms_may_be_taken_out_by_hand(tmp_path):
+    path = tmp_path / "terms.json"
+    save(TERMS, path)
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join(line for line in lines if "loonstrook" not in line), "utf-8")
+    assert load(path).for_language("nl") == {"verlof", "verzuim"}
+
+
+GOOD = {"format": 1, "version": "x", "languages": {"nl": {"documents": 3, "terms": {"loonstrook": 5}}}}
+
+
+def wrong(**changes):
+    return json.dumps({**GOOD, **changes})
+
+
+def wrong_language(table):
+    return wrong(languages={"nl": table})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "line 1: is not JSON"),
+        ('{\n"format": 1,\n}', "line 3: is not JSON"),
+        (b'{"\xff"}', "not UTF-8: byte 2"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[]", "the file: is not a table"),
+        ("{}", "the file: format is missing"),
+        (wrong(more=1), "the file: 'more' is not a key"),
+        (wrong(format=2), "format: is 2, and only 1"),
+        (wrong(languages=[]), "languages: is not a table"),
+        (wrong(languages={"NL": {}}), "languages: 'NL' is not an ISO 639-1 code"),
+        (wrong_language([]), "languages.nl: is not a table"),
+        (wrong_language({"terms": {}}), "languages.nl: documents is missing"),
+        (wrong_language({"documents": 0, "terms": {}}), "languages.nl.documents: 0 is not a count"),
+        (wrong_language({"documents": True, "terms": {}}), "languages.nl.documents: True is not a count"),
+        (wrong_language({"documents": 1, "terms": []}), "languages.nl.terms: is not a table"),
+        (
+            wrong_language({"documents": 1, "terms": {"A": 1}}),
+            "languages.nl.terms.'A': is not a word in small",
+        ),
+        (wrong_language({"documents": 1, "terms": {" ": 1}}), "languages.nl.terms.' ': is not a word"),
+        (wrong_language({"documents": 1, "terms": {"a": "1"}}), "languages.nl.terms.'a': '1' is not a count"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name_place_and_reason(tmp_path, text, reason):
+    path = tmp_path / "terms.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(CompanyTermsError) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert reason in str(caught.value)
+
+
+KEYS = st.sampled_from(["format", "version", "languages", "nl", "documents", "terms", "x"])
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_no_content_of_a_file_raises_anything_else(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("terms") / "terms.json"
+    path.write_bytes(content)
+    with pytest.raises(CompanyTermsError):
+        load(path)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path):
+    path = tmp_path / "terms.json"
+    save(TERMS, path)
+    with pytest.raises(UnicodeEncodeError):
+        save(CompanyTerms({"nl": LanguageTerms(1, {"\ud800": 1})}), path)
+    assert load(path) == TERMS
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_watched_file_is_read_again_when_it_changes_but_not_looked_at_all_the_time(tmp_path):
+    path, clock = tmp_path / "terms.json", Clock()
+    watched = Watched(path, seconds=5, clock=clock)
+    assert watched.for_language("nl") is None
+    save(TERMS, path)
+    assert watched.for_language("nl") is None
+    clock.now += 5
+    assert watched.for_language("nl") == {"verzuim", "verlof", "loonstrook"}
+    save(CompanyTerms({"nl": LanguageTerms(1, {"nieuw": 1})}), path)
+    clock.now += 5
+    assert watched.for_language("nl") == {"nieuw"}
+
+
+def test_a_broken_or_missing_file_leaves_the_last_good_terms_in_use(tmp_path):
+    path, clock = tmp_path / "terms.json", Clock()
+    watched = Watched(path, seconds=5, clock=clock)
+    save(TERMS, path)
+    assert watched.terms == TERMS
+    path.write_text("{", "utf-8")
+    clock.now += 5
+    assert watched.terms == TERMS
+    assert "is not JSON" in str(watched.error)
+    path.unlink()
+    clock.now += 5
+    assert watched.terms == TERMS
+    assert watched.error is None
+    save(CompanyTerms(), path)
+    clock.now += 5
+    assert watched.for_language("nl") is None
+
+
+def test_reading_terms_does_not_load_the_lists_of_the_general_language():
+    code = "import sys, scoring.company_terms; sys.exit('wordfreq' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

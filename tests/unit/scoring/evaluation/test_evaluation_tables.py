@@ -1,0 +1,264 @@
+"""The paper's tables over small examples that are computed by hand."""
+
+import json
+import warnings
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.evaluation import (
+    Case,
+    Group,
+    agreement,
+    correlation,
+    decision_table,
+    deviation,
+    feature_table,
+    gain,
+    report,
+    routing,
+    type_table,
+)
+from scoring.evaluation.statistics import Share, auroc, spearman
+from scoring.values.types import Decision, MessageType
+
+BINARY, INSTRUCTION, ERROR = MessageType.BINARY, MessageType.INSTRUCTION, MessageType.ERROR
+
+
+def case(score: float | None = None, rating: int | None = None, **other: object) -> Case:
+    known = {
+        "recognised": BINARY,
+        "language": "nl",
+        "decision": Decision.REVIEW,
+        "reason": "middle_score" if score else "message_type_not_scored",
+    }
+    return Case(score=score, rating=rating, **{**known, **other})
+
+
+def types(*pairs: tuple[MessageType | None, MessageType]) -> list[Case]:
+    return [case(labelled=labelled, recognised=recognised) for labelled, recognised in pairs]
+
+
+def test_each_type_has_its_f1_accuracy_precision_and_recall_and_all_is_weighed_by_the_labels() -> None:
+    """Labels b b b i, found b b i i: F1 of b 4/5, of i 2/3, both weighed 3 to 1."""
+    table = type_table(types((BINARY, BINARY), (BINARY, BINARY), (BINARY, INSTRUCTION), (INSTRUCTION,) * 2))
+    rows = {row.name: row for row in table.rows}
+    found = {
+        name: [round(each.value, 4) for each in (row.f1, row.accuracy, row.precision, row.recall) if each]
+        for name, row in rows.items()
+    }
+    assert found == {
+        "all": [0.7667, 0.75, 0.875, 0.75],
+        "all, types equal": [0.7333, 0.75, 0.75, 0.8333],
+        "instruction": [0.6667, 0.75, 0.5, 1.0],
+        "binary": [0.8, 0.75, 1.0, 0.6667],
+        "binary or instruction": [1.0, 1.0, 1.0, 1.0],
+    }
+    assert (rows["binary"].labelled, rows["binary"].recognised) == (3, 2)
+    assert [(each.labelled, each.recognised, each.count) for each in table.confusions] == [
+        (INSTRUCTION, INSTRUCTION, 1),
+        (BINARY, INSTRUCTION, 1),
+        (BINARY, BINARY, 2),
+    ]
+
+
+def test_a_type_that_is_never_recognised_has_precision_0_and_questions_without_a_label_do_not_count() -> None:
+    table = type_table(types((ERROR, BINARY), (ERROR, BINARY), (BINARY, BINARY), (None, ERROR)))
+    error = next(row for row in table.rows if row.name == "error")
+    assert (table.answers, error.labelled, error.recognised) == (3, 2, 0)
+    assert [each and each.value for each in (error.f1, error.precision, error.recall)] == [0, 0, 0]
+
+
+def test_without_any_label_table_iii_is_empty() -> None:
+    assert type_table(types((None, BINARY))).rows == ()
+
+
+def test_spearman_is_that_of_the_textbook() -> None:
+    """Ranks 1 2 3 4 5 against 2 1 4 3 5: 1 - 6 * 4 / (5 * 24) = 0.8."""
+    found = spearman([1, 2, 3, 4, 5], [20, 10, 40, 30, 50])
+    assert found
+    assert found.value == pytest.approx(0.8)
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low <= found.value <= found.high <= 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "ratings"),
+    [([], []), ([1.0, 2.0], [1, 2]), ([1.0, 2.0, 3.0], [5, 5, 5]), ([2.0] * 4, [1] * 4)],
+)
+def test_where_nothing_differs_or_there_are_too_few_there_is_no_correlation_and_no_warning(
+    scores: list[float], ratings: list[int]
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = correlation([case(*pair) for pair in zip(scores, ratings, strict=True)])
+    assert (found.answers, found.spearman, found.p) == (len(scores), None, None)
+
+
+def test_what_is_counted_out_has_its_reason() -> None:
+    cases = [
+        case(3.0, 3),
+        case(None, 1),
+        case(4.0, None),
+        case(2.0, 2, degraded=("translation_unavailable",)),
+        case(None, 5, reason="context_missing"),
+        case(None, 4),
+    ]
+    found = correlation(cases)
+    assert found.answers == 1
+    assert {each.reason: each.count for each in found.counted_out} == {
+        "message_type_not_scored": 2,
+        "unrated": 1,
+        "translation_unavailable": 1,
+        "context_missing": 1,
+    }
+
+
+def test_the_gain_of_a_second_way_is_over_the_answers_that_both_ways_scored() -> None:
+    first = [case(score, rating) for score, rating in ((4, 1), (3, 2), (2, 3), (1, 4), (None, 5))]
+    second = [case(score, rating) for score, rating in ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5))]
+    found = gain(first, second)
+    assert found.answers == 4
+    assert found.difference
+    assert found.difference.value == pytest.approx(2)
+
+
+def test_table_v_counts_what_is_near_the_rating_and_on_which_side_of_3() -> None:
+    scores = (1.0, 2.0, 2.2, 3.0, 5.0)
+    worst = deviation([case(score, 1) for score in scores]).ratings[0]
+    shares = (worst.within_margin, worst.score_1, worst.below_3, worst.above_3, worst.score_5)
+    assert [share.count for share in shares if share] == [2, 1, 3, 1, 1]
+    assert deviation([]).overall.within_margin is None
+
+
+def test_decisions_are_counted_for_every_rated_answer_scored_or_not() -> None:
+    cases = [
+        case(5.0, 1, decision=Decision.AUTO_SEND),
+        case(None, 1),
+        case(1.0, 1, decision=Decision.BLOCKED),
+        case(1.0, None, decision=Decision.BLOCKED),
+    ]
+    row = routing(cases).ratings[0]
+    assert row.answers == 3
+    assert [share.count for share in (row.auto_send, row.review, row.blocked) if share] == [1, 1, 1]
+
+
+def test_the_auroc_is_how_often_the_true_answer_has_the_larger_value_and_a_tie_is_half() -> None:
+    """Of the pairs (1,1) (1,3) (2,1) (2,3) two are larger and one is a tie."""
+    found = auroc([1, 2], [1, 3])
+    assert found
+    assert found.value == pytest.approx(2.5 / 4)
+    assert auroc([], [1.0]) is None
+
+
+def test_a_feature_is_measured_where_it_applies() -> None:
+    values = ((0.1, 1), (0.4, 1), (None, 1), (0.9, 5), (0.8, 5))
+    cases = [case(3.0, rating, features={"hal": value}) for value, rating in values]
+    score, hal = feature_table(cases).rows
+    assert (score.name, score.answers, score.spearman) == ("score", 5, None)
+    assert (hal.name, hal.answers, hal.untrue, hal.true) == ("hal", 4, 2, 2)
+    assert hal.auroc
+    assert hal.auroc.value == 1
+
+
+def test_raters_agree_by_exact_rating_and_by_quadratic_kappa() -> None:
+    """Apart by 0 0 0 2, squares' mean 1; chance: variances 2.6875 and 2.75, means 0.5 apart."""
+    pairs = ((1, 1), (5, 5), (4, 4), (2, 4))
+    found = agreement([case(None, rating, rating_second=second) for rating, second in pairs])
+    assert found
+    assert found.exact
+    assert (found.exact.count, found.within_1 and found.within_1.count) == (3, 3)
+    firsts, seconds = zip(*pairs, strict=True)
+    chance = sum((one - other) ** 2 for one in firsts for other in seconds) / 16
+    assert found.kappa
+    assert found.kappa.value == pytest.approx(1 - 1 / chance)
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    """Newcombe (1998): 81 of 263 is 0.2553 to 0.3662."""
+    share = Share.of(81, 263)
+    assert share
+    assert (round(share.low, 4), round(share.high, 4)) == (0.2553, 0.3662)
+
+
+RATING = st.none() | st.integers(1, 5)
+CASES = st.lists(
+    st.builds(
+        Case,
+        recognised=st.sampled_from(MessageType),
+        language=st.sampled_from(["nl", "en", None]),
+        score=st.none() | st.floats(1, 5),
+        decision=st.sampled_from(Decision),
+        reason=st.just("message_type_not_scored"),
+        rating=RATING,
+        rating_second=RATING,
+        labelled=st.none() | st.sampled_from(MessageType),
+        features=st.fixed_dictionaries({"hal": st.none() | st.floats(0, 1)}),
+    ),
+    max_size=6,
+)
+
+
+@settings(deadline=None, max_examples=5)
+@given(CASES)
+def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases: list[Case]) -> None:
+    first, again = (json.dumps(asdict(report({"off": cases})), allow_nan=False) for _ in range(2))
+    assert first == again
+
+
+@given(CASES)
+def test_languages_share_the_answers_out(cases: list[Case]) -> None:
+    shares = [Group(language).of(cases) for language in ("nl", "en", "unknown")]
+    assert sum(map(len, shares)) == len(Group().of(cases)) == len(cases)
+
+
+SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
+
+
+def decided(*decisions: Decision, **other: object) -> list[Case]:
+    return [case(decision=each, **other) for each in decisions]
+
+
+def test_two_ways_are_compared_by_what_each_decided_about_every_answer() -> None:
+    """Of 5: both hold 1 and block 1; of those sent one is blocked, of those blocked one held, one sent."""
+    first = decided(HELD, BLOCKED, SENT, BLOCKED, BLOCKED)
+    table = decision_table(first, decided(HELD, BLOCKED, BLOCKED, HELD, SENT))
+    assert table.same
+    assert (table.answers, table.counted_out, table.same.count, table.same.total) == (5, 0, 2, 5)
+    assert [(row.decision, row.answers, row.auto_send, row.review, row.blocked) for row in table.rows] == [
+        (SENT, 1, 0, 0, 1),
+        (HELD, 1, 0, 1, 0),
+        (BLOCKED, 3, 1, 1, 1),
+    ]
+    assert [row.changed and row.changed.count for row in table.rows] == [1, 0, 2]
+
+
+def test_without_answers_there_is_no_agreement() -> None:
+    table = decision_table([], [])
+    assert (table.answers, table.same, {row.changed for row in table.rows}) == (0, None, {None})
+
+
+@given(st.lists(st.tuples(st.sampled_from(Decision), st.sampled_from(Decision), st.booleans())))
+def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(
+    pairs: list[tuple[Decision, Decision, bool]],
+) -> None:
+    gap = ("translation_unavailable",)
+    first = [case(decision=one) for one, _, _ in pairs]
+    second = [case(decision=other, degraded=gap if wrong else ()) for _, other, wrong in pairs]
+    table = decision_table(first, second)
+    assert sum(row.auto_send + row.review + row.blocked for row in table.rows) == table.answers
+    assert table.answers + table.counted_out == len(pairs)
+    assert decision_table(first, second, Group("en")).answers == 0
+
+
+def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_translated_ones() -> None:
+    """Each was judged the other way; one without a rating is in no table."""
+    untranslated = {"degraded": ("translation_unavailable",)}
+    cases = [case(4.0, 1), case(4.0, 1, **untranslated), case(4.0, None, **untranslated)]
+    found = routing(cases)
+    assert (found.ratings[0].answers, found.counted_out) == (1, 1)
+    whole = report({"off": [case(4.0, 1)] * 3, "always": cases})
+    assert [(each.answers, each.counted_out) for each in whole.decisions[:1]] == [(1, 2)]

@@ -1,0 +1,83 @@
+"""What counts as an address in the settings, and that every address that does can be used."""
+
+import pytest
+from aiokafka.conn import collect_hosts
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from schemas.registry import Registry
+from streams.kafka.clients import faust_broker_urls
+from streams.settings import EncodingSettings, KafkaSettings
+
+
+@pytest.mark.parametrize(
+    ("servers", "hosts"),
+    [
+        ("localhost:9092", [("localhost", 9092)]),
+        ("kafka", [("kafka", 9092)]),
+        ("b_1.example.org:1, b-2:65535", [("b-2", 65535), ("b_1.example.org", 1)]),
+        ("10.0.0.7:9092", [("10.0.0.7", 9092)]),
+        ("[::1]:9093,[fe80::1%eth0]", [("::1", 9093), ("fe80::1%eth0", 9092)]),
+    ],
+)
+def test_servers_are_hosts_with_or_without_a_port(servers: str, hosts: list[tuple[str, int]]) -> None:
+    settings = KafkaSettings(bootstrap_servers=servers)
+    found = collect_hosts(settings.bootstrap_servers)
+    assert sorted((host, port) for host, port, _ in found) == sorted(hosts)
+
+
+@pytest.mark.parametrize(
+    "servers",
+    ["", " ", "a:1,", ":9092", "a:", "a:abc", "a:0", "a:65536", "a:-1", "a b:1", "a:1:2", "::1", "[::1",
+     "[::1]9092", "[a]:1", "[]:1", "kafka://a:9092", "a:1/x", "u@a:1", "a:\u0661"],
+)  # fmt: skip
+def test_other_servers_are_refused(servers: str) -> None:
+    with pytest.raises(ValidationError, match="should be host:port"):
+        KafkaSettings(bootstrap_servers=servers)
+
+
+@given(st.text(alphabet="a1:[]., %@/-", max_size=12))
+def test_servers_that_are_accepted_are_read_without_an_error(servers: str) -> None:
+    try:
+        settings = KafkaSettings(bootstrap_servers=servers)
+    except ValidationError:
+        return
+    assert all(0 < port < 65536 for _, port, _ in collect_hosts(settings.bootstrap_servers))
+
+
+def test_faust_gets_ipv6_in_brackets() -> None:
+    assert faust_broker_urls(KafkaSettings(bootstrap_servers="[::1]:9093")) == ["kafka://[::1]:9093"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://registry:8081", "https://registry", "https://user:p%40ss@registry.example.org:443/path", "http://[::1]:1"],
+)  # fmt: skip
+def test_a_registry_has_an_http_url_with_a_host(url: str) -> None:
+    assert EncodingSettings(schema_registry_url=url).schema_registry_url == url
+    Registry(url, timeout=1)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://x", "registry:8081", "http://", "http:registry", "http://a:abc", "http://a:0", "http://a:65536",
+     "http://a b", "http://[::1", "http://[x]", "/path", " "],
+)  # fmt: skip
+def test_other_urls_of_a_registry_are_refused(url: str) -> None:
+    with pytest.raises(ValidationError, match="should be an http or https URL"):
+        EncodingSettings(schema_registry_url=url)
+
+
+def test_an_empty_url_is_none() -> None:
+    assert not EncodingSettings(schema_registry_url="").schema_registry_url
+
+
+@given(st.text(alphabet="htps:/[]a1.@%? ", max_size=16).map("http://".__add__))
+@example("http://a%2g")
+def test_urls_that_are_accepted_make_a_registry(url: str) -> None:
+    try:
+        settings = EncodingSettings(schema_registry_url=url)
+    except ValidationError:
+        return
+    Registry(settings.schema_registry_url or "", timeout=1)

@@ -1,0 +1,192 @@
+"""Log lines are for machines and operators: whole, levelled, and without what customers write."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pty
+import subprocess
+import sys
+from datetime import datetime
+from functools import cache
+
+import pytest
+
+from streams.telemetry.private_lines import OncePerMinute
+
+SECRET = "the-customers-own-words"
+
+# In a process of its own, since logging is set up once for a whole process.
+_PROGRAM = """
+import logging, sys
+import structlog
+from streams.settings import LogSettings
+from streams.telemetry.logs import configure
+
+log = structlog.get_logger("streams.example")
+configure(LogSettings(level=sys.argv[1], format=sys.argv[2]))
+question = sys.argv[3]
+
+def fail(question):
+    inner = [question]
+    raise LookupError("code 7")
+
+log.debug("ours_debug")
+log.info("ours_info", partition=3, text="a line\\nand another")
+log.warning("ours_warning")
+logging.getLogger("aiokafka.conn").info("theirs_info")
+logging.getLogger("faust.app").warning("theirs %s", "warning")
+for report in (log.exception, logging.getLogger("elsewhere").exception):
+    try:
+        fail(question)
+    except LookupError:
+        report("failed")
+"""
+
+
+_LIBRARIES = """
+import asyncio, logging, sys
+from streams.settings import LogSettings
+from streams.telemetry.logs import configure
+
+configure(LogSettings(format=sys.argv[1]))
+text = sys.argv[2]
+library = logging.getLogger("library")
+
+def inner():
+    raise ValueError(text) from OSError(2, "No such file or directory", "lexicon")
+
+async def abandoned():
+    inner()
+
+async def main():
+    task = asyncio.create_task(abandoned())
+    await asyncio.sleep(0)
+    del task
+
+library.error("crashed: %s", ValueError(text))
+library.error("crashed: %(error)r", {"error": ValueError(text)})
+library.warning("took %s of help", text.encode())
+try:
+    inner()
+except ValueError:
+    library.exception("failed")
+try:
+    open("lexicon")
+except OSError:
+    library.exception("no file")
+asyncio.run(main())
+"""
+
+_TRACED = """
+import logging
+import structlog
+from opentelemetry.trace import NonRecordingSpan, SpanContext, use_span
+from streams.settings import LogSettings
+from streams.telemetry.logs import configure
+
+configure(LogSettings())
+log = structlog.get_logger("streams.example")
+context = SpanContext(0x0AF7651916CD43DD8448EB211C80319C, 0xB7AD6B7169203331, is_remote=False)
+log.info("before")
+with use_span(NonRecordingSpan(context)):
+    log.info("ours")
+    logging.getLogger("aiokafka").warning("theirs")
+"""
+
+
+@cache
+def run(level: str, form: str = "json") -> list[str]:
+    return _run(_PROGRAM, level, form, SECRET)
+
+
+def _run(program: str, *arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, timeout=60, check=True
+    )
+    assert done.stdout == b""
+    return done.stderr.decode().splitlines()
+
+
+def test_every_line_is_one_json_object_with_time_level_and_name() -> None:
+    lines = [json.loads(line) for line in run("info")]
+    for line in lines:
+        assert datetime.fromisoformat(line["timestamp"]).utcoffset() is not None
+        assert line["level"] in {"info", "warning", "error"}
+        assert line["logger"]
+    info = lines[0]
+    assert (info["event"], info["partition"], info["text"]) == ("ours_info", 3, "a line\nand another")
+    assert (info["logger"], info["level"]) == ("streams.example", "info")
+
+
+@pytest.mark.parametrize(
+    ("level", "events"),
+    [
+        ("debug", ["ours_debug", "ours_info", "ours_warning", "theirs warning", "failed", "failed"]),
+        ("info", ["ours_info", "ours_warning", "theirs warning", "failed", "failed"]),
+        ("error", ["failed", "failed"]),
+    ],
+)
+def test_the_level_counts_for_all_and_everyday_lines_of_libraries_stay_out(
+    level: str, events: list[str]
+) -> None:
+    assert [json.loads(line)["event"] for line in run(level)] == events
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_a_traceback_names_the_failure_and_shows_no_variables(form: str) -> None:
+    output = "\n".join(run("debug", form))
+    assert output.count("LookupError: code 7") == 1  # ours; a library's may quote what it was given
+    assert output.count("LookupError") == 2
+    assert output.count("in fail") == 2
+    assert SECRET not in output
+
+
+@pytest.mark.parametrize(("form", "is_json"), [("auto", True), ("console", False)])
+def test_no_line_of_a_library_says_what_customers_write(form: str, is_json: bool) -> None:
+    lines = _run(_LIBRARIES, form, SECRET)
+    assert all(line.startswith("{") for line in lines) is is_json  # auto, and no terminal
+    output = "\n".join(lines)
+    assert SECRET not in output
+    for kept in (
+        "crashed: ValueError",
+        "took <23 bytes> of help",
+        "Task exception was never retrieved",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'lexicon'",
+        "in inner",
+    ):
+        assert kept in output, kept
+
+
+def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it() -> None:
+    lines = [json.loads(line) for line in _run(_TRACED)]
+    traces = {line["event"]: (line.get("trace_id"), line.get("span_id")) for line in lines}
+    inside = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    assert traces == {"before": (None, None), "ours": inside, "theirs": inside}
+
+
+def test_a_library_that_repeats_itself_gets_one_line_a_minute() -> None:
+    now = 100.0
+    once = OncePerMinute(lambda: now)
+
+    def written(*names: str) -> list[bool]:
+        return [once.filter(logging.makeLogRecord({"name": name})) for name in names]
+
+    assert written("opentelemetry.exporter", "opentelemetry.sdk", "grpc._channel") == [True, False, True]
+    assert written("faust", "faust", "streams.worker.run") == [True, True, True]
+    now += 60
+    assert written("opentelemetry.sdk", "opentelemetry.sdk") == [True, False]
+
+
+@pytest.mark.parametrize(("form", "is_json"), [("auto", False), ("json", True)])
+def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form: str, is_json: bool) -> None:
+    ours, terminal = pty.openpty()
+    program = [sys.executable, "-c", _PROGRAM, "info", form, SECRET]
+    with subprocess.Popen(program, stderr=terminal) as process:
+        process.wait(60)
+    line = os.read(ours, 65_536).decode().splitlines()[0]
+    os.close(ours)
+    os.close(terminal)
+    assert line.startswith("{") is is_json
+    assert "ours_info" in line

@@ -1,0 +1,368 @@
+"""An answer is judged on its translation, or as it is and degraded; a translator never stops it."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import cast
+
+import pytest
+import structlog
+from prometheus_client import generate_latest
+
+from schemas import Codec
+from schemas.records import ChatbotAnswer, KnowledgeDocument
+from scoring.language import LanguageDetector
+from scoring.lexicon import Lexicon, load_shipped
+from scoring.translation import BreakerState, ExchangeTranslator, Fault
+from scoring.values.reasons import Reason, describe
+from scoring.values.types import Exchange, Judgement, Passage, Translation
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import OfflineJudge
+from streams.answers.processing import AnswerProcessor, Deadline
+from streams.judging.judge import unjudged
+from streams.kafka.received import Received
+from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
+from streams.telemetry.instruments import Instruments
+from streams.translating import translate_first
+from streams.translating.instruments import BREAKER_STATES, FAULTS, TranslationTelemetry
+from streams.translating.opening import open_translation
+from streams.translating.step import NotTranslated, Prepared
+from tests.support.libretranslate import LibreTranslate
+from tests.support.parallel_texts import ParallelTexts
+
+QUESTION, ANSWER = (
+    "Hoe kan ik een rooster wijzigen voor een medewerker?",
+    "Klik op **Nieuw** en kies een rooster.",
+)
+EXCHANGE = Exchange(QUESTION, ANSWER, (Passage("d-1", ANSWER, "Rooster"),), "nl")
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+RECORD = ChatbotAnswer("a-1", "c-1", QUESTION, ANSWER, NOW, document_ids=("d-1",), language="nl")
+LIBRARY = GivenDocuments({"d-1": KnowledgeDocument("d-1", "nl", "Rooster", ANSWER, NOW)})
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("TRUTHGATE_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="module")
+def detector() -> LanguageDetector:
+    return LanguageDetector(load_shipped().values())
+
+
+@pytest.fixture(autouse=True)
+def _loaded_once(monkeypatch: pytest.MonkeyPatch, detector: LanguageDetector) -> None:
+    """Load the language model, which takes a second, once for all of these tests."""
+    monkeypatch.setattr(translate_first, "LanguageDetector", lambda _: detector)
+
+
+@pytest.fixture(scope="module")
+def texts() -> ParallelTexts:
+    texts = ParallelTexts()
+    texts.add(QUESTION, "How can I change the schedule of an employee?")
+    texts.add(ANSWER, "Click **New** and choose a schedule.")
+    texts.add("Rooster", "Schedule")
+    return texts
+
+
+@pytest.fixture
+def server(texts: ParallelTexts) -> Iterator[LibreTranslate]:
+    with LibreTranslate(texts) as server:
+        yield server
+
+
+@pytest.fixture
+def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
+    return TranslationSettings(
+        mode="auto",
+        provider="libretranslate",
+        base_url=server.url,
+        time_limit=5,
+        attempts=1,
+        breaker_failures=2,
+        cache=tmp_path / "cache.sqlite3",
+    )
+
+
+class NotingJudge:
+    """Notes what it is asked, and judges nothing."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.asked: list[Exchange] = []
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        self.asked.append(exchange)
+        return unjudged(self._settings.policy, "paper", exchange.language, degraded)
+
+
+async def test_what_is_not_in_english_is_translated(translation: TranslationSettings) -> None:
+    counted: list[str] = []
+    async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
+        prepared = await opened.prepare(EXCHANGE, 10)
+        english = await opened.prepare(replace(EXCHANGE, language="en"), 10)
+        unknown = await opened.prepare(Exchange("?", "!", EXCHANGE.context), 10)
+        nothing = await opened.prepare(replace(EXCHANGE, context=(Passage("d", " "),)), 10)
+    assert prepared.degraded == ()
+    assert prepared.exchange.translation
+    assert prepared.exchange.translation.answer.text == "Click **New** and choose a schedule."
+    assert prepared.exchange.translation.context[0].text == "Schedule\n\nClick **New** and choose a schedule."
+    assert replace(prepared.exchange, translation=None) == EXCHANGE
+    assert [each.exchange.translation for each in (english, unknown, nothing)] == [None] * 3
+    assert [each.degraded for each in (english, unknown, nothing)] == [()] * 3
+    assert counted == ["translated", "not_needed", "not_needed", "not_needed"]
+
+
+async def test_a_language_that_is_not_stated_is_identified(translation: TranslationSettings) -> None:
+    async with open_translation(translation) as opened:
+        assert (await opened.prepare(replace(EXCHANGE, language=None), 10)).exchange.translation
+
+
+@pytest.mark.parametrize("changes", [{"mode": "off"}, {"mode": "auto", "provider": None}])
+async def test_nothing_is_translated_or_contacted_unless_configured(
+    translation: TranslationSettings, server: LibreTranslate, changes: dict
+) -> None:
+    async with open_translation(translation.model_copy(update=changes)) as opened:
+        assert (await opened.prepare(EXCHANGE, 10)).exchange == EXCHANGE
+    assert server.asked == []
+    assert not translation.cache.exists()
+
+
+async def test_without_a_translation_an_answer_is_as_it_was_and_degraded(
+    translation: TranslationSettings, server: LibreTranslate
+) -> None:
+    server.behave(status=500)
+    async with open_translation(translation) as opened:
+        for _ in range(5):
+            prepared = await opened.prepare(EXCHANGE, 10)
+            assert prepared.exchange == EXCHANGE
+            assert prepared.degraded == (Reason.TRANSLATION_UNAVAILABLE,)
+    assert describe("translation_unavailable")
+
+
+@pytest.mark.parametrize("nonsense", ["surrogate", "nul"])
+async def test_what_no_text_can_hold_is_no_translation(
+    translation: TranslationSettings, server: LibreTranslate, nonsense: str
+) -> None:
+    server.behave(nonsense=nonsense)
+    counted: list[str] = []
+    async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
+        assert await opened.prepare(EXCHANGE, 10) == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+    assert counted == ["not_text"]
+
+
+async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its_text(
+    detector: LanguageDetector,
+) -> None:
+    class Defective:
+        async def translate(self, exchange: Exchange, language: str, seconds: float) -> Translation:
+            raise LookupError(exchange.question)
+
+    counted: list[str] = []
+    step = translate_first.TranslateFirst(
+        cast("ExchangeTranslator", Defective()), detector, 5, lambda outcome, _: counted.append(outcome)
+    )
+    with structlog.testing.capture_logs() as lines:
+        prepared = await step.prepare(EXCHANGE, 10)
+    assert prepared == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+    assert counted == ["unexpected"]
+    assert lines == [
+        {"event": "translation_failed_unexpectedly", "error_type": "LookupError", "log_level": "error"}
+    ]
+
+
+async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
+    translation: TranslationSettings,
+    server: LibreTranslate,
+    detector: LanguageDetector,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only what cannot be judged as it comes must keep its marks; see ExchangeTranslator."""
+    known: list[set[str]] = []
+
+    def noting(lexicons: Iterable[Lexicon]) -> LanguageDetector:
+        known.append({lexicon.language for lexicon in lexicons})
+        return detector
+
+    monkeypatch.setattr(translate_first, "LanguageDetector", noting)
+    own = tmp_path / "lexicons"
+    own.mkdir()
+    dutch = (files("scoring.lexicon") / "nl.toml").read_text("utf-8")
+    (own / "fr.toml").write_text(dutch.replace('language = "nl"', 'language = "fr"', 1), "utf-8")
+    server.languages = frozenset({"fr"})
+    server.texts = ParallelTexts()
+    server.texts.add("Cliquez sur **Nouveau**.", "Click New.")
+    asked = Exchange("", "Cliquez sur **Nouveau**.", (Passage("d", "Cliquez sur **Nouveau**."),), "fr")
+    translated = []
+    for lexicons in (None, own):
+        async with open_translation(translation, own_lexicons=lexicons) as opened:
+            translated.append((await opened.prepare(asked, 10)).exchange.translation is not None)
+    assert translated == [False, True]
+    assert known == [{"en", "nl"}, {"en", "fr", "nl"}]
+
+
+class TooSlow:
+    """A judge that is over its time, whatever it is asked."""
+
+    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+        raise TimeoutError
+
+
+async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both(
+    translation: TranslationSettings, server: LibreTranslate
+) -> None:
+    server.behave(status=500)
+    settings = Settings(translation=translation)
+    async with open_translation(translation) as opened:
+        of_file = await OfflineJudge(settings, TooSlow(), LIBRARY, NOW, opened).verdict(RECORD)
+        processor = AnswerProcessor(settings, Codec(), LIBRARY, TooSlow(), translation=opened)
+        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
+        of_worker = await processor.verdict(received, Deadline(_now() + 10))
+    assert of_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
+
+
+async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:
+    server.behave(delay=4)
+    for limit, seconds in ((5, 0.2), (0.2, 5)):
+        changed = translation.model_copy(update={"time_limit": limit})
+        async with open_translation(changed) as opened:
+            began = time.monotonic()
+            assert (await opened.prepare(EXCHANGE, seconds)).degraded
+            assert time.monotonic() - began < 3
+
+
+async def test_the_worker_judges_the_translation(translation: TranslationSettings, tmp_path: Path) -> None:
+    settings = Settings(translation=translation)
+    judge = NotingJudge(settings)
+    async with open_translation(translation) as opened:
+        processor = AnswerProcessor(settings, Codec(), LIBRARY, judge, translation=opened)
+        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
+        verdict = await processor.verdict(received, Deadline(_now() + 10))
+    assert verdict.degraded == ()
+    assert judge.asked[0].translation
+
+
+async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_is_left(
+    translation: TranslationSettings, server: LibreTranslate
+) -> None:
+    server.behave(delay=8)
+    settings = Settings(translation=translation)
+    judge = NotingJudge(settings)
+    async with open_translation(translation) as opened:
+        processor = AnswerProcessor(settings, Codec(), LIBRARY, judge, translation=opened)
+        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
+        began = time.monotonic()
+        verdict = await processor.verdict(received, Deadline(_now() + 2))
+        assert 1 <= time.monotonic() - began < 2
+    assert verdict.degraded == ("translation_unavailable",)
+    assert verdict.decision == "review"
+    assert [exchange.translation for exchange in judge.asked] == [None]
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def test_a_file_is_judged_on_translations_too(translation: TranslationSettings) -> None:
+    settings = Settings()
+    judge = NotingJudge(settings)
+    async with open_translation(translation) as opened:
+        await OfflineJudge(settings, judge, LIBRARY, NOW, opened).verdict(RECORD)
+    await OfflineJudge(settings, judge, LIBRARY, NOW, NotTranslated()).verdict(RECORD)
+    assert [bool(exchange.translation) for exchange in judge.asked] == [True, False]
+
+
+def test_telemetry_knows_all_states_and_faults_without_importing_them() -> None:
+    assert set(BREAKER_STATES) == set(BreakerState)
+    assert set(FAULTS) == set(Fault)
+
+
+def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> None:
+    instruments = Instruments()
+    instruments.begin("Translation")
+    telemetry = TranslationTelemetry(instruments)
+    with structlog.testing.capture_logs() as lines:
+        telemetry.breaker_became(BreakerState.OPEN)
+        telemetry.breaker_became(BreakerState.HALF_OPEN)
+        for _ in range(3):
+            telemetry.cache_failed("SQLITE_FULL")
+        telemetry.document_failed("d-1", Fault.EMPTY)
+    telemetry.count("translated", 0.2)
+    telemetry.count("not_needed", 0)
+    telemetry.called("timeout", 5)
+    telemetry.looked_up(3, 1)
+    assert [(line["event"], line["log_level"]) for line in lines] == [
+        ("translation_breaker", "warning"),
+        ("translation_breaker", "info"),
+        ("translation_cache_failed", "warning"),
+        ("document_not_translated", "warning"),
+    ]
+    shown = generate_latest(instruments.registry).decode()
+    for line in (
+        'truthgate_translations_total{outcome="translated"} 1.0',
+        "truthgate_translation_duration_seconds_count 1.0",
+        'truthgate_translation_call_seconds_count{outcome="timeout"} 1.0',
+        'truthgate_translation_cache_lookups_total{result="hit"} 3.0',
+        'truthgate_translation_breaker{state="half_open"} 1.0',
+        'truthgate_translation_cache_errors_total{error_type="SQLITE_FULL"} 3.0',
+    ):
+        assert line in shown
+
+
+@pytest.mark.parametrize(
+    ("variables", "part"),
+    [
+        ({"MODE": "always"}, "translation: mode always needs a provider"),
+        ({"MODE": "sometimes"}, "TRUTHGATE_TRANSLATION__MODE: "),
+        ({"PROVIDER": "bing"}, "TRUTHGATE_TRANSLATION__PROVIDER: "),
+        ({"BASE_URL": "libre:5000"}, "TRUTHGATE_TRANSLATION__BASE_URL: should be an http"),
+        ({"TIME_LIMIT": "0"}, "TRUTHGATE_TRANSLATION__TIME_LIMIT: "),
+        ({"REQUEST_TIMEOUT": "61"}, "TRUTHGATE_TRANSLATION__REQUEST_TIMEOUT: "),
+        ({"ATTEMPTS": "0"}, "TRUTHGATE_TRANSLATION__ATTEMPTS: "),
+        ({"CONCURRENCY": "1000"}, "TRUTHGATE_TRANSLATION__CONCURRENCY: "),
+        ({"CACHE_MEGABYTES": "0"}, "TRUTHGATE_TRANSLATION__CACHE_MEGABYTES: "),
+        ({"APIKEY": "s3cret"}, "did you mean TRUTHGATE_TRANSLATION__API_KEY?"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], part: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"TRUTHGATE_TRANSLATION__{name}", value)
+    with pytest.raises(WrongSettings) as raised:
+        load_settings()
+    assert part in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"provider": "libretranslate"}, "provider libretranslate needs base_url"),
+        ({"provider": "deepl"}, "provider deepl needs api_key"),
+        ({"provider": None, "mode": "always"}, "translation.provider is needed"),
+    ],
+)
+async def test_what_a_provider_needs_is_told_at_the_start(changes: dict, part: str, tmp_path: Path) -> None:
+    settings = TranslationSettings(mode="auto", cache=tmp_path / "c").model_copy(update=changes)
+    with pytest.raises(WrongSettings, match=part):
+        async with open_translation(settings):
+            pass
+
+
+async def test_a_cache_that_cannot_be_made_is_told_at_the_start(
+    translation: TranslationSettings, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    settings = translation.model_copy(update={"cache": tmp_path / "file" / "cache"})
+    with pytest.raises(WrongSettings, match="cannot use"):
+        async with open_translation(settings):
+            pass

@@ -1,0 +1,350 @@
+"""What is counted and measured is shown alike to Prometheus and by OTLP, and never holds up the work."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import structlog
+from opentelemetry.metrics import get_meter_provider
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from schemas.records import Verdict
+from streams.rates.instruments import ShownAlert, ShownRate
+from streams.settings import ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
+from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
+from streams.worker.metrics import Metrics
+from streams.worker.metrics_export import open_metrics
+from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+VERDICT = Verdict(
+    verdict_id="v",
+    answer_id="a",
+    conversation_id="c",
+    decision="blocked",
+    reasons=(),
+    score=1.5,
+    profile="extended",
+    message_type="binary",
+    language="nl",
+    translated=False,
+    question="",
+    answer="",
+    context_ids=(),
+    features=(),
+    policy_version="1",
+    scorer_version="1",
+    degraded=("context_missing", "documents_stale"),
+    produced_at=NOW,
+    scored_at=NOW,
+    context_source="by_id",
+)
+RATE = ShownRate("binary", "nl", "5m", 0.25, 0.1, 0.5, 40)
+ALERT = ShownAlert("untrue", "all", "all", "1h", "critical", 0.2, 30, 0.25, 40, firing=True)
+
+#: A sample by its name and labels, as Prometheus reads it.
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def samples(metrics: Metrics | Instruments) -> Samples:
+    families = text_string_to_metric_families(generate_latest(metrics.registry).decode())
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def shown(metrics: Metrics | Instruments, name: str, **labels: str) -> float | None:
+    return samples(metrics).get((name, frozenset(labels.items())))
+
+
+def names(metrics: Metrics | Instruments) -> set[str]:
+    return {name for name, _ in samples(metrics)}
+
+
+@pytest.fixture
+def instruments() -> Instruments:
+    made = Instruments()
+    made.begin("Test")
+    return made
+
+
+def test_a_verdict_is_counted_by_all_that_it_says() -> None:
+    metrics = Metrics()
+    metrics.answers.count_verdict(VERDICT, time.time() - 3)
+    metrics.answers.count_verdict(replace(VERDICT, score=None, language=None, degraded=()), time.time() + 60)
+    counted = {"decision": "blocked", "message_type": "binary"}
+    assert shown(metrics, "truthgate_verdicts_total", language="nl", **counted) == 1
+    assert shown(metrics, "truthgate_verdicts_total", language="unknown", **counted) == 1
+    assert shown(metrics, "truthgate_contexts_total", source="by_id") == 2
+    assert shown(metrics, "truthgate_degraded_total", code="documents_stale") == 1
+    assert shown(metrics, "truthgate_score_bucket", message_type="binary", le="1.5") == 1
+    assert shown(metrics, "truthgate_score_count", message_type="binary") == 1
+    # One took three seconds; the other is from a clock that is ahead, and took none.
+    assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="2.5") == 1
+    assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="5.0") == 2
+    assert shown(metrics, "truthgate_verdict_latency_seconds_sum") == pytest.approx(3, abs=0.5)
+
+
+def test_one_bucket_of_the_latency_ends_exactly_at_the_objective() -> None:
+    metrics = Metrics(verdict_within=7.5)
+    metrics.answers.count_verdict(VERDICT, time.time() - 7)
+    assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="5.0") == 0
+    assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="7.5") == 1
+
+
+def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
+    before = samples(Metrics())
+    for name, labels in (
+        ("truthgate_answers_total", {}),
+        ("truthgate_verdicts_total", {"decision": "blocked", "message_type": "binary", "language": "nl"}),
+        ("truthgate_dead_letters_total", {"stage": "decode", "error_type": "truncated"}),
+        ("truthgate_dead_letters_total", {"stage": "enrich", "error_type": OTHER}),
+        ("truthgate_degraded_total", {"code": "scoring_timeout"}),
+        ("truthgate_rates_verdicts_total", {"outcome": "late"}),
+        ("truthgate_translations_total", {"outcome": "breaker_open"}),
+        ("truthgate_translation_breaker", {"state": "open"}),
+    ):
+        assert before[name, frozenset(labels.items())] == 0, name
+
+
+def test_partitions_that_moved_away_are_shown_no_more() -> None:
+    metrics = Metrics()
+    metrics.answers.show_progress({0: (5, 1.5), 1: (0, 0.0)})
+    assert shown(metrics, "truthgate_consumer_lag", partition="0") == 5
+    assert shown(metrics, "truthgate_commit_age_seconds", partition="0") == 1.5
+    metrics.answers.show_progress({1: (2, 0.0)})
+    assert shown(metrics, "truthgate_consumer_lag", partition="0") is None
+    assert shown(metrics, "truthgate_consumer_lag", partition="1") == 2
+
+
+def test_only_a_leader_shows_rates_and_alerts() -> None:
+    metrics = Metrics()
+    metrics.rates.lead(leads=True)
+    metrics.rates.watch(lambda: 2.5, lambda: 7)
+    metrics.rates.show_rates([RATE])
+    metrics.rates.show_alerts([ALERT])
+    of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
+    of_alert = {
+        "alert": "untrue",
+        "message_type": "all",
+        "language": "all",
+        "window": "1h",
+        "severity": "critical",
+    }
+    led = {
+        "truthgate_hallucination_rate": (of_rate, 0.25),
+        "truthgate_hallucination_rate_lower_bound": (of_rate, 0.1),
+        "truthgate_hallucination_rate_upper_bound": (of_rate, 0.5),
+        "truthgate_hallucination_rate_scored_answers": (of_rate, 40),
+        "truthgate_alert_threshold": (of_alert, 0.2),
+        "truthgate_alert_rate_lower_bound": (of_alert, 0.25),
+        "truthgate_alert_scored_answers": (of_alert, 40),
+        "truthgate_alert_minimum_answers": (of_alert, 30),
+        "truthgate_alert_firing": (of_alert, 1),
+        "truthgate_rates_watermark_age_seconds": ({}, 2.5),
+        "truthgate_rates_lag": ({}, 7),
+        "truthgate_rates_leader": ({}, 1),
+    }
+    assert {name: shown(metrics, name, **labels) for name, (labels, _) in led.items()} == {
+        name: value for name, (_, value) in led.items()
+    }
+    metrics.rates.step_down()
+    assert shown(metrics, "truthgate_rates_leader") == 0
+    assert names(metrics).isdisjoint(led.keys() - {"truthgate_rates_leader"})
+
+
+@dataclass
+class Pool:
+    processes: int = 4
+    busy: int = 3
+    waiting: int = 12
+
+
+def test_a_pool_shows_whether_it_is_full() -> None:
+    metrics, pool = Metrics(), Pool()
+    assert shown(metrics, "truthgate_scoring_processes") == 0
+    metrics.scoring.watch(pool)
+    pool.busy = 4
+    for name, value in (("processes", 4), ("processes_busy", 4), ("queue", 12)):
+        assert shown(metrics, f"truthgate_scoring_{name}") == value
+
+
+def test_a_process_shows_itself_as_prometheus_clients_do() -> None:
+    found = samples(Metrics())
+    assert found["process_cpu_seconds_total", frozenset()] > 0
+    assert found["process_resident_memory_bytes", frozenset()] > 1e6
+    assert time.time() - 86_400 < found["process_start_time_seconds", frozenset()] <= time.time()
+    (build,) = [dict(labels) for name, labels in found if name == "truthgate_build_info"]
+    assert build.keys() == {"version", "python"}
+
+
+def test_two_workers_in_one_process_share_nothing() -> None:
+    provider = get_meter_provider()
+    one, two = Metrics(), Metrics()
+    one.answers.received.add()
+    one.answers.observe_stage("decode", 0.1)
+    assert shown(two, "truthgate_answers_total") == 0
+    assert "truthgate_stage_duration_seconds_count" not in names(two)
+    assert get_meter_provider() is provider
+
+
+def test_a_flood_of_labels_is_counted_as_others(instruments: Instruments) -> None:
+    counter = instruments.counter("truthgate.floods", "", "", Label("who"), Label("what"), at_zero=[])
+    for number in range(1_100):
+        counter.add(str(number), "x")
+    counter.add("7", "x")
+    assert shown(instruments, "truthgate_floods_total", who="7", what="x") == 2
+    assert shown(instruments, "truthgate_floods_total", who=OTHER, what=OTHER) == 100
+
+
+def test_counting_from_many_threads_loses_nothing(instruments: Instruments) -> None:
+    counter = instruments.counter("truthgate.hits", "", "", Label("kind", ("a",)))
+
+    def count() -> None:
+        for _ in range(2_000):
+            counter.add("a")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shown(instruments, "truthgate_hits_total", kind="a") == 8_000
+
+
+def test_what_cannot_be_read_is_left_out_and_the_rest_is_shown(instruments: Instruments) -> None:
+    def fails() -> float:
+        raise LookupError
+
+    instruments.gauge("truthgate.broken", "", "").show(fails)
+    instruments.gauge("truthgate.absent", "", "").show(lambda: None)
+    instruments.gauge("truthgate.unknown", "", "").show(lambda: math.nan)
+    instruments.gauge("truthgate.whole", "", "").show(lambda: 3)
+    assert shown(instruments, "truthgate_whole") == 3
+    assert names(instruments) == {"target_info", "truthgate_whole"}
+
+
+def _settings(endpoint: str, protocol: str = "grpc", **telemetry: Any) -> Settings:
+    return Settings(
+        telemetry=TelemetrySettings(otlp_endpoint=endpoint, otlp_protocol=protocol, **telemetry),
+        objectives=ObjectiveSettings(),
+    )
+
+
+def _points(metric: Metric) -> Iterator[tuple[dict[str, Any], float]]:
+    data = getattr(metric, metric.WhichOneof("data"))
+    for point in data.data_points:
+        value = point.count if metric.HasField("histogram") else point.as_double
+        yield attributes(point.attributes), value
+
+
+def _as_prometheus(one: Definition, metric: Metric) -> Samples:
+    name = f"{one.prometheus}_count" if one.kind == "histogram" else one.prometheus
+    return {
+        (name, frozenset((key.replace(".", "_"), value) for key, value in labels.items())): count
+        for labels, count in _points(metric)
+    }
+
+
+def _is_comparable(name: str) -> bool:
+    moving = name.startswith("process_")  # between two readings
+    return not (moving or name.endswith(("_bucket", "_sum")) or name == "target_info")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http"])
+def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
+    with OtlpReceiver() as collector:
+        settings = _settings(getattr(collector, protocol), protocol)
+        with open_metrics(settings) as metrics:
+            metrics.answers.count_verdict(VERDICT, time.time() - 3)
+            metrics.answers.count_dead_letter("decode", "truncated")
+            metrics.answers.observe_stage("decode", 0.001)
+            metrics.answers.show_progress({2: (5, 1.5)})
+            metrics.rates.show_alerts([ALERT])
+            expected = {key: value for key, value in samples(metrics).items() if _is_comparable(key[0])}
+        definitions = {one.name: one for section in metrics.sections.values() for one in section}
+        arrived: Samples = {}
+        for metric in collector.metrics:
+            arrived |= _as_prometheus(definitions[metric.name], metric)
+        (group, *_) = collector._groups("resource_metrics")
+    assert {key: value for key, value in arrived.items() if _is_comparable(key[0])} == expected
+    assert attributes(group.resource.attributes)["service.name"] == "truthgate"
+    latency = next(one for one in collector.metrics if one.name == "truthgate.verdict_latency")
+    assert 5.0 in latency.histogram.data_points[0].explicit_bounds
+
+
+def test_metrics_are_exported_again_and_again() -> None:
+    with (
+        OtlpReceiver() as collector,
+        open_metrics(_settings(collector.grpc, metrics_interval=0.05)) as metrics,
+    ):
+        deadline = time.monotonic() + 10
+        while len([one for one in collector.metrics if one.name == "truthgate.answers"]) < 3:
+            metrics.answers.received.add()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "telemetry", "is_exported"),
+    [
+        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {}, True),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {"metrics_interval": 3600}, False),
+        ("OTEL_METRICS_EXPORTER", "none", {"metrics_interval": 0.02}, False),
+        ("OTEL_METRICS_EXPORTER", "otlp", {"metrics_interval": 0.02}, True),
+    ],
+)
+def test_the_variables_of_the_sdk_count_where_the_settings_say_nothing_else(
+    variable: str, value: str, telemetry: dict[str, Any], is_exported: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with OtlpReceiver() as collector, open_metrics(_settings(collector.http, "http", **telemetry)):
+        end = time.monotonic() + (10 if is_exported else 0.3)
+        while not collector.metrics and time.monotonic() < end:
+            time.sleep(0.01)
+        assert bool(collector.metrics) is is_exported
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "variable", "value"),
+    [
+        ("http://localhost:1", "OTEL_EXPORTER_OTLP_TIMEOUT", "abc"),
+        ("http://localhost:1", "OTEL_EXPORTER_OTLP_COMPRESSION", "zz"),
+        (None, "OTEL_METRICS_EXEMPLAR_FILTER", "zz"),
+    ],
+)
+def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
+    endpoint: str | None, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    settings = Settings(telemetry=TelemetrySettings(otlp_endpoint=endpoint))
+    with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"), open_metrics(settings):
+        pass
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http"])
+def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(protocol: str) -> None:
+    with hanging_collector() as endpoint, structlog.testing.capture_logs() as lines:
+        settings = _settings(endpoint, protocol, metrics_interval=0.05, otlp_timeout=0.2)
+        with open_metrics(settings) as metrics:
+            began = time.monotonic()
+            while not lines and time.monotonic() < began + 10:
+                metrics.answers.received.add()
+                time.sleep(0.001)
+            for _ in range(1_000):
+                metrics.answers.observe_stage("decode", 0.1)
+            assert shown(metrics, "truthgate_answers_total") is not None
+            ending = time.monotonic()
+        assert time.monotonic() - ending < 3
+    assert [line["event"] for line in lines] == ["telemetry_not_exported"]

@@ -1,0 +1,71 @@
+"""The reference of metrics and log lines has what the code has, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+import streams
+from streams.telemetry.instruments import Instruments
+from streams.worker.log_events import LOG_EVENTS
+from streams.worker.metrics import Metrics
+from streams.worker.reference import PAGE, render
+
+_ROOT = Path(streams.__file__).parents[1]
+_LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
+
+
+def test_the_page_is_what_the_definitions_say() -> None:
+    expected = render(Metrics().sections, LOG_EVENTS)
+    assert PAGE.read_text(encoding="utf-8") == expected, "run `python -m streams.worker.reference`"
+
+
+def test_every_metric_is_exported_under_the_name_and_type_that_the_page_gives() -> None:
+    definitions = [one for section in Metrics().sections.values() for one in section]
+    again = Instruments()
+    again.begin("all")
+    for one in definitions:
+        values = tuple("x" for _ in one.labels)
+        about = (one.name, one.meaning, one.look_at, *one.labels)
+        if one.kind == "counter":
+            again.counter(*about, unit=one.unit).add(*values)
+        elif one.kind == "gauge":
+            again.gauge(*about, unit=one.unit).set(1, *values)
+        else:
+            again.histogram(*about, unit=one.unit, bounds=(1,)).record(1, *values)
+    families = list(text_string_to_metric_families(generate_latest(again.registry).decode()))
+    exported = {f.name + ("_total" if f.type == "counter" else ""): f.type for f in families}
+    labels = {f.name: set(f.samples[-1].labels) - {"le"} for f in families}
+    assert exported.pop("target_info") == "gauge"
+    assert exported == {one.prometheus: one.kind for one in definitions}
+    for one in definitions:
+        expected = {label.prometheus for label in one.labels}
+        assert labels[one.prometheus.removesuffix("_total")] == expected, one.name
+
+
+def _logged() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give name and fields of every call of a logger in the code of the worker."""
+    for folder in ("streams", "scoring"):
+        for path in (_ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and _is_of_a_logger(node.func) and node.args:
+                    (event,) = node.args
+                    assert isinstance(event, ast.Constant), f"{path}: an event has a name that stands there"
+                    yield str(event.value), tuple(str(field.arg) for field in node.keywords)
+
+
+def _is_of_a_logger(called: ast.expr) -> bool:
+    return (
+        isinstance(called, ast.Attribute)
+        and called.attr in _LEVELS
+        and isinstance(called.value, ast.Name)
+        and called.value.id == "log"
+    )
+
+
+def test_every_log_line_stands_in_the_reference_with_its_fields() -> None:
+    assert set(_logged()) == {(event.name, event.fields) for event in LOG_EVENTS}
