@@ -16,7 +16,7 @@ from schemas import ChatbotAnswer, Codec
 from scoring.values.types import Passage
 from streams.answers.context import ContextSource, ResolvedContext
 from streams.answers.verdict import make_verdict
-from streams.judging.judge import unjudged
+from streams.judging.assessor import unassessed
 from streams.kafka.clients import open_consumer, open_producer
 from streams.kafka.topics import Topics, message_limits
 from streams.settings import Settings, load_settings
@@ -52,12 +52,11 @@ def through_codec(settings: Settings) -> Callable[[bytes], bytes]:
 
     def convert(value: bytes) -> bytes:
         answer = codec.decode(value, ChatbotAnswer)
-        judgement = unjudged(
-            settings.policy, settings.scoring.profile, answer.language, ("scoring_disabled",)
-        )
+        assessment = unassessed(settings.scoring.profile, answer.language, ("scoring_disabled",))
         passages = tuple(Passage(each.document_id, each.text) for each in answer.context)
         context = ResolvedContext(passages, source=ContextSource.INLINE)
-        return codec.encode(make_verdict(answer, judgement, context, datetime.now(UTC)))
+        decided = settings.policy.decide(assessment)
+        return codec.encode(make_verdict(answer, assessment, decided, context, datetime.now(UTC)))
 
     return convert
 

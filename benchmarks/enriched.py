@@ -14,7 +14,7 @@ import psutil
 from benchmarks.filled import settle
 from benchmarks.varied import asked, originals, varied_id
 from schemas import ChatbotAnswer, Codec, ContextPassage
-from scoring import Policy, Scorer
+from scoring import Scorer
 from streams.answers.context import Documents, ResolvedContext, resolve_context
 from streams.answers.verdict import exchange_of
 from streams.documents.follower import DocumentFollower
@@ -93,7 +93,7 @@ async def _way(
     seconds, spent = time.perf_counter() - began, time.process_time() - worked
     if not all(context.source == name.replace(" ", "_") for context in contexts):
         raise RuntimeError(f"an answer's context is not {name}")
-    scorer = Scorer(Policy())
+    scorer = Scorer()
     pairs = list(zip(answers, contexts, strict=True))[:judged]
     cold, warm = _judging(scorer, pairs), _judging(scorer, pairs)
     return Way(name, len(answers) / seconds, spent * 1_000 / len(answers), cold, warm)
@@ -114,7 +114,7 @@ async def _resolved(
 def _judging(scorer: Scorer, pairs: Sequence[tuple[ChatbotAnswer, ResolvedContext]]) -> float:
     began = time.process_time()
     for answer, context in pairs:
-        scorer.judge(exchange_of(answer, context.passages))
+        scorer.assess(exchange_of(answer, context.passages))
     return (time.process_time() - began) * 1_000 / len(pairs)
 
 
@@ -148,9 +148,9 @@ async def _parsed(settings: Settings, answers: Sequence[ChatbotAnswer]) -> tuple
     with closing(DocumentStore(settings.documents.store)) as store:
         documents = DocumentFollower(store, Codec(), settings)
         contexts = [await resolve_context(answer, documents, _WAIT_SECONDS) for answer in answers]
-    with closing(Scorer(Policy(), options=worker_options(settings))) as scorer:
+    with closing(Scorer(options=worker_options(settings))) as scorer:
         for answer, context in zip(answers, contexts, strict=True):
-            scorer.judge(exchange_of(answer, context.passages))
+            scorer.assess(exchange_of(answer, context.passages))
         return scorer.cache_use.misses, scorer.cache_use.disk_hits
 
 

@@ -22,7 +22,7 @@ from typing import TypeVar, get_args
 from rich.console import Console
 
 from benchmarks.scoring import Language, scored_exchanges
-from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
+from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.storage.kept_file import KeptFile
 from scoring.text.parsing import KeptParses, LazyParse, Parse, default_parser
@@ -89,11 +89,11 @@ def answers(path: Path, language: Language, texts: Sequence[str]) -> Iterator[Ro
         for text, exchange in zip(texts, cycle(exchanges), strict=False)
     ]
     options = ScorerOptions(prepared=path, prepared_megabytes=_MEGABYTES)
-    with closing(Scorer(Policy(), options=options)) as restarted:
-        cold = _milliseconds(Scorer(Policy()).judge, events)
-        disk = _milliseconds(restarted.judge, events)
+    with closing(Scorer(options=options)) as restarted:
+        cold = _milliseconds(Scorer().assess, events)
+        disk = _milliseconds(restarted.assess, events)
         parsed = restarted.cache_use.misses
-        memory = _milliseconds(restarted.judge, events)
+        memory = _milliseconds(restarted.assess, events)
     yield "an answer: its document is nowhere", cold, ""
     yield (
         "an answer: its document is in the file",

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 import psutil
 from rich.console import Console
 
-from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
+from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.text.parsing import default_parser
 from streams.cli.demo.sample import sample_answers, sample_documents
 
@@ -59,7 +59,7 @@ class Costs:
 def scored_exchanges(language: Language) -> list[Exchange]:
     """Give the sample's answers that are scored, with their documents."""
     texts = {document.document_id: document for document in sample_documents(language)}
-    scorer = Scorer(Policy())
+    scorer = Scorer()
     exchanges = [
         Exchange(
             answer.question,
@@ -69,7 +69,7 @@ def scored_exchanges(language: Language) -> list[Exchange]:
         )
         for answer in sample_answers(language)
     ]
-    return [exchange for exchange in exchanges if scorer.judge(exchange).score is not None]
+    return [exchange for exchange in exchanges if scorer.assess(exchange).score is not None]
 
 
 def repeated(exchanges: Sequence[Exchange], events: int, seed: int) -> list[Exchange]:
@@ -85,15 +85,15 @@ def repeated(exchanges: Sequence[Exchange], events: int, seed: int) -> list[Exch
 def measure(events: Sequence[Exchange], language: Language) -> Costs:
     """Measure one run: every way on the same events."""
     nlp = default_parser().load(language)
-    scorer, fresh, forgetful = Scorer(Policy()), Scorer(Policy()), Scorer(Policy(), options=_NO_CACHE)
+    scorer, fresh, forgetful = Scorer(), Scorer(), Scorer(options=_NO_CACHE)
     for exchange in events:
-        scorer.judge(exchange)
+        scorer.assess(exchange)
     few = events[: max(len(events) // 4, 1)]
     return Costs(
         spacy=_milliseconds(lambda event: nlp(event.answer), events),
-        warm=_milliseconds(scorer.judge, events),
-        cold=_milliseconds(fresh.judge, events),
-        everything=_milliseconds(forgetful.judge, few),
+        warm=_milliseconds(scorer.assess, events),
+        cold=_milliseconds(fresh.assess, events),
+        everything=_milliseconds(forgetful.assess, few),
     )
 
 
@@ -107,7 +107,7 @@ def growth(exchanges: Sequence[Exchange], language: Language) -> dict[str, dict[
     by_words = {f"{n:,} words": replace(base, context=(_of_words(running, n),)) for n in _CONTEXT_WORDS}
     by_answer = {f"{n} words": replace(base, answer=_joined(answers, n)) for n in _ANSWER_WORDS}
     groups = {"context, documents": by_count, "context, length": by_words, "answer, length": by_answer}
-    warm, cold = Scorer(Policy()), Scorer(Policy(), options=_NO_CACHE)
+    warm, cold = Scorer(), Scorer(options=_NO_CACHE)
     return {
         name: {row: _warm_and_cold(event, warm, cold) for row, event in rows.items()}
         for name, rows in groups.items()
@@ -124,10 +124,10 @@ def memory(exchanges: Sequence[Exchange]) -> dict[str, float]:
 
 
 def _memory_after(exchanges: Sequence[Exchange]) -> dict[str, float]:
-    scorer, process = Scorer(Policy()), psutil.Process()
+    scorer, process = Scorer(), psutil.Process()
     started = process.memory_full_info()
     for exchange in exchanges:
-        scorer.judge(exchange)
+        scorer.assess(exchange)
     judged = process.memory_full_info()
     return {
         "resident, started": started.rss / _MEGABYTE,
@@ -146,9 +146,9 @@ def _milliseconds(act: Callable[[Exchange], object], events: Iterable[Exchange])
 
 
 def _warm_and_cold(event: Exchange, warm: Scorer, cold: Scorer) -> tuple[float, float]:
-    warm.judge(event)
+    warm.assess(event)
     events = [event] * _REPEATS
-    return _milliseconds(warm.judge, events), _milliseconds(cold.judge, events[:2])
+    return _milliseconds(warm.assess, events), _milliseconds(cold.assess, events[:2])
 
 
 def _of_words(words: Sequence[str], count: int) -> Passage:

@@ -1,18 +1,20 @@
-"""Judges whether a chatbot's answer is true to the help documents it was given."""
+"""Assesses whether a chatbot's answer is true to the help documents it was given, and decides on it."""
 
 from scoring.assessing.options import ScorerOptions
 from scoring.assessing.scorer import Scorer
 from scoring.policy import Policy
 from scoring.text.parsing import PipelineError
+from scoring.values.assessment import Assessment, Decided
 from scoring.values.readable import NoText
-from scoring.values.types import Decision, Evidence, Exchange, FeatureValue, Judgement, MessageType, Passage
+from scoring.values.types import Decision, Evidence, Exchange, FeatureValue, MessageType, Passage
 
 __all__ = [
+    "Assessment",
+    "Decided",
     "Decision",
     "Evidence",
     "Exchange",
     "FeatureValue",
-    "Judgement",
     "MessageType",
     "NoText",
     "Passage",

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
 
+from scoring.values.assessment import Assessment, Decided
 from scoring.values.reasons import Reason
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
@@ -64,23 +65,6 @@ class Thresholds:
     block_below: float
     unscored: Decision
     refusal: Decision
-
-
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """What the policy decides on.
-
-    ``score`` is in [1, 5] or None; ``because`` is the reason that set the score or kept it from
-    being set, or None where the score is a plain mean; ``degraded`` says what could not be checked;
-    ``refuses`` tells whether the answer says that it has none.
-    """
-
-    score: float | None
-    message_type: MessageType
-    language: str | None
-    because: Reason | None = None
-    degraded: tuple[str, ...] = ()
-    refuses: Refuses = Refuses.NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +130,24 @@ class Policy:
                 found = _overridden(found, override)
         return found
 
-    def decide(self, assessment: Assessment) -> tuple[Decision, tuple[str, ...]]:
+    def decide(self, assessment: Assessment) -> Decided:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
         missing, in another language or perhaps out of date the answer is neither sent nor blocked.
         """
+        decision, first = self._decision(assessment)
+        return Decided(decision, _reasons(first, assessment), self.identity)
+
+    def _decision(self, assessment: Assessment) -> tuple[Decision, str]:
         for gap in _UNDECIDABLE:
             if gap in assessment.degraded:
-                return Decision.REVIEW, _reasons(gap, assessment)
+                return Decision.REVIEW, gap
         decision, reason = self._by_score(assessment)
-        unjudged = assessment.score is None and reason is not Reason.REFUSAL
-        if assessment.degraded and (decision is Decision.AUTO_SEND or unjudged):
-            return Decision.REVIEW, _reasons(assessment.degraded[0], assessment)
-        return decision, _reasons(reason, assessment)
+        unscored = assessment.score is None and reason is not Reason.REFUSAL
+        if assessment.degraded and (decision is Decision.AUTO_SEND or unscored):
+            return Decision.REVIEW, assessment.degraded[0]
+        return decision, reason
 
     def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason]:
         thresholds = self.thresholds(assessment.message_type, assessment.language)

@@ -11,7 +11,8 @@ from scoring.lexicon import Lexicon
 from scoring.text.greeting import content_span
 from scoring.text.parsing import Parser
 from scoring.text.prepared import PreparedText, Source, TextCache, parse_together
-from scoring.values.types import CacheUse, Exchange, Passage, TranslatedText
+from scoring.values.assessment import CacheUse
+from scoring.values.types import Exchange, Passage, TranslatedText
 
 
 @dataclass(frozen=True, slots=True)

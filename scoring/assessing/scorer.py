@@ -1,4 +1,4 @@
-"""Judges one answer: language, message type, features, score, decision."""
+"""The scorer: from an exchange to its assessment, by language, message type, features and score."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from scoring.assessing.stopwatch import Stopwatch
 from scoring.company_terms import Watched
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.policy import Assessment, Policy
 from scoring.storage.kept_file import KeptFile
 from scoring.text.parsing import KeptParses, Parser, PipelineError
 from scoring.text.prepared import TextCache
+from scoring.values.assessment import Assessment, CacheUse
 from scoring.values.readable import check_readable
 from scoring.values.reasons import Reason
-from scoring.values.types import CacheUse, Exchange, FeatureValue, Judgement, MessageType, Passage
-from scoring.values.version import SCORER_VERSION
+from scoring.values.types import Exchange, FeatureValue, MessageType, Passage
 
 _ENGLISH = "en"
 _NO_OPTIONS = ScorerOptions()
@@ -39,10 +38,10 @@ class _Measured:
 
 
 class Scorer:
-    """Judges answers by one profile and one policy.
+    """Assesses answers by one profile; what becomes of them is for a policy to decide.
 
     Making one reads the lexicons, the language model and, unless they are wanted on demand, the spaCy
-    pipelines of the native languages (about three seconds); judging is then deterministic and keeps
+    pipelines of the native languages (about three seconds); assessing is then deterministic and keeps
     nothing but prepared documents. Not safe for use by several threads. Raises ValueError for an unknown
     profile, LexiconError for a lexicon that cannot be read and PipelineError for a pipeline that cannot
     be loaded, or is for a language without a lexicon.
@@ -50,17 +49,15 @@ class Scorer:
 
     def __init__(
         self,
-        policy: Policy,
         profile: str = "extended",
         options: ScorerOptions = _NO_OPTIONS,
         loading: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Prepare to judge by ``policy`` and the profile of that name.
+        """Prepare to assess by the profile of that name.
 
         Each pipeline is loaded within what ``loading`` makes: whoever times an answer learns from it what
-        is no part of judging.
+        is no part of assessing.
         """
-        self._policy = policy
         self._profile = profile_named(profile)
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
@@ -76,7 +73,7 @@ class Scorer:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that can be judged as they come."""
+        """The languages that can be assessed as they come."""
         return frozenset(self._lexicons)
 
     @property
@@ -85,17 +82,17 @@ class Scorer:
         return self._preparation.use
 
     def close(self) -> None:
-        """Close the file of prepared documents, if there is one; judging goes on without it."""
+        """Close the file of prepared documents, if there is one; assessing goes on without it."""
         if self._file:
             self._file.close()
 
-    def judge(self, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Judgement:
-        """Return the judgement of one answer; ``degraded`` says what could not be had for it.
+    def assess(self, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Assessment:
+        """Return the assessment of one answer; ``degraded`` says what could not be had for it.
 
         A stated language is trusted where it is a valid code: the platform knows its customer, and
         phrases of a wrong lexicon are not found, which ends in review. Without context there is no
-        score and the answer goes to review, and so it does in a language that has no lexicon, unless
-        the exchange comes with its translation. Raises NoText for half of a character in a text.
+        score, and none in a language that has no lexicon, unless the exchange comes with its translation.
+        Raises NoText for half of a character in a text.
         """
         check_readable(exchange)
         watch, before = Stopwatch(), self._preparation.use
@@ -104,9 +101,19 @@ class Scorer:
             context = tuple(passage for passage in exchange.context if passage.text.strip())
             gaps = (*degraded, *self._gaps(exchange, context, language))
         measured = self._measure(exchange, context, language, watch)
-        codes = tuple(dict.fromkeys(map(str, gaps)))
-        use = self._use_since(before)
-        return _judgement(self._policy, self._profile.name, language, measured, codes, use, watch)
+        return Assessment(
+            score=measured.score.value,
+            message_type=measured.message_type,
+            language=language,
+            because=measured.score.because,
+            degraded=tuple(dict.fromkeys(map(str, gaps))),
+            refuses=refuses(measured.refused),
+            features=(*measured.features, *as_feature(measured.refused)),
+            translated=measured.translated,
+            profile=self._profile.name,
+            documents=self._use_since(before),
+            timings=watch.timings,
+        )
 
     def _use_since(self, before: CacheUse) -> CacheUse:
         after = self._preparation.use
@@ -177,41 +184,3 @@ def _parser(
         else:
             parser.load(language)
     return parser
-
-
-def _judgement(
-    policy: Policy,
-    profile: str,
-    language: str | None,
-    measured: _Measured,
-    degraded: tuple[str, ...],
-    documents: CacheUse,
-    watch: Stopwatch,
-) -> Judgement:
-    score = measured.score
-    with watch.part("policy"):
-        decision, reasons = policy.decide(
-            Assessment(
-                score.value,
-                measured.message_type,
-                language,
-                score.because,
-                degraded,
-                refuses(measured.refused),
-            )
-        )
-    return Judgement(
-        decision=decision,
-        reasons=reasons,
-        score=score.value,
-        profile=profile,
-        message_type=measured.message_type,
-        language=language,
-        translated=measured.translated,
-        features=(*measured.features, *as_feature(measured.refused)),
-        policy_version=policy.identity,
-        scorer_version=SCORER_VERSION,
-        degraded=degraded,
-        documents=documents,
-        timings=watch.timings,
-    )

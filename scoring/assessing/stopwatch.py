@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter_ns, time_ns
 
-from scoring.values.types import Timing
+from scoring.values.assessment import Timing
 
 
 class Stopwatch:

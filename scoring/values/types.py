@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 #: The ends of the scale of scores and ratings.
@@ -121,51 +121,3 @@ class FeatureValue:
     name: str
     value: float | None
     evidence: tuple[Evidence, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CacheUse:
-    """How many documents of an exchange had been prepared before, and how many had not.
-
-    ``hits`` were in the memory of the process, ``disk_hits`` in the file that it shares with others, and
-    ``misses`` in neither. ``failures`` are names of what went wrong with that file, such as ``SQLITE_FULL``.
-    """
-
-    hits: int = 0
-    misses: int = 0
-    disk_hits: int = 0
-    failures: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """When a part of the work began and ended, in nanoseconds since 1970."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Everything the scorer and the routing policy say about one answer.
-
-    ``score`` is in [1, 5], or None when there is no score; ``reasons`` are stable codes, the
-    first is the one that decided; ``degraded`` are the codes of what could not be checked.
-    ``documents`` and ``timings`` are notes for those who watch, no part of the judgement: they take no
-    part in ``==``.
-    """
-
-    decision: Decision
-    reasons: tuple[str, ...]
-    score: float | None
-    profile: str
-    message_type: MessageType
-    language: str | None
-    translated: bool
-    features: tuple[FeatureValue, ...]
-    policy_version: str
-    scorer_version: str
-    degraded: tuple[str, ...] = ()
-    documents: CacheUse = field(default=CacheUse(), compare=False)
-    timings: tuple[Timing, ...] = field(default=(), compare=False)

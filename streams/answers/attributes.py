@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from schemas.records import Verdict
-from scoring.values.types import Judgement
+from scoring.values.assessment import Assessment
 from streams.answers.context import ResolvedContext
 from streams.retrieval.types import Retrieved
 from streams.telemetry.messaging import Attributes, identifier
@@ -50,17 +50,16 @@ def translated(prepared: Prepared) -> Attributes:
     }
 
 
-def scored(judgement: Judgement) -> Attributes:
-    """Describe a judgement, and where its documents were found parsed, if anywhere."""
+def scored(assessment: Assessment) -> Attributes:
+    """Describe an assessment, and where its documents were found parsed, if anywhere."""
     described: Attributes = {
-        "truthgate.decision": judgement.decision.value,
-        "truthgate.message_type": judgement.message_type.value,
-        "truthgate.documents.in_memory": judgement.documents.hits,
-        "truthgate.documents.on_disk": judgement.documents.disk_hits,
-        "truthgate.documents.parsed": judgement.documents.misses,
+        "truthgate.message_type": assessment.message_type.value,
+        "truthgate.documents.in_memory": assessment.documents.hits,
+        "truthgate.documents.on_disk": assessment.documents.disk_hits,
+        "truthgate.documents.parsed": assessment.documents.misses,
     }
-    if judgement.score is not None:
-        described["truthgate.score"] = judgement.score
+    if assessment.score is not None:
+        described["truthgate.score"] = assessment.score
     return described
 
 

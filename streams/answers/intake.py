@@ -42,6 +42,7 @@ class Intake:
         traces: follows each answer on its way.
         flow: how many messages may be in work at once (:meth:`accept` waits beyond it), and how
             long after its acceptance an answer is sent on as it is.
+        documents_wait: seconds that an answer waits for documents that it names.
         on_error: called with a failure that ends the worker.
     """
 
@@ -53,6 +54,7 @@ class Intake:
         metrics: AnswerMetrics,
         traces: AnswerTraces,
         flow: FlowSettings,
+        documents_wait: float,
         on_error: Callable[[BaseException], None],
     ) -> None:
         self._processor = processor
@@ -61,6 +63,7 @@ class Intake:
         self._metrics = metrics
         self._traces = traces
         self._answer_timeout = flow.answer_timeout
+        self._documents_wait = documents_wait
         self._lanes = Lanes(flow.max_in_flight, on_error)
         metrics.in_flight.show(lambda: self._lanes.in_flight)
 
@@ -74,7 +77,7 @@ class Intake:
         self._metrics.received.add()
         loop = asyncio.get_running_loop()
         arrived = loop.time()
-        deadline = Deadline(arrived + self._answer_timeout)
+        deadline = Deadline(arrived + self._answer_timeout, self._documents_wait)
         accepted, received = time_ns(), _received(message)
 
         async def work() -> None:
@@ -91,7 +94,10 @@ class Intake:
 
     async def _settle(self, received: Received, deadline: Deadline) -> None:
         try:
-            verdict = await self._processor.verdict(received, deadline)
+            with self._traces.stages.stage("decode"):
+                answer = await self._processor.decode(received)
+            verdict = await self._processor.verdict(answer, deadline)
+            self._traces.judged(answer, verdict)
             await self._publish(verdict, received)
         except BadAnswer as error:
             self._traces.failed(error)

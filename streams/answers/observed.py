@@ -1,34 +1,56 @@
-"""Those who judge and search, each shown in the trace of the answer that they work for."""
+"""The way of an answer as those see it who watch: stages, spans and counts around the steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from opentelemetry.trace import get_current_span
-
-from scoring.values.types import Exchange, Judgement
+from schemas.records import ChatbotAnswer
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange
 from streams.answers import attributes
-from streams.judging.judge import Judge
+from streams.answers.context import ResolvedContext
+from streams.answers.way import Degraded, Patience, Way
 from streams.retrieval.types import RetrievalUnavailable, Retrieved, Retriever
 from streams.telemetry.stages import Stages
+from streams.translating.step import Prepared
 
 
-class ObservedJudge:
-    """Judges as ``judge`` does; parts of scoring become spans, and ``on_judgement`` sees every judgement."""
+def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], None]) -> Way:
+    """Return the same way with each step timed and shown; ``on_assessment`` sees every assessment."""
 
-    def __init__(self, judge: Judge, stages: Stages, on_judgement: Callable[[Judgement], None]) -> None:
-        self._judge = judge
-        self._stages = stages
-        self._on_judgement = on_judgement
+    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
+        with stages.stage("enrich") as span:
+            context = await way.resolve(answer, patience)
+            if span.is_recording():
+                span.set_attributes(attributes.enriched(context))
+            return context
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        """Judge one exchange."""
-        judgement = await self._judge.judge(exchange, degraded)
-        self._on_judgement(judgement)
-        if (span := get_current_span()).is_recording():
-            span.set_attributes(attributes.scored(judgement))
-            self._stages.add(judgement.timings)
-        return judgement
+    async def assess(exchange: Exchange, degraded: Degraded) -> Assessment:
+        with stages.stage("score") as span:
+            assessment = await way.assess(exchange, degraded)
+            on_assessment(assessment)
+            if span.is_recording():
+                span.set_attributes(attributes.scored(assessment))
+                stages.add(assessment.timings)
+            return assessment
+
+    return replace(way, resolve=resolve, translate=_translating(way, stages), assess=assess)
+
+
+def _translating(way: Way, stages: Stages) -> Callable[[Exchange, float], Awaitable[Prepared]] | None:
+    translate = way.translate
+    if translate is None:
+        return None
+
+    async def translated(exchange: Exchange, seconds: float) -> Prepared:
+        with stages.stage("translate") as span:
+            prepared = await translate(exchange, seconds)
+            if span.is_recording():
+                span.set_attributes(attributes.translated(prepared))
+            return prepared
+
+    return translated
 
 
 class ObservedRetriever:

@@ -1,20 +1,20 @@
-"""Answers judged without a broker: the worker's steps, from records to verdicts."""
+"""The way of an answer without a broker: from records to verdicts, the documents all given."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from schemas.records import ChatbotAnswer, Verdict
-from scoring.values.reasons import Reason
-from scoring.values.types import Judgement
+from scoring.values.assessment import Assessment, Decided
 from streams.answers.context import GivenDocuments, ResolvedContext, brings_context, resolve_context
-from streams.answers.verdict import exchange_of, make_verdict
-from streams.judging.judge import Judge, unjudged
+from streams.answers.way import Patience, Way
+from streams.judging.assessor import Assessor
 from streams.retrieval.types import Retriever
-from streams.settings import Settings
 from streams.translating.opening import FILE_PATIENCE_SECONDS
-from streams.translating.step import NotTranslated, Translation
+from streams.translating.step import Translation
 
 
 class OpensRetriever(Protocol):
@@ -25,59 +25,63 @@ class OpensRetriever(Protocol):
         ...
 
 
-class OfflineJudge:
-    """Judges answers against documents that are all given.
+class FilePatience:
+    """Nobody waits for a file as for a chat: only what hangs is given up."""
+
+    def for_documents(self) -> float:
+        """Return 0: what is not among the given documents will not come."""
+        return 0.0
+
+    def for_search(self) -> float:
+        """Return how long one search may take."""
+        return FILE_PATIENCE_SECONDS
+
+    def for_translation(self) -> float:
+        """Return how long one translation may take."""
+        return FILE_PATIENCE_SECONDS
+
+    def for_assessment(self) -> None:
+        """Set no limit: the assessor has one of its own."""
+
+
+_PATIENCE = FilePatience()
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineAnswers:
+    """Judges answers of a file; ``scored_at`` is the time that all verdicts carry, to compare runs."""
+
+    way: Way
+    scored_at: datetime
+
+    async def verdict(self, answer: ChatbotAnswer) -> Verdict:
+        """Judge one answer; raises as :meth:`Way.verdict` does."""
+        return await self.way.verdict(answer, _PATIENCE, lambda: self.scored_at)
+
+
+def offline_way(
+    documents: GivenDocuments,
+    assessor: Assessor,
+    decide: Callable[[Assessment], Decided],
+    profile: str,
+    translation: Translation | None = None,
+    retrieval: OpensRetriever | None = None,
+) -> Way:
+    """Put together the way of an answer of a file.
 
     Args:
-        settings: the policy and the profile.
-        judge: scores and decides, within a time limit of its own.
         documents: what document ids are resolved from; one that is not there degrades the verdict
             (``context_missing``), as it does in the worker.
-        translation: what is done to an exchange before it is judged.
-        scored_at: the time that every verdict of this run carries, so that runs can be compared.
+        assessor: scores, within a time limit of its own.
+        decide: the policy.
+        profile: the scorer's, for answers that could not be assessed in time.
+        translation: what is done to an exchange before it is assessed.
         retrieval: opened for the first answer that brings no context; without one these are held.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        judge: Judge,
-        documents: GivenDocuments,
-        scored_at: datetime,
-        translation: Translation | None = None,
-        retrieval: OpensRetriever | None = None,
-    ) -> None:
-        self._settings = settings
-        self._judge = judge
-        self._documents = documents
-        self._scored_at = scored_at
-        self._translation = translation or NotTranslated()
-        self._retrieval = retrieval
+    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
+        retriever = await retrieval.opened() if retrieval and not brings_context(answer) else None
+        limits = patience.for_documents(), patience.for_search()
+        return await resolve_context(answer, documents, limits[0], retriever, limits[1])
 
-    async def verdict(self, answer: ChatbotAnswer) -> Verdict:
-        """Judge one answer.
-
-        Raises:
-            BadAnswer: the scorer fails on this answer.
-            InfrastructureFailure: there is no scorer any more, or the documents cannot be indexed.
-            WrongSettings: the documents cannot be indexed with these settings.
-        """
-        retriever = await self._retriever_for(answer)
-        context = await resolve_context(answer, self._documents, 0, retriever, search=FILE_PATIENCE_SECONDS)
-        return make_verdict(answer, await self._judgement(answer, context), context, self._scored_at)
-
-    async def _retriever_for(self, answer: ChatbotAnswer) -> Retriever | None:
-        if self._retrieval is None or brings_context(answer):
-            return None
-        return await self._retrieval.opened()
-
-    async def _judgement(self, answer: ChatbotAnswer, context: ResolvedContext) -> Judgement:
-        degraded = context.degraded
-        try:
-            exchange = exchange_of(answer, context.judged)
-            prepared = await self._translation.prepare(exchange, FILE_PATIENCE_SECONDS)
-            degraded = (*degraded, *prepared.degraded)
-            return await self._judge.judge(prepared.exchange, degraded)
-        except TimeoutError:
-            degraded = (Reason.SCORING_TIMEOUT, *degraded)
-            return unjudged(self._settings.policy, self._settings.scoring.profile, answer.language, degraded)
+    return Way(resolve, translation.prepare if translation else None, assessor.assess, decide, profile)

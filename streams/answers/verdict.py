@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from schemas.records import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
-from scoring.values.types import Exchange, FeatureValue, Judgement, Passage
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.types import Exchange, FeatureValue, Passage
 from streams.answers.context import ResolvedContext, Span
 
 # Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
@@ -26,7 +27,11 @@ def exchange_of(answer: ChatbotAnswer, passages: Iterable[Passage]) -> Exchange:
 
 
 def make_verdict(
-    answer: ChatbotAnswer, judgement: Judgement, context: ResolvedContext, scored_at: datetime
+    answer: ChatbotAnswer,
+    assessment: Assessment,
+    decided: Decided,
+    context: ResolvedContext,
+    scored_at: datetime,
 ) -> Verdict:
     """Assemble the verdict on ``answer``.
 
@@ -37,20 +42,20 @@ def make_verdict(
         verdict_id=verdict_id(answer.answer_id),
         answer_id=answer.answer_id,
         conversation_id=answer.conversation_id,
-        decision=judgement.decision.value,
-        reasons=judgement.reasons,
-        score=judgement.score,
-        profile=judgement.profile,
-        message_type=judgement.message_type.value,
-        language=judgement.language,
-        translated=judgement.translated,
+        decision=decided.decision.value,
+        reasons=decided.reasons,
+        score=assessment.score,
+        profile=assessment.profile,
+        message_type=assessment.message_type.value,
+        language=assessment.language,
+        translated=assessment.translated,
         question=answer.question,
         answer=answer.answer,
         context_ids=tuple(passage.document_id for passage in context.passages),
-        features=tuple(_feature(value) for value in judgement.features),
-        policy_version=judgement.policy_version,
-        scorer_version=judgement.scorer_version,
-        degraded=judgement.degraded,
+        features=tuple(_feature(value) for value in assessment.features),
+        policy_version=decided.policy_version,
+        scorer_version=assessment.scorer_version,
+        degraded=assessment.degraded,
         produced_at=answer.produced_at,
         scored_at=scored_at,
         context_source=context.source.value,

@@ -18,7 +18,7 @@ from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
@@ -106,14 +106,15 @@ async def _score(
     scoring, unserved = settings.scoring, Unserved()
     indexing = indexing_bar(None if bar.disable else bar)
     async with (
-        ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options) as pool,
+        ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options) as pool,
         open_file_translation(settings) as translation,
         retriever_on_demand(documents, settings, indexing) as retrieval,
     ):
         given = GivenDocuments.of(documents)
-        judge = OfflineJudge(settings, pool, given, datetime.now(UTC), translation, retrieval)
+        way = offline_way(given, pool, settings.policy.decide, scoring.profile, translation, retrieval)
+        answers = OfflineAnswers(way, datetime.now(UTC))
         async with aclosing(
-            judged_lines(read(file, ChatbotAnswer, bar), judge, scoring.processes * _WAITING_EACH)
+            judged_lines(read(file, ChatbotAnswer, bar), answers, scoring.processes * _WAITING_EACH)
         ) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
@@ -122,7 +123,7 @@ async def _score(
 
 
 async def judged_lines(
-    lines: Iterable[Line], judge: OfflineJudge, limit: int
+    lines: Iterable[Line], answers: OfflineAnswers, limit: int
 ) -> AsyncGenerator[Outcome, None]:
     """Judge the good lines, ``limit`` at once, and pass the bad ones on; all in the order of the input.
 
@@ -134,7 +135,7 @@ async def judged_lines(
         if isinstance(answer, BadLine):
             return answer
         try:
-            return await judge.verdict(answer)
+            return await answers.verdict(answer)
         except BadAnswer as error:
             return BadLine(number, f"the scorer failed on this answer: {error.error_class}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from scoring.values.types import CacheUse
+from scoring.values.assessment import CacheUse
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
 
 log = structlog.get_logger(__name__)

@@ -9,19 +9,20 @@ import signal
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
+from time import time_ns
 from typing import Self, TypeVar
 
 import structlog
 
 from scoring.assessing.options import ScorerOptions
-from scoring.policy import Policy
-from scoring.values.types import Exchange, Judgement
+from scoring.values.assessment import Assessment, Timing
+from scoring.values.types import Exchange
 from streams.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.scoring_process import Failed, Loading, NoScorer, ProcessDied, ScoringProcess
 from streams.settings import WrongSettings
-from streams.telemetry.stages import Stages
 
 log = structlog.get_logger(__name__)
 
@@ -48,10 +49,9 @@ class ScoringPool:
     costs one process start and nothing else. A process that cannot be replaced ends the worker.
 
     Args:
-        policy, profile, options: what each process builds its ``Scorer`` from.
+        profile, options: what each process builds its ``Scorer`` from.
         processes: how many.
         timeout: seconds that one answer may occupy a process, without what is loaded for it on demand.
-        stages: shows how long an answer waits for a process.
 
     Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
     has no process to give.
@@ -59,17 +59,15 @@ class ScoringPool:
 
     def __init__(
         self,
-        policy: Policy,
         profile: str,
         processes: int,
         timeout: float,
         options: ScorerOptions | None = None,
-        stages: Stages | None = None,
     ) -> None:
         options = options or ScorerOptions()
         context = fork_server(on_demand=options.on_demand)
         limit = timeout + _GRACE_SECONDS
-        built_from = policy, profile, options
+        built_from = profile, options
         self._processes = [ScoringProcess(context, *built_from, limit) for _ in range(processes)]
         self._free: deque[ScoringProcess] = deque()
         # Whoever has waited longest is next, which a queue does not promise.
@@ -79,11 +77,10 @@ class ScoringPool:
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
         self._stopping = False
         self._timeout = timeout
-        self._stages = stages or Stages()
         self._waiting = 0
 
     async def __aenter__(self) -> Self:
-        """Start the processes and wait until they can judge.
+        """Start the processes and wait until they can assess.
 
         Raises WrongSettings when no scorer can be made of what it is to be built from, and
         InfrastructureFailure when they do not start for another reason.
@@ -116,8 +113,8 @@ class ScoringPool:
         """How many answers wait for a process."""
         return self._waiting
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        """Judge one exchange in one of the processes; see :class:`streams.judging.judge.Judge`."""
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        """Assess one exchange in one of the processes; see :class:`streams.judging.assessor.Assessor`."""
         failure: Exception | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -125,7 +122,7 @@ class ScoringPool:
             except ProcessDied as error:
                 failure = _own_doing("ProcessDied", f"ended the scoring process ({error})", attempt)
                 continue
-            if isinstance(answer, Judgement):
+            if isinstance(answer, Assessment):
                 return answer
             if answer.error_class != MemoryError.__name__:
                 raise _failure(answer)
@@ -142,17 +139,20 @@ class ScoringPool:
             if failure is not None:
                 raise failure
 
-    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
-        with self._stages.part("wait for a process"):
-            process = await self._take()
+    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed:
+        began = time_ns()
+        process = await self._take()
+        waited = Timing("wait for a process", began, time_ns())
         try:
-            answer = await self._within(self._timeout, process, lambda: process.judge(exchange, degraded))
+            answer = await self._within(self._timeout, process, lambda: process.assess(exchange, degraded))
             while isinstance(answer, Loading):  # once a language
                 await self._load(process)
-                answer = await self._within(self._timeout, process, process.judged)
-            return answer
+                answer = await self._within(self._timeout, process, process.assessed)
         finally:
             self._give_back(process)
+        if isinstance(answer, Failed):
+            return answer
+        return replace(answer, timings=(waited, *answer.timings))
 
     async def _load(self, process: ScoringProcess) -> None:
         """Wait for a pipeline, as long as at the start: what an answer may take is no measure for it."""
@@ -274,7 +274,7 @@ def _not_started(error: Exception) -> InfrastructureFailure:
 
 
 def _own_doing(error_class: str, did: str, attempts: int) -> BadAnswer:
-    return BadAnswer(Stage.SCORE, error_class, f"judging it {did}, {attempts} times", attempts)
+    return BadAnswer(Stage.SCORE, error_class, f"scoring it {did}, {attempts} times", attempts)
 
 
 def _failure(failed: Failed) -> Exception:

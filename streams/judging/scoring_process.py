@@ -1,4 +1,4 @@
-"""One scoring process and the pipe to it: judges one answer at a time, and its death is an end of file.
+"""One scoring process and the pipe to it: assesses one answer at a time, and its death is an end of file.
 
 A pool of processes that share one queue can hang when one of them is killed while it holds the
 queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
@@ -20,8 +20,8 @@ from typing import Any
 
 from scoring import PipelineError, Scorer
 from scoring.assessing.options import ScorerOptions
-from scoring.policy import Policy
-from scoring.values.types import Exchange, Judgement
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange
 
 #: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
 _END_SECONDS = 10.0
@@ -57,7 +57,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The process has to load a pipeline before it can go on with its answer, which is no part of judging."""
+    """The process has to load a pipeline before it can go on with its answer."""
 
 
 class ScoringProcess:
@@ -67,15 +67,15 @@ class ScoringProcess:
 
     Args:
         context: makes the processes.
-        policy, profile, options: what the scorer is built from.
+        profile, options: what the scorer is built from.
         limit: seconds after which an answer ends the process even if nobody is left to kill it.
     """
 
     def __init__(
-        self, context: ForkServerContext, policy: Policy, profile: str, options: ScorerOptions, limit: float
+        self, context: ForkServerContext, profile: str, options: ScorerOptions, limit: float
     ) -> None:
         self._context = context
-        self._arguments = policy, profile, options, limit
+        self._arguments = profile, options, limit
         self._starting = threading.Lock()
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
@@ -97,7 +97,7 @@ class ScoringProcess:
         return self._process.exitcode if self._process is not None else None
 
     def start(self) -> None:
-        """Start the process, in the place of one that has died, and wait until it can judge.
+        """Start the process, in the place of one that has died, and wait until it can assess.
 
         Raises NoScorer when it cannot make its scorer, ProcessDied when it ends before that, or was
         told to end for good, and OSError or EOFError when the system has no process to give.
@@ -117,10 +117,10 @@ class ScoringProcess:
             self.kill()  # it ends by itself, but must not seem idle until then
             raise told
 
-    def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed | Loading:
-        """Judge one exchange, or come back when the process loads a pipeline for it.
+    def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed | Loading:
+        """Assess one exchange, or come back when the process loads a pipeline for it.
 
-        Then it is to be waited for with ``loaded``, and after that with ``judged``. Each of the three
+        Then it is to be waited for with ``loaded``, and after that with ``assessed``. Each of the three
         raises ProcessDied when the process ends in the middle of it.
         """
         # Taken once: another process may have these names by the time that this one has died.
@@ -131,7 +131,7 @@ class ScoringProcess:
             connection.send((exchange, degraded))
         except OSError as error:
             raise _died(process) from error
-        answer: Judgement | Failed | Loading = _receive(process, connection)
+        answer: Assessment | Failed | Loading = _receive(process, connection)
         return answer
 
     def loaded(self) -> None:
@@ -140,11 +140,11 @@ class ScoringProcess:
         assert self._connection is not None
         _receive(self._process, self._connection)
 
-    def judged(self) -> Judgement | Failed | Loading:
-        """Go on waiting for the answer to what ``judge`` has sent."""
+    def assessed(self) -> Assessment | Failed | Loading:
+        """Go on waiting for the answer to what ``assess`` has sent."""
         assert self._process is not None
         assert self._connection is not None
-        answer: Judgement | Failed | Loading = _receive(self._process, self._connection)
+        answer: Assessment | Failed | Loading = _receive(self._process, self._connection)
         return answer
 
     def kill(self) -> None:
@@ -175,16 +175,14 @@ def _died(process: BaseProcess) -> ProcessDied:
     return ProcessDied(process.exitcode)
 
 
-def _serve(
-    connection: Connection, policy: Policy, profile: str, options: ScorerOptions, limit: float
-) -> None:
-    """Judge what comes through the pipe until it closes; the main function of a scoring process."""
+def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: float) -> None:
+    """Assess what comes through the pipe until it closes; the main function of a scoring process."""
     # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
     # worker ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # At the start nobody counts the time, and only what is loaded on demand is loaded later.
     loading = partial(_loading, connection, limit) if options.on_demand else nullcontext
-    made = _made(policy, profile, options, loading)
+    made = _made(profile, options, loading)
     with contextlib.suppress(EOFError, OSError):  # the worker is gone
         if isinstance(made, NoScorer):
             connection.send(made)
@@ -195,7 +193,7 @@ def _serve(
             # The kernel's alarm ends the process even inside C code that never looks up, and even
             # where the worker was killed and can end nothing any more.
             signal.setitimer(signal.ITIMER_REAL, limit)
-            answer = _judge(made, exchange, degraded)
+            answer = _assess(made, exchange, degraded)
             signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(answer)
 
@@ -213,19 +211,18 @@ def _loading(connection: Connection, limit: float) -> Iterator[None]:
 
 
 def _made(
-    policy: Policy,
     profile: str,
     options: ScorerOptions,
     loading: Callable[[], AbstractContextManager[None]],
 ) -> Scorer | NoScorer:
     try:
-        return Scorer(policy, profile, options, loading)
+        return Scorer(profile, options, loading)
     except ValueError as error:  # a profile, lexicon or pipeline that cannot be had
         return NoScorer(" ".join(str(error).split()))
 
 
-def _judge(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement | Failed:
+def _assess(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed:
     try:
-        return scorer.judge(exchange, degraded)
+        return scorer.assess(exchange, degraded)
     except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
         return Failed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))

@@ -20,7 +20,7 @@ from opentelemetry.trace import (
 )
 from opentelemetry.util.types import AttributeValue
 
-from scoring.values.types import Timing
+from scoring.values.assessment import Timing
 from streams.failures import BadAnswer
 
 Attributes = Mapping[str, AttributeValue]

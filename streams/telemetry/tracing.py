@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from opentelemetry._logs import Logger
 from opentelemetry.trace import Span, SpanContext, Tracer
 
-from scoring.values.types import Timing
+from scoring.values.assessment import Timing
 from scoring.values.version import SCORER_VERSION
 from streams.settings import Settings, TelemetrySettings
 from streams.telemetry.otlp import exports, log_exporter, span_exporter

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streams.settings import Settings, TranslationSettings, WrongSettings
-from streams.translating.step import NotTranslated, Translation
+from streams.translating.step import Translation
 
 if TYPE_CHECKING:
     from scoring.translation import Observer
@@ -29,8 +29,8 @@ async def open_translation(
     observer: Observer | None = None,
     count: Callable[[str, float], None] = _count_nothing,
     own_lexicons: Path | None = None,
-) -> AsyncIterator[Translation]:
-    """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, translate nothing.
+) -> AsyncIterator[Translation | None]:
+    """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, give None.
 
     ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer`` and
     ``count`` (see :class:`TranslateFirst`) hear what happens. ``own_lexicons`` is the folder that the scorer
@@ -42,7 +42,7 @@ async def open_translation(
     if settings.mode == "always" and settings.provider is None:
         raise WrongSettings("translation.mode is always, so translation.provider is needed")
     if settings.mode == "off" or settings.provider is None:
-        yield NotTranslated()
+        yield None
         return
     from streams.translating.translate_first import translating  # noqa: PLC0415 - takes half a second to import
 
@@ -52,7 +52,7 @@ async def open_translation(
         yield translation
 
 
-def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[Translation]:
+def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[Translation | None]:
     """Give the translation for commands that judge files; see :func:`open_translation`."""
     return open_translation(
         settings.translation, FILE_PATIENCE_SECONDS, own_lexicons=settings.scoring.lexicons

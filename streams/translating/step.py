@@ -29,11 +29,3 @@ class Translation(Protocol):
         ``translation_unavailable``.
         """
         ...
-
-
-class NotTranslated:
-    """Leaves every exchange as it is."""
-
-    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:  # noqa: ARG002
-        """Return the exchange as it is."""
-        return Prepared(exchange)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from schemas import Codec
-from streams.answers.observed import ObservedJudge
 from streams.delivery.publisher import Publisher
 from streams.documents.changes import BadDocument
 from streams.documents.company_terms import terms_source
@@ -15,7 +14,7 @@ from streams.documents.follower import DocumentFollower
 from streams.documents.letters import DocumentLetters
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
-from streams.judging.judge import Judge, ScoringOff
+from streams.judging.assessor import Assessor, ScoringOff
 from streams.judging.pool import ScoringPool
 from streams.judging.scorer_options import worker_options
 from streams.kafka.clients import open_producer
@@ -24,10 +23,9 @@ from streams.kafka.topics import Topics, message_limits
 from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.settings import Settings
-from streams.telemetry.stages import Stages
 from streams.telemetry.tracing import Tracing
 from streams.translating.opening import open_translation
-from streams.translating.step import NotTranslated, Translation
+from streams.translating.step import Translation
 from streams.worker.metrics import Metrics
 
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
@@ -45,24 +43,24 @@ async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
 
 
 @asynccontextmanager
-async def judge(settings: Settings, metrics: Metrics, stages: Stages) -> AsyncIterator[Judge]:
+async def assessor(settings: Settings, metrics: Metrics) -> AsyncIterator[Assessor]:
     """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings."""
     scoring = settings.scoring
     if not scoring.enabled:
-        yield ScoringOff(settings.policy, scoring.profile)
+        yield ScoringOff(scoring.profile)
         return
     options = worker_options(settings)
-    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options, stages)
+    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options)
     async with pool:
         metrics.scoring.watch(pool)
-        yield ObservedJudge(pool, stages, lambda judgement: metrics.prepared.count(judgement.documents))
+        yield pool
 
 
 @asynccontextmanager
-async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation]:
+async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Translation | None]:
     """Open the translation of exchanges, or what leaves them as they are."""
     if not settings.scoring.enabled or settings.translation.mode == "off":
-        yield NotTranslated()
+        yield None
         return
     opened = open_translation(
         settings.translation,

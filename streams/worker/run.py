@@ -23,7 +23,8 @@ from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
 from streams.answers.intake import Intake
-from streams.answers.observed import ObservedRetriever
+from streams.answers.observed import ObservedRetriever, observed
+from streams.answers.online import online_way
 from streams.answers.processing import AnswerProcessor
 from streams.answers.traces import AnswerTraces
 from streams.delivery.consumer import SafeConsumer
@@ -109,7 +110,7 @@ async def _run(settings: Settings) -> None:
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
         publisher = await stack.enter_async_context(parts.publisher(settings))
-        judge = await stack.enter_async_context(parts.judge(settings, metrics, traces.stages))
+        assessor = await stack.enter_async_context(parts.assessor(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(parts.translation(settings, metrics))
         documents = await stack.enter_async_context(
@@ -120,10 +121,21 @@ async def _run(settings: Settings) -> None:
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
         retriever = ObservedRetriever(retrieval.retriever, traces.stages) if retrieval else None
-        processor = AnswerProcessor(
-            settings, codec, documents, judge, translation=translation, retriever=retriever, traces=traces
+        way = online_way(
+            documents, assessor, settings.policy.decide, settings.scoring.profile, translation, retriever
         )
-        intake = Intake(processor, publisher, topics, metrics.answers, traces, settings.flow, end_at_once)
+        way = observed(way, traces.stages, lambda assessment: metrics.prepared.count(assessment.documents))
+        processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
+        intake = Intake(
+            processor,
+            publisher,
+            topics,
+            metrics.answers,
+            traces,
+            settings.flow,
+            settings.documents.wait,
+            end_at_once,
+        )
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
         await stack.enter_async_context(

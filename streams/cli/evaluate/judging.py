@@ -13,7 +13,7 @@ from rich.progress import Progress
 from schemas import KnowledgeDocument
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
 from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, without_context
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
@@ -50,7 +50,7 @@ async def judged(
     Raises CommandFailed when a file cannot be read, InfrastructureFailure, WrongSettings.
     """
     scoring, now = settings.scoring, datetime.now(UTC)
-    pool = ScoringPool(settings.policy, scoring.profile, scoring.processes, scoring.timeout, options)
+    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options)
     async with (
         pool,
         _translations(settings, ways) as translations,
@@ -58,10 +58,13 @@ async def judged(
     ):
 
         def judges(known: _Known) -> list[Judge]:
-            return [
-                _judge(way, OfflineJudge(settings, pool, known.given, now, translation, known.retrieval))
-                for way, translation in zip(ways, translations, strict=True)
+            steps = [
+                offline_way(
+                    known.given, pool, settings.policy.decide, scoring.profile, translation, known.retrieval
+                )
+                for translation in translations
             ]
+            return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
 
         sources = [
             Source(path, judges(each), Complaints(str(path))) for path, each in zip(files, known, strict=True)
@@ -71,12 +74,12 @@ async def judged(
             return Judged([way.name for way in ways], sources, [cases async for cases in answers])
 
 
-def _judge(way: Way, judge: OfflineJudge) -> Judge:
+def _judge(way: Way, judge: OfflineAnswers) -> Judge:
     return without_context(judge) if way.context == "retrieved" else judge.verdict
 
 
 @asynccontextmanager
-async def _translations(settings: Settings, ways: Sequence[Way]) -> AsyncIterator[list[Translation]]:
+async def _translations(settings: Settings, ways: Sequence[Way]) -> AsyncIterator[list[Translation | None]]:
     async with AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(open_file_translation(translated(settings, way.translate)))

@@ -14,7 +14,7 @@ from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
 from scoring.evaluation import Case
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, read
 from streams.cli.output import say
@@ -132,7 +132,7 @@ class Judged:
         return {"files": files}
 
 
-def without_context(judge: OfflineJudge) -> Judge:
+def without_context(judge: OfflineAnswers) -> Judge:
     """Give a judge that does not look at the context which answers bring, and so retrieves their own."""
 
     async def verdict(answer: ChatbotAnswer) -> Verdict:

@@ -15,14 +15,15 @@ import pytest
 from schemas import Codec, RegistryUnreachable
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage
 from scoring import Scorer
-from scoring.policy import Policy
-from scoring.values.types import Exchange, Judgement
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
+from streams.answers.online import online_way
 from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
 from streams.documents.versions import NamedDocument, document_version
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
-from streams.judging.judge import Judge, ScoringOff
+from streams.judging.assessor import Assessor, ScoringOff
 from streams.kafka.received import Headers, Received
 from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
@@ -43,23 +44,23 @@ VERSION = document_version(DOCUMENT)
 LIBRARY = GivenDocuments({"d-1": DOCUMENT})
 
 
-class RealJudge:
-    """Judges in this process, without a pool; notes what it was asked."""
+class InProcess:
+    """Assesses in this process, without a pool; notes what it was asked."""
 
     def __init__(self) -> None:
-        self._scorer = Scorer(Policy())
+        self._scorer = Scorer()
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        return self._scorer.judge(exchange, degraded)
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        return self._scorer.assess(exchange, degraded)
 
 
-class SlowJudge:
+class SlowAssessor:
     """Never answers by itself."""
 
     def __init__(self) -> None:
         self.cancelled = False
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         try:
             await asyncio.Event().wait()
         finally:
@@ -67,13 +68,13 @@ class SlowJudge:
         raise AssertionError("unreachable")
 
 
-class FailingJudge:
+class FailingAssessor:
     """Raises what it is given."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         raise self._error
 
 
@@ -120,15 +121,31 @@ def settings(tmp_path: Path) -> Settings:
     )
 
 
+class Answers:
+    """Takes a record from its bytes to its verdict, as a worker does."""
+
+    def __init__(self, processor: AnswerProcessor, wait: float) -> None:
+        self._processor = processor
+        self._wait = wait
+        self.encode, self.dead_letter = processor.encode, processor.dead_letter
+
+    async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
+        answer = await self._processor.decode(received)
+        return await self._processor.verdict(answer, replace(deadline, documents=self._wait))
+
+
 def processor(
     settings: Settings,
-    judge: Judge | None = None,
+    assessor: Assessor | None = None,
     documents=LIBRARY,
     now=NOW,
     retriever: Retriever | None = None,
-) -> AnswerProcessor:
-    judge = judge or ScoringOff(settings.policy, settings.scoring.profile)
-    return AnswerProcessor(settings, Codec(), documents, judge, lambda: now, retriever=retriever)
+) -> Answers:
+    profile = settings.scoring.profile
+    assessor = assessor or ScoringOff(profile)
+    way = online_way(documents, assessor, settings.policy.decide, profile, retriever=retriever)
+    taken = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: now)
+    return Answers(taken, settings.documents.wait)
 
 
 def received(value: bytes | None, headers: Headers = ()) -> Received:
@@ -144,36 +161,38 @@ BARE = replace(ANSWER, document_ids=())
 
 
 @pytest.fixture(scope="module")
-def real_judge() -> RealJudge:
-    return RealJudge()
+def scorer() -> InProcess:
+    return InProcess()
 
 
-async def test_an_answer_is_judged_on_its_documents(settings: Settings, real_judge: RealJudge) -> None:
-    verdict = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+async def test_an_answer_is_judged_on_its_documents(settings: Settings, scorer: InProcess) -> None:
+    verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert (verdict.answer_id, verdict.context_ids, verdict.scored_at) == ("a-1", ("d-1",), NOW)
     assert verdict.score is not None
     assert verdict.degraded == ()
 
 
 async def test_the_verdict_names_the_version_it_was_judged_against(
-    settings: Settings, real_judge: RealJudge
+    settings: Settings, scorer: InProcess
 ) -> None:
-    verdict = await processor(settings, real_judge).verdict(received(ENCODED), soon())
+    verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert verdict.context_source == "by_id"
     assert verdict.context == (VerdictPassage("d-1", document_version(DOCUMENT)),)
 
 
 async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
-    settings: Settings, real_judge: RealJudge
+    settings: Settings, scorer: InProcess
 ) -> None:
-    way = processor(settings, real_judge, retriever=Retrieving())
+    way = processor(settings, scorer, retriever=Retrieving())
     verdict = await way.verdict(received(Codec().encode(BARE)), soon())
     assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
     assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
     assert verdict.score is not None
     assert Codec().decode(way.encode(verdict), Verdict) == verdict
-    offline = OfflineJudge(settings, real_judge, LIBRARY, NOW, retrieval=Retrieving())
-    assert await offline.verdict(BARE) == verdict
+    offline = offline_way(
+        LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retrieval=Retrieving()
+    )
+    assert await OfflineAnswers(offline, NOW).verdict(BARE) == verdict
 
 
 @pytest.mark.parametrize(
@@ -194,9 +213,13 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     ],
 )
 async def test_an_answer_whose_context_is_not_found_is_held_whatever_it_says(
-    settings: Settings, real_judge: RealJudge, retriever: Retriever | None, gap: str, answer: ChatbotAnswer
+    settings: Settings,
+    scorer: InProcess,
+    retriever: Retriever | None,
+    gap: str,
+    answer: ChatbotAnswer,
 ) -> None:
-    way = processor(settings, real_judge, retriever=retriever)
+    way = processor(settings, scorer, retriever=retriever)
     verdict = await way.verdict(received(Codec().encode(answer)), soon())
     assert (verdict.decision, verdict.reasons[0], verdict.degraded[0]) == ("review", gap, gap)
 
@@ -209,17 +232,17 @@ async def test_the_search_may_wait_for_others_in_half_of_the_answers_time(settin
 
 
 async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
-    settings: Settings, real_judge: RealJudge
+    settings: Settings, scorer: InProcess
 ) -> None:
     later = NOW + timedelta(hours=1)
-    first = await processor(settings, real_judge).verdict(received(ENCODED), soon())
-    second = await processor(settings, real_judge, now=later).verdict(received(ENCODED), soon())
+    first = await processor(settings, scorer).verdict(received(ENCODED), soon())
+    second = await processor(settings, scorer, now=later).verdict(received(ENCODED), soon())
     assert second.scored_at == later
     assert replace(second, scored_at=NOW) == first
 
 
-async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, real_judge: RealJudge) -> None:
-    way = processor(settings, real_judge)
+async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, scorer: InProcess) -> None:
+    way = processor(settings, scorer)
     verdict = await way.verdict(received(ENCODED), soon())
     assert Codec().decode(way.encode(verdict), Verdict) == verdict
 
@@ -251,43 +274,43 @@ async def test_what_is_no_answer_is_bad_with_stage_and_code(
 
 
 async def test_an_answer_that_takes_too_long_is_held_for_review(settings: Settings) -> None:
-    judge = SlowJudge()
-    verdict = await processor(settings, judge).verdict(received(ENCODED), soon(0.05))
+    assessor = SlowAssessor()
+    verdict = await processor(settings, assessor).verdict(received(ENCODED), soon(0.05))
     assert (verdict.decision, verdict.score) == ("review", None)
     assert verdict.degraded == ("scoring_timeout",)
     assert verdict.reasons[0] == "scoring_timeout"
-    assert judge.cancelled
+    assert assessor.cancelled
 
 
-async def test_a_time_limit_of_the_judge_itself_holds_the_answer_too(settings: Settings) -> None:
+async def test_a_time_limit_of_the_assessor_itself_holds_the_answer_too(settings: Settings) -> None:
     late = replace(ANSWER, document_ids=("d-1", "gone"))
-    judge = FailingJudge(TimeoutError("Task timeout", 10))
-    verdict = await processor(settings, judge).verdict(received(Codec().encode(late)), soon())
+    assessor = FailingAssessor(TimeoutError("Task timeout", 10))
+    verdict = await processor(settings, assessor).verdict(received(Codec().encode(late)), soon())
     assert verdict.decision == "review"
     assert verdict.degraded == ("scoring_timeout", "context_missing")
     assert verdict.context_ids == ("d-1",)
 
 
 async def test_an_answer_whose_time_is_over_is_still_answered(settings: Settings) -> None:
-    verdict = await processor(settings, SlowJudge()).verdict(received(ENCODED), soon(-1))
+    verdict = await processor(settings, SlowAssessor()).verdict(received(ENCODED), soon(-1))
     assert (verdict.decision, verdict.degraded) == ("review", ("scoring_timeout",))
 
 
 @pytest.mark.parametrize("error", [ValueError(SECRET), RecursionError(SECRET), KeyError(SECRET)])
-async def test_an_answer_that_the_judge_fails_on_is_bad_and_what_is_logged_quotes_nobody(
+async def test_an_answer_that_the_scorer_fails_on_is_bad_and_what_is_logged_quotes_nobody(
     settings: Settings, error: Exception
 ) -> None:
     with pytest.raises(BadAnswer) as caught:
-        await processor(settings, FailingJudge(error)).verdict(received(ENCODED), soon())
+        await processor(settings, FailingAssessor(error)).verdict(received(ENCODED), soon())
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, type(error).__name__)
     assert str(caught.value) == f"score: {type(error).__name__}"
     assert SECRET not in "".join(traceback.format_exception_only(caught.value))
 
 
-async def test_what_the_judge_calls_bad_keeps_its_attempts(settings: Settings) -> None:
-    judge = FailingJudge(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
+async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings: Settings) -> None:
+    assessor = FailingAssessor(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
     with pytest.raises(BadAnswer) as caught:
-        await processor(settings, judge).verdict(received(ENCODED), soon())
+        await processor(settings, assessor).verdict(received(ENCODED), soon())
     assert (caught.value.error_class, caught.value.attempts) == ("ProcessExpired", 2)
 
 
@@ -301,14 +324,14 @@ async def test_what_the_judge_calls_bad_keeps_its_attempts(settings: Settings) -
         (InfrastructureFailure("the scoring pool is broken", EXIT_SOFTWARE), EXIT_SOFTWARE),
     ],
 )
-@pytest.mark.parametrize("where", ["documents", "judge"])
+@pytest.mark.parametrize("where", ["documents", "scorer"])
 async def test_what_every_answer_would_meet_is_the_workers_failure_and_no_dead_letter(
     settings: Settings, where: str, error: Exception, code: int
 ) -> None:
     if where == "documents":
         way = processor(settings, documents=FailingDocuments(error))
     else:
-        way = processor(settings, FailingJudge(error))
+        way = processor(settings, FailingAssessor(error))
     with pytest.raises(InfrastructureFailure) as caught:
         await way.verdict(received(ENCODED), soon())
     assert caught.value.exit_code == code

@@ -15,13 +15,15 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import format_trace_id, get_current_span
 
 from schemas.records import ChatbotAnswer, Verdict
-from scoring.values.types import Exchange, Judgement, Timing
+from scoring.values.assessment import Assessment, Timing
+from scoring.values.types import Exchange
 from streams.answers.context import ResolvedContext
-from streams.answers.observed import ObservedJudge, ObservedRetriever
+from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.traces import AnswerTraces
 from streams.answers.verdict import make_verdict
+from streams.answers.way import Patience, Way
 from streams.failures import BadAnswer, Stage
-from streams.judging.judge import unjudged
+from streams.judging.assessor import unassessed
 from streams.kafka.received import Headers, Received
 from streams.rates.traces import Publications
 from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved
@@ -32,8 +34,9 @@ SECRET = "the customer's own words"
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", f"How? {SECRET}", f"So. {SECRET}", NOW)
 PARENT = ("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01")
-JUDGEMENT = unjudged(Settings().policy, "extended", "en", ("scoring_disabled",))
-VERDICT = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), NOW)
+ASSESSMENT = unassessed("extended", "en", ("scoring_disabled",))
+DECIDED = Settings().policy.decide(ASSESSMENT)
+VERDICT = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), NOW)
 
 
 class Recorded:
@@ -149,22 +152,27 @@ async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_coul
     assert SECRET not in found.to_json() + failed.to_json()
 
 
-class _Judging:
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
-        return replace(JUDGEMENT, timings=(Timing("parse", 5, 6),))
+async def _resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
+    return ResolvedContext(())
 
 
-async def test_parts_of_scoring_are_spans_below_it_and_every_judgement_is_seen(recorded: Recorded) -> None:
-    traces, seen = AnswerTraces(Settings(), recorded.tracing), list[Judgement]()
-    judge = ObservedJudge(_Judging(), traces.stages, seen.append)
-    with traces.process(_received(), 1), traces.stages.stage("score"):
-        await judge.judge(Exchange("q", "a"), ())
-    await judge.judge(Exchange("q", "a"), ())
+async def _assess(exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    return replace(ASSESSMENT, timings=(Timing("parse", 5, 6),))
+
+
+async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded: Recorded) -> None:
+    traces, seen = AnswerTraces(Settings(), recorded.tracing), list[Assessment]()
+    way = observed(
+        Way(_resolve, None, _assess, Settings().policy.decide, "paper"), traces.stages, seen.append
+    )
+    with traces.process(_received(), 1):
+        await way.assess(Exchange("q", "a"), ())
+    await way.assess(Exchange("q", "a"), ())
     parse = recorded.spans["parse"]
     assert parse.parent == recorded.spans["score"].context
     assert parse.context.trace_id == parse.parent.trace_id
     assert (parse.start_time, parse.end_time, parse.resource) == (5, 6, recorded.spans["score"].resource)
-    assert seen == [JUDGEMENT, JUDGEMENT]
+    assert seen == [ASSESSMENT, ASSESSMENT]
 
 
 def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded: Recorded) -> None:

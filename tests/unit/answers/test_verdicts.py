@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
-from scoring.values.types import Decision, Evidence, FeatureValue, Judgement, MessageType, Passage
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.types import Decision, Evidence, FeatureValue, MessageType, Passage
 from streams.answers.context import ContextSource, ResolvedContext, Span
 from streams.answers.verdict import exchange_of, make_verdict, verdict_id
 
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SCORED = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Click **Go**.", PRODUCED, language="en")
-JUDGEMENT = Judgement(
-    decision=Decision.BLOCKED,
-    reasons=("undefined_component",),
+DECIDED = Decided(Decision.BLOCKED, ("undefined_component",), "p1")
+ASSESSMENT = Assessment(
     score=1.0,
     profile="paper",
     message_type=MessageType.BINARY,
@@ -25,7 +25,6 @@ JUDGEMENT = Judgement(
         FeatureValue("components_defined", 0.0, (Evidence("undefined_component", "Go", 8, 10, "d-1"),)),
         FeatureValue("verbatim_guide", None),
     ),
-    policy_version="p1",
     scorer_version="s1",
     degraded=("context_missing",),
 )
@@ -43,10 +42,11 @@ def test_two_answers_share_a_verdict_id_only_when_they_share_their_id(one: str, 
     assert (verdict_id(one) == verdict_id(other)) == (one == other)
 
 
-def test_a_verdict_carries_the_answer_and_the_judgement_field_by_field() -> None:
-    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
+def test_a_verdict_carries_the_answer_and_what_was_assessed_and_decided_field_by_field() -> None:
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, CONTEXT, SCORED)
     assert (verdict.verdict_id, verdict.answer_id) == (verdict_id("a-1"), "a-1")
     assert (verdict.decision, verdict.message_type) == ("blocked", "binary")
+    assert (verdict.policy_version, verdict.scorer_version) == ("p1", "s1")
     assert (verdict.reasons, verdict.degraded) == (("undefined_component",), ("context_missing",))
     assert (verdict.context_ids, verdict.produced_at, verdict.scored_at) == (("d-1",), PRODUCED, SCORED)
     assert verdict.features == (
@@ -58,24 +58,24 @@ def test_a_verdict_carries_the_answer_and_the_judgement_field_by_field() -> None
 
 
 def test_decision_and_message_type_are_plain_strings_so_that_any_encoder_takes_them() -> None:
-    verdict = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), SCORED)
     assert type(verdict.decision) is str
     assert type(verdict.message_type) is str
     assert type(verdict.context_source) is str
 
 
 def test_a_verdict_says_where_its_context_came_from_and_which_versions_it_was() -> None:
-    verdict = make_verdict(ANSWER, JUDGEMENT, CONTEXT, SCORED)
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, CONTEXT, SCORED)
     assert (verdict.context_source, verdict.context_ids) == ("by_id", ("d-1",))
     assert verdict.context == (VerdictPassage("d-1", "0123456789abcdef"),)
-    nothing = make_verdict(ANSWER, JUDGEMENT, ResolvedContext(()), SCORED)
+    nothing = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), SCORED)
     assert (nothing.context_source, nothing.context_ids, nothing.context) == ("none", (), ())
 
 
 def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:
     passages = (Passage("d-1", "one", "t", 0.5, "v1"), Passage("d-1", "two", "t", 0.25, "v1"))
     found = ResolvedContext(passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3), Span(10, 13)))
-    verdict = make_verdict(ANSWER, JUDGEMENT, found, SCORED)
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, found, SCORED)
     assert verdict.context == (
         VerdictPassage("d-1", "v1", 0.5, 0, 3),
         VerdictPassage("d-1", "v1", 0.25, 10, 13),

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
-from scoring.values.types import Exchange, Judgement
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
 from streams.cli.entry import run
 from streams.cli.score import judged_lines
 from streams.failures import BadAnswer, Stage
-from streams.judging.judge import ScoringOff
+from streams.judging.assessor import Assessor, ScoringOff
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
 
@@ -162,25 +163,28 @@ def test_an_empty_input_is_no_mistake() -> None:
 
 
 class Failing:
-    """A judge that fails in one way, whatever it is asked."""
+    """An assessor that fails in one way, whatever it is asked."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         raise self._error
 
 
+def answers_by(assessor: Assessor, documents: dict[str, KnowledgeDocument]) -> OfflineAnswers:
+    way = offline_way(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
+    return OfflineAnswers(way, NOW)
+
+
 async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score() -> None:
-    judge = OfflineJudge(Settings(), Failing(TimeoutError()), GivenDocuments({"d-1": DOCUMENT}), NOW)
-    verdict = await judge.verdict(ANSWER)
+    answers = answers_by(Failing(TimeoutError()), {"d-1": DOCUMENT})
+    verdict = await answers.verdict(ANSWER)
     assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_timeout",))
 
 
 async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
-    failing = OfflineJudge(
-        Settings(), Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), GivenDocuments({}), NOW
-    )
+    failing = answers_by(Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), {})
     outcomes = [each async for each in judged_lines([(7, ANSWER)], failing, limit=2)]
     assert [(each.number, each.reason) for each in outcomes] == [
         (7, "the scorer failed on this answer: ProcessExpired")
@@ -190,10 +194,8 @@ async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["d-1", "d-2"]), max_size=4))
 async def test_what_is_missing_of_the_context_is_told(document_ids: list[str]) -> None:
-    known = Settings()
-    off = ScoringOff(known.policy, known.scoring.profile)
-    judge = OfflineJudge(known, off, GivenDocuments({"d-1": DOCUMENT}), NOW)
-    verdict = await judge.verdict(replace(ANSWER, document_ids=tuple(document_ids)))
+    answers = answers_by(ScoringOff("paper"), {"d-1": DOCUMENT})
+    verdict = await answers.verdict(replace(ANSWER, document_ids=tuple(document_ids)))
     complete = bool(document_ids) and "d-2" not in document_ids
     assert ("context_missing" in verdict.degraded) == (not complete)
     assert verdict.decision == "review"

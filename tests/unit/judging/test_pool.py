@@ -20,9 +20,9 @@ from spacy.language import Language
 
 from scoring import Scorer
 from scoring.assessing.options import ScorerOptions
-from scoring.policy import Assessment, Policy
 from scoring.text.parsing import PipelineError, parser
-from scoring.values.types import CacheUse, Decision, Exchange, Judgement, Passage
+from scoring.values.assessment import Assessment, CacheUse
+from scoring.values.types import Exchange, Passage
 from streams.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.pool import ScoringPool
 from streams.settings import WrongSettings
@@ -38,56 +38,72 @@ SECRET = "the customer's own words"
 #: For a busy machine, which may take a minute to start a process; less than what hangs would take.
 PATIENCE = 100
 
-# Languages without a lexicon reach the policy below unscored, so they can tell it what to do.
+# The stated language tells the hostile scorer below what to do.
 DEAF, DEADLY, DEADLY_ONCE, GREEDY, BROKEN = "fr", "de", "es", "it", "pt"
 
 
-class HostilePolicy(Policy):
-    """Does to its scoring process what a hostile answer might; ``version`` is a folder for notes."""
+class Hooked(ScorerOptions):
+    """Options that change the process they come to; ``company_terms`` is a folder for notes."""
 
     __slots__ = ()
 
-    def decide(self, assessment: Assessment) -> tuple[Decision, tuple[str, ...]]:
-        match assessment.language:
+
+class Hostile(Hooked):
+    """Has the scorer do to its process what a hostile answer might."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[Path | None]]:
+        return _hostile, (self.company_terms,)
+
+
+def _hostile(folder: Path) -> ScorerOptions:
+    measure = Scorer.assess
+
+    def assess(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Assessment:
+        match exchange.language:
             case "fr":
                 deque(repeat(None), maxlen=0)  # for ever, inside C, where no signal handler runs
             case "de":
                 os.kill(os.getpid(), signal.SIGKILL)
-            case "es" if not (note := Path(self.version) / "died").exists():
+            case "es" if not (note := folder / "died").exists():
                 note.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
             case "it":
                 raise MemoryError
             case "pt":
                 raise LookupError(SECRET)
-        return Policy().decide(assessment)
+        return measure(scorer, exchange, degraded)
+
+    Scorer.assess = assess
+    return ScorerOptions()
 
 
-class Unloadable(Policy):
-    """Can be had only while there is no file "gone" in the folder that ``version`` names."""
+class Unloadable(Hooked):
+    """Can be had only while there is no file "gone" in the folder."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[Path | None]]:
+        return _load_unless_gone, (self.company_terms,)
+
+
+def _load_unless_gone(folder: Path) -> ScorerOptions:
+    if (folder / "gone").exists():
+        raise LookupError("the options are gone")
+    return ScorerOptions()
+
+
+class SlowToLoad(Hooked):
+    """Makes its process take as many seconds for each pipeline as the folder's name; "never" fails to."""
 
     __slots__ = ()
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        return _load_unless_gone, (self.version,)
+        return _slow_to_load, (str(self.company_terms),)
 
 
-def _load_unless_gone(folder: str) -> Unloadable:
-    if (Path(folder) / "gone").exists():
-        raise LookupError("the policy is gone")
-    return Unloadable(version=folder)
-
-
-class SlowToLoad(Policy):
-    """Makes its process take as many seconds for each pipeline as ``version`` says; "never" fails to."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return _slow_to_load, (self.version,)
-
-
-def _slow_to_load(seconds: str) -> SlowToLoad:
+def _slow_to_load(seconds: str) -> ScorerOptions:
     quick = parser.pipeline_for
 
     def slow(language: str, named: str | None = None) -> Language:
@@ -97,10 +113,7 @@ def _slow_to_load(seconds: str) -> SlowToLoad:
         return quick(language, named)
 
     parser.pipeline_for = slow
-    return SlowToLoad(version=seconds)
-
-
-ON_DEMAND = ScorerOptions(on_demand=True)
+    return ScorerOptions(on_demand=True)
 
 
 def hostile(language: str) -> Exchange:
@@ -118,31 +131,31 @@ def scoring_processes() -> set[psutil.Process]:
 
 
 @pytest.fixture
-def policy(tmp_path: Path) -> HostilePolicy:
-    return HostilePolicy(version=str(tmp_path))
+def options(tmp_path: Path) -> Hostile:
+    return Hostile(company_terms=tmp_path)
 
 
 async def assert_still_judges(pool: ScoringPool) -> None:
-    judgement = await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
-    assert judgement.score is not None
+    assessment = await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+    assert assessment.score is not None
 
 
 async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind() -> None:
     exchanges = [HARMLESS, Exchange("", ""), Exchange("Can I?", "Click **Gone**.", HARMLESS.context, "en")]
-    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+    async with ScoringPool("paper", 2, 10) as pool:
         assert len(scoring_processes()) == 2
-        judgements: list[Judgement] = await asyncio.gather(
-            *(pool.judge(exchange, ("context_missing",)) for exchange in exchanges * 5)
+        assessments: list[Assessment] = await asyncio.gather(
+            *(pool.assess(exchange, ("context_missing",)) for exchange in exchanges * 5)
         )
-    scorer = Scorer(Policy(), "paper")
-    assert judgements == [scorer.judge(exchange, ("context_missing",)) for exchange in exchanges] * 5
+    scorer = Scorer("paper")
+    assert assessments == [scorer.assess(exchange, ("context_missing",)) for exchange in exchanges] * 5
     assert scoring_processes() == set()
 
 
 async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
-    async with ScoringPool(Policy(), "paper", 1, 10) as pool:
+    async with ScoringPool("paper", 1, 10) as pool:
         assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
-        work = [asyncio.create_task(pool.judge(HARMLESS, ())) for _ in range(3)]
+        work = [asyncio.create_task(pool.assess(HARMLESS, ())) for _ in range(3)]
         await asyncio.sleep(0)
         assert (pool.processes, pool.busy, pool.waiting) == (1, 1, 2)
         work[-1].cancel()
@@ -151,36 +164,36 @@ async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_w
 
 
 async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(
-    policy: HostilePolicy,
+    options: Hostile,
 ) -> None:
-    async with ScoringPool(policy, "paper", 1, 2) as pool:
+    async with ScoringPool("paper", 1, 2, options) as pool:
         before = scoring_processes()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(pool.judge(hostile(DEAF), ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(hostile(DEAF), ()), PATIENCE)
         await assert_still_judges(pool)
         assert scoring_processes().isdisjoint(before)
 
 
 async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
-    policy: HostilePolicy,
+    options: Hostile,
 ) -> None:
-    async with ScoringPool(policy, "paper", 1, 10) as pool:
-        judgement = await asyncio.wait_for(pool.judge(hostile(DEADLY_ONCE), ()), PATIENCE)
+    async with ScoringPool("paper", 1, 10, options) as pool:
+        assessment = await asyncio.wait_for(pool.assess(hostile(DEADLY_ONCE), ()), PATIENCE)
         with pytest.raises(BadAnswer) as caught:
-            await asyncio.wait_for(pool.judge(hostile(DEADLY), ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(hostile(DEADLY), ()), PATIENCE)
         await assert_still_judges(pool)
-    assert judgement.decision is Decision.REVIEW
+    assert assessment.score is None
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "ProcessDied")
     assert caught.value.attempts == 2
 
 
-async def test_what_the_scorer_raises_concerns_its_answer_alone(policy: HostilePolicy) -> None:
+async def test_what_the_scorer_raises_concerns_its_answer_alone(options: Hostile) -> None:
     """That holds for memory too: to end the worker for it would bring the answer back."""
-    async with ScoringPool(policy, "paper", 1, 10) as pool:
+    async with ScoringPool("paper", 1, 10, options) as pool:
         with pytest.raises(BadAnswer) as raised:
-            await asyncio.wait_for(pool.judge(hostile(BROKEN), ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(hostile(BROKEN), ()), PATIENCE)
         with pytest.raises(BadAnswer) as caught:
-            await asyncio.wait_for(pool.judge(hostile(GREEDY), ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(hostile(GREEDY), ()), PATIENCE)
         await assert_still_judges(pool)
     assert (raised.value.stage, raised.value.error_class) == (Stage.SCORE, "LookupError")
     assert raised.value.message == SECRET
@@ -190,7 +203,7 @@ async def test_what_the_scorer_raises_concerns_its_answer_alone(policy: HostileP
 
 @pytest.mark.parametrize("processes", [1, 2])
 async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notices(processes: int) -> None:
-    async with ScoringPool(Policy(), "paper", processes, 10) as pool:
+    async with ScoringPool("paper", processes, 10) as pool:
         for _ in range(3):
             for victim in scoring_processes():
                 victim.kill()
@@ -201,7 +214,7 @@ async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notic
 
 async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
     """Each answer has two attempts, and one kill takes at most one of them from each."""
-    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+    async with ScoringPool("paper", 2, 10) as pool:
         judging = asyncio.gather(*(assert_still_judges(pool) for _ in range(200)))
         for victim in scoring_processes():
             victim.kill()
@@ -210,7 +223,7 @@ async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
 
 
 async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
-    async with ScoringPool(Policy(), "paper", 2, 10) as pool:
+    async with ScoringPool("paper", 2, 10) as pool:
         for process in scoring_processes():
             process.parent().kill()
             break
@@ -220,32 +233,32 @@ async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
 
 
 async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -> None:
-    async with ScoringPool(Policy(), "paper", 1, 2) as pool:
+    async with ScoringPool("paper", 1, 2) as pool:
         (process,) = scoring_processes()
         process.suspend()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
         await assert_still_judges(pool)
 
 
-async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(policy: HostilePolicy) -> None:
-    async with ScoringPool(policy, "paper", 1, 60) as pool:
+async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(options: Hostile) -> None:
+    async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
-        judging = asyncio.create_task(pool.judge(hostile(DEAF), ()))
+        judging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
         await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
         judging.cancel()
         await assert_still_judges(pool)
 
 
 async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path: Path) -> None:
-    async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 1, 10) as pool:
+    async with ScoringPool("paper", 1, 10, Unloadable(company_terms=tmp_path)) as pool:
         await assert_still_judges(pool)
         (tmp_path / "gone").touch()
         scoring_processes().pop().kill()
         for _ in range(3):
             with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-                await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+                await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
@@ -253,7 +266,7 @@ async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behin
     (tmp_path / "gone").touch()
     began = time.monotonic()
     with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-        async with ScoringPool(Unloadable(version=str(tmp_path)), "paper", 2, 10):
+        async with ScoringPool("paper", 2, 10, Unloadable(company_terms=tmp_path)):
             pass
     assert caught.value.exit_code == EXIT_SOFTWARE
     assert time.monotonic() - began < PATIENCE
@@ -275,7 +288,7 @@ async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line
 ) -> None:
     options = ScorerOptions(pipelines=(("nl", pipeline),))
     with pytest.raises(WrongSettings) as caught:
-        async with ScoringPool(Policy(), "paper", 2, 10, options):
+        async with ScoringPool("paper", 2, 10, options):
             pass
     assert f"scoring: language 'nl': pipeline {reason}" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -287,12 +300,12 @@ async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_
     """They were there at the start, so this is not the settings' fault either."""
     lexicon = tmp_path / "nl.toml"
     lexicon.write_bytes((files("scoring.lexicon") / "nl.toml").read_bytes())
-    async with ScoringPool(Policy(), "paper", 1, 10, ScorerOptions(lexicons=tmp_path)) as pool:
+    async with ScoringPool("paper", 1, 10, ScorerOptions(lexicons=tmp_path)) as pool:
         await assert_still_judges(pool)
         lexicon.unlink()
         scoring_processes().pop().kill()
         with pytest.raises(InfrastructureFailure, match="holds no lexicon") as caught:
-            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
@@ -302,39 +315,37 @@ async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_
     from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
     uses = []
     for _ in range(2):
-        async with ScoringPool(
-            Policy(), "paper", 2, 10, ScorerOptions(prepared=tmp_path / "prepared.sqlite3")
-        ) as pool:
-            uses += [(await pool.judge(from_store, ())).documents for _ in range(2)]
+        async with ScoringPool("paper", 2, 10, ScorerOptions(prepared=tmp_path / "prepared.sqlite3")) as pool:
+            uses += [(await pool.assess(from_store, ())).documents for _ in range(2)]
     assert uses == [CacheUse(misses=1), *[CacheUse(disk_hits=1)] * 3]
 
 
 async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take() -> None:
     english = Exchange("Can I save?", "Click **Save**.", (Passage("d-2", "Click **Save** to save."),), "en")
-    async with ScoringPool(SlowToLoad(version="3"), "paper", 1, 2, ON_DEMAND) as pool:
+    async with ScoringPool("paper", 1, 2, SlowToLoad(company_terms=Path("3"), on_demand=True)) as pool:
         before = scoring_processes()
-        judgements = [await pool.judge(exchange, ()) for exchange in (HARMLESS, english, HARMLESS)]
+        assessments = [await pool.assess(exchange, ()) for exchange in (HARMLESS, english, HARMLESS)]
         assert scoring_processes() == before
-    assert [judgement.language for judgement in judgements] == ["nl", "en", "nl"]
-    assert None not in [judgement.score for judgement in judgements]
+    assert [assessment.language for assessment in assessments] == ["nl", "en", "nl"]
+    assert None not in [assessment.score for assessment in assessments]
 
 
 async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each answer after it would wait as long, and in vain."""
-    async with ScoringPool(SlowToLoad(version="600"), "paper", 1, 60, ON_DEMAND) as pool:
+    async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("600"), on_demand=True)) as pool:
         monkeypatch.setattr("streams.judging.pool._START_SECONDS", 0.2)
         with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
     assert scoring_processes() == set()
 
 
 async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_fault() -> None:
-    async with ScoringPool(SlowToLoad(version="never"), "paper", 1, 60, ON_DEMAND) as pool:
+    async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("never"), on_demand=True)) as pool:
         with pytest.raises(InfrastructureFailure, match=r"scoring is not possible: PipelineError$"):
-            await asyncio.wait_for(pool.judge(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -357,15 +368,15 @@ def test_a_fork_server_that_the_system_refuses_is_told_with_its_cause(
 
     monkeypatch.setattr(forkserver, "ensure_running", refused)
     with pytest.raises(kind, match=message) as caught:
-        ScoringPool(Policy(), "paper", 1, 10)
+        ScoringPool("paper", 1, 10)
     assert "\n" not in str(caught.value)
 
 
-async def test_a_busy_process_does_not_hold_up_the_end(policy: HostilePolicy) -> None:
-    async with ScoringPool(policy, "paper", 1, 60) as pool:
+async def test_a_busy_process_does_not_hold_up_the_end(options: Hostile) -> None:
+    async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
-        judging = asyncio.create_task(pool.judge(hostile(DEAF), ()))
+        judging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
         await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
         began = time.monotonic()
     assert time.monotonic() - began < PATIENCE

@@ -9,7 +9,7 @@ import structlog
 from prometheus_client import generate_latest
 
 from scoring.assessing.options import ScorerOptions
-from scoring.values.types import CacheUse
+from scoring.values.assessment import CacheUse
 from streams.judging.document_use import PreparedTelemetry
 from streams.judging.scorer_options import scorer_options, worker_options
 from streams.settings import DocumentSettings, ScoringSettings, Settings

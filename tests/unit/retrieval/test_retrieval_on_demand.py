@@ -11,9 +11,9 @@ import pytest
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.values.reasons import Reason
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
 from streams.failures import InfrastructureFailure
-from streams.judging.judge import ScoringOff
+from streams.judging.assessor import ScoringOff
 from streams.retrieval import files
 from streams.retrieval.embedding import EmbeddingFailed
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
@@ -109,16 +109,19 @@ async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -
 async def test_an_index_is_built_for_an_answer_without_context_alone(building: Callable[..., Files]) -> None:
     made = building()
     settings = Settings()
-    off = ScoringOff(settings.policy, settings.scoring.profile)
     async with retriever_on_demand([DOCUMENT], settings) as retrieval:
-        judge = OfflineJudge(settings, off, GivenDocuments.of([DOCUMENT]), NOW, retrieval=retrieval)
+        documents = GivenDocuments.of([DOCUMENT])
+        way = offline_way(
+            documents, ScoringOff("paper"), settings.policy.decide, "paper", retrieval=retrieval
+        )
+        answers = OfflineAnswers(way, NOW)
         answer = ChatbotAnswer("a", "c", "How?", "So.", NOW, document_ids=("gone",))
-        await judge.verdict(answer)
-        await judge.verdict(
+        await answers.verdict(answer)
+        await answers.verdict(
             ChatbotAnswer("a", "c", "How?", "So.", NOW, context=(ContextPassage("x", "text"),))
         )
         assert made.opened == 0
-        verdict = await judge.verdict(ChatbotAnswer("a", "c", "How?", "So.", NOW))
+        verdict = await answers.verdict(ChatbotAnswer("a", "c", "How?", "So.", NOW))
         assert made.opened == 1
     assert Reason.RETRIEVAL_UNAVAILABLE in verdict.degraded
 

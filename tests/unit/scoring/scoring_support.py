@@ -1,12 +1,31 @@
 """What the scoring tests share: prepared texts and an exchange in a few words."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 
+from scoring import Assessment, Decided, Policy
 from scoring.features import ContextText, Material
 from scoring.lexicon import load_shipped
 from scoring.text.prepared import PreparedText
 
 LEXICONS = load_shipped()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the scorer measured and the policy decided; both are read as one."""
+
+    assessment: Assessment
+    decided: Decided
+
+    def __getattr__(self, name):
+        return getattr(self.decided if hasattr(self.decided, name) else self.assessment, name)
+
+
+def judged(scorer, exchange, degraded=(), policy=Policy()):  # noqa: B008 - frozen
+    """Assess and decide, as the worker does."""
+    assessment = scorer.assess(exchange, degraded)
+    return Judged(assessment, policy.decide(assessment))
 
 
 @lru_cache(maxsize=512)

@@ -3,13 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from scoring.policy import Assessment, Override, Policy
+from scoring.policy import Override, Policy
+from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason, describe
 from scoring.values.types import Decision, MessageType, Refuses
 
 
 def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
-    return policy.decide(Assessment(given_.pop("score", None), kind, language, **given_))
+    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_))
+    return decided.decision, decided.reasons
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,21 @@ from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.translation import BreakerState, ExchangeTranslator, Fault
+from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason, describe
-from scoring.values.types import Exchange, Judgement, Passage, Translation
+from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineJudge
+from streams.answers.offline import OfflineAnswers, offline_way
+from streams.answers.online import online_way
 from streams.answers.processing import AnswerProcessor, Deadline
-from streams.judging.judge import unjudged
-from streams.kafka.received import Received
+from streams.judging.assessor import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
 from streams.telemetry.instruments import Instruments
 from streams.translating import translate_first
 from streams.translating.instruments import BREAKER_STATES, FAULTS, TranslationTelemetry
 from streams.translating.opening import open_translation
-from streams.translating.step import NotTranslated, Prepared
+from streams.translating.step import Prepared
+from streams.translating.step import Translation as Translating
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -90,16 +92,25 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
     )
 
 
-class NotingJudge:
-    """Notes what it is asked, and judges nothing."""
+def processing(settings: Settings, assessor: Assessor, translation: Translating | None) -> AnswerProcessor:
+    way = online_way(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
+    return AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes)
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+
+def of_file(settings: Settings, assessor: Assessor, translation: Translating | None) -> OfflineAnswers:
+    way = offline_way(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
+    return OfflineAnswers(way, NOW)
+
+
+class NotingAssessor:
+    """Notes what it is asked, and measures nothing."""
+
+    def __init__(self) -> None:
         self.asked: list[Exchange] = []
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         self.asked.append(exchange)
-        return unjudged(self._settings.policy, "paper", exchange.language, degraded)
+        return unassessed("paper", exchange.language, degraded)
 
 
 async def test_what_is_not_in_english_is_translated(translation: TranslationSettings) -> None:
@@ -129,7 +140,7 @@ async def test_nothing_is_translated_or_contacted_unless_configured(
     translation: TranslationSettings, server: LibreTranslate, changes: dict
 ) -> None:
     async with open_translation(translation.model_copy(update=changes)) as opened:
-        assert (await opened.prepare(EXCHANGE, 10)).exchange == EXCHANGE
+        assert opened is None
     assert server.asked == []
     assert not translation.cache.exists()
 
@@ -209,9 +220,9 @@ async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
 
 
 class TooSlow:
-    """A judge that is over its time, whatever it is asked."""
+    """An assessor that is over its time, whatever it is asked."""
 
-    async def judge(self, exchange: Exchange, degraded: tuple[str, ...]) -> Judgement:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         raise TimeoutError
 
 
@@ -221,11 +232,10 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
     server.behave(status=500)
     settings = Settings(translation=translation)
     async with open_translation(translation) as opened:
-        of_file = await OfflineJudge(settings, TooSlow(), LIBRARY, NOW, opened).verdict(RECORD)
-        processor = AnswerProcessor(settings, Codec(), LIBRARY, TooSlow(), translation=opened)
-        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
-        of_worker = await processor.verdict(received, Deadline(_now() + 10))
-    assert of_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
+        from_file = await of_file(settings, TooSlow(), opened).verdict(RECORD)
+        processor = processing(settings, TooSlow(), opened)
+        of_worker = await processor.verdict(RECORD, Deadline(_now() + 10))
+    assert from_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
 
 
 async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:
@@ -240,13 +250,12 @@ async def test_the_smaller_time_limit_holds(translation: TranslationSettings, se
 
 async def test_the_worker_judges_the_translation(translation: TranslationSettings, tmp_path: Path) -> None:
     settings = Settings(translation=translation)
-    judge = NotingJudge(settings)
+    assessor = NotingAssessor()
     async with open_translation(translation) as opened:
-        processor = AnswerProcessor(settings, Codec(), LIBRARY, judge, translation=opened)
-        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
-        verdict = await processor.verdict(received, Deadline(_now() + 10))
+        processor = processing(settings, assessor, opened)
+        verdict = await processor.verdict(RECORD, Deadline(_now() + 10))
     assert verdict.degraded == ()
-    assert judge.asked[0].translation
+    assert assessor.asked[0].translation
 
 
 async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_is_left(
@@ -254,16 +263,15 @@ async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_i
 ) -> None:
     server.behave(delay=8)
     settings = Settings(translation=translation)
-    judge = NotingJudge(settings)
+    assessor = NotingAssessor()
     async with open_translation(translation) as opened:
-        processor = AnswerProcessor(settings, Codec(), LIBRARY, judge, translation=opened)
-        received = Received("answers", 0, 7, b"c-1", Codec().encode(RECORD), ())
+        processor = processing(settings, assessor, opened)
         began = time.monotonic()
-        verdict = await processor.verdict(received, Deadline(_now() + 2))
+        verdict = await processor.verdict(RECORD, Deadline(_now() + 2))
         assert 1 <= time.monotonic() - began < 2
     assert verdict.degraded == ("translation_unavailable",)
     assert verdict.decision == "review"
-    assert [exchange.translation for exchange in judge.asked] == [None]
+    assert [exchange.translation for exchange in assessor.asked] == [None]
 
 
 def _now() -> float:
@@ -272,11 +280,11 @@ def _now() -> float:
 
 async def test_a_file_is_judged_on_translations_too(translation: TranslationSettings) -> None:
     settings = Settings()
-    judge = NotingJudge(settings)
+    assessor = NotingAssessor()
     async with open_translation(translation) as opened:
-        await OfflineJudge(settings, judge, LIBRARY, NOW, opened).verdict(RECORD)
-    await OfflineJudge(settings, judge, LIBRARY, NOW, NotTranslated()).verdict(RECORD)
-    assert [bool(exchange.translation) for exchange in judge.asked] == [True, False]
+        await of_file(settings, assessor, opened).verdict(RECORD)
+    await of_file(settings, assessor, None).verdict(RECORD)
+    assert [bool(exchange.translation) for exchange in assessor.asked] == [True, False]
 
 
 def test_telemetry_knows_all_states_and_faults_without_importing_them() -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from scoring import Exchange, Passage, Policy, Scorer
+from scoring import Exchange, Passage, Scorer
+from tests.unit.scoring.scoring_support import judged
 
-SCORERS = {name: Scorer(Policy(), name) for name in ("paper", "extended")}
+SCORERS = {name: Scorer(name) for name in ("paper", "extended")}
 
 CODES = {
     "en": """# Error pages
@@ -56,7 +57,7 @@ Het programma haalt de belastingtarieven elk jaar in januari op. Je mag een tari
 
 def judge(documents, language, question, answer, profile="paper"):
     passage = Passage("d", documents[language])
-    return SCORERS[profile].judge(Exchange(question, answer, (passage,), language))
+    return judged(SCORERS[profile], Exchange(question, answer, (passage,), language))
 
 
 def found(judgement):

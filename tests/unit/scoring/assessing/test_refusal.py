@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scoring import Exchange, Passage, Policy, Scorer
 from scoring.assessing.refusal import refusal
 from scoring.values.types import Decision
-from tests.unit.scoring.scoring_support import prepared
+from tests.unit.scoring.scoring_support import judged, prepared
 
 QUESTION = {
     "nl": "Hoe zet ik een offerte om naar een order?",
@@ -102,11 +102,11 @@ ORDER = Passage(
 
 @pytest.fixture(scope="module")
 def scorer():
-    return Scorer(Policy())
+    return Scorer()
 
 
-def judge(scorer, answer, question=QUESTION["en"]):
-    return scorer.judge(Exchange(question, answer, (ORDER,), "en"))
+def judge(scorer, answer, question=QUESTION["en"], policy=Policy()):  # noqa: B008 - frozen
+    return judged(scorer, Exchange(question, answer, (ORDER,), "en"), policy=policy)
 
 
 @pytest.mark.parametrize("question", [QUESTION["en"], "Why can't I find the order?", "What is an order?"])
@@ -118,11 +118,13 @@ def test_a_refusal_goes_to_a_person_whatever_was_asked_with_its_sentence_as_evid
     assert feature.evidence[0].text == "Sorry, I could not find that in the documentation"
 
 
-def test_a_refusal_is_sent_only_where_that_is_configured():
-    sending = Scorer(Policy(refusal=Decision.AUTO_SEND))
-    assert judge(sending, "I could not find that in the documentation.").decision == "auto_send"
-    assert judge(sending, "I could not find that, but click Convert.").decision == "review"
-    assert judge(sending, "I could not find that, but click **Undo**.").decision == "blocked"
+def test_a_refusal_is_sent_only_where_that_is_configured(scorer):
+    sending = Policy(refusal=Decision.AUTO_SEND)
+    assert (
+        judge(scorer, "I could not find that in the documentation.", policy=sending).decision == "auto_send"
+    )
+    assert judge(scorer, "I could not find that, but click Convert.", policy=sending).decision == "review"
+    assert judge(scorer, "I could not find that, but click **Undo**.", policy=sending).decision == "blocked"
 
 
 def test_a_claim_behind_a_refusal_is_judged_as_any_other(scorer):

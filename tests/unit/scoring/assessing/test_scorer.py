@@ -14,15 +14,15 @@ from scoring import (
     NoText,
     Passage,
     PipelineError,
-    Policy,
     Scorer,
     ScorerOptions,
 )
 from scoring.assessing.score import truthfulness
 from scoring.values.types import Evidence, FeatureValue
 from scoring.values.version import SCORER_VERSION
+from tests.unit.scoring.scoring_support import judged
 
-SCORER = Scorer(Policy())
+SCORER = Scorer()
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
 LEAVE = Passage("leave", f"It shows at once.\n\n## Entering leave for an employee\n\n{GUIDE}", "Leave")
 HOW = "How do I enter leave for an employee?"
@@ -32,7 +32,7 @@ VERLOF = Passage(
 
 
 def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
-    return SCORER.judge(Exchange(question, answer, context, language), degraded)
+    return judged(SCORER, Exchange(question, answer, context, language), degraded)
 
 
 def test_a_verbatim_guide_is_sent():
@@ -143,16 +143,13 @@ def test_message_types_outside_the_profile_have_no_score(question, kind):
 
 def test_an_unknown_profile_is_refused_with_the_names_there_are():
     with pytest.raises(ValueError, match="'full' is not one of paper"):
-        Scorer(Policy(), "full")
+        Scorer("full")
 
 
-def test_a_judgement_survives_the_way_between_processes_and_is_repeatable():
-    judgement = judge(GUIDE)
-    assert (
-        pickle.loads(pickle.dumps(judgement))
-        == judgement
-        == Scorer(Policy()).judge(Exchange(HOW, GUIDE, (LEAVE,)))
-    )
+def test_an_assessment_survives_the_way_between_processes_and_is_repeatable():
+    exchange = Exchange(HOW, GUIDE, (LEAVE,))
+    assessment = SCORER.assess(exchange)
+    assert pickle.loads(pickle.dumps(assessment)) == assessment == Scorer().assess(exchange)
 
 
 def test_the_version_is_that_of_the_package():
@@ -164,7 +161,7 @@ def test_the_version_is_that_of_the_package():
 @given(st.text(), st.text(), st.lists(st.text(), max_size=2), st.sampled_from([None, "nl", "en", "de"]))
 def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, language):
     passages = tuple(Passage(f"d{n}", text) for n, text in enumerate(context))
-    judgement = SCORER.judge(Exchange(question, answer, passages, language))
+    judgement = judged(SCORER, Exchange(question, answer, passages, language))
     assert judgement.reasons
     assert judgement.score is None or 1 <= judgement.score <= 5
     assert judgement.decision is not Decision.AUTO_SEND or not judgement.degraded
@@ -181,12 +178,12 @@ def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, 
 )
 def test_half_of_a_character_is_refused_without_a_quotation(exchange, name):
     with pytest.raises(NoText, match=f"^the {name} holds half of a character"):
-        SCORER.judge(exchange)
+        judged(SCORER, exchange)
 
 
 def test_a_pipeline_of_a_language_without_a_lexicon_is_refused():
     with pytest.raises(PipelineError, match="'fr' has a pipeline and no lexicon, as en, nl have"):
-        Scorer(Policy(), options=ScorerOptions(pipelines=(("fr", "fr_core_news_sm"),)))
+        Scorer(options=ScorerOptions(pipelines=(("fr", "fr_core_news_sm"),)))
 
 
 def test_each_pipeline_on_demand_is_loaded_once_and_where_the_caller_can_tell():
@@ -198,19 +195,19 @@ def test_each_pipeline_on_demand_is_loaded_once_and_where_the_caller_can_tell():
         yield
         loads.append("done")
 
-    scorer = Scorer(Policy(), options=ScorerOptions(on_demand=True), loading=loading)
+    scorer = Scorer(options=ScorerOptions(on_demand=True), loading=loading)
     assert loads == []
     for _ in range(2):
-        scorer.judge(Exchange(HOW, GUIDE, (LEAVE,)))
+        judged(scorer, Exchange(HOW, GUIDE, (LEAVE,)))
         assert loads == ["begun", "done"]
 
 
 def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once():
-    demanding = Scorer(Policy(), options=ScorerOptions(on_demand=True))
+    demanding = Scorer(options=ScorerOptions(on_demand=True))
     for exchange in (Exchange(HOW, GUIDE, (LEAVE,)), Exchange("Hoe?", "Klik op **Nieuw**.", (VERLOF,), "nl")):
-        assert demanding.judge(exchange) == SCORER.judge(exchange)
+        assert judged(demanding, exchange) == judged(SCORER, exchange)
     with pytest.raises(PipelineError, match="'nope' cannot be loaded"):
-        Scorer(Policy(), options=ScorerOptions(pipelines=(("nl", "nope"),), on_demand=True))
+        Scorer(options=ScorerOptions(pipelines=(("nl", "nope"),), on_demand=True))
 
 
 def test_the_score_is_the_scaled_mean_of_the_features_that_apply():

@@ -7,20 +7,20 @@ from itertools import pairwise
 
 import pytest
 
-from scoring import Exchange, Passage, Policy, Scorer
+from scoring import Exchange, Passage, Scorer
 from scoring.assessing.profile import profile_named
 from scoring.assessing.stopwatch import Stopwatch
 
 GUIDE = Passage("leave", "1. Open the **Leave** tab of the employee.\n2. Click **Save**.")
-SCORER = Scorer(Policy())
+SCORER = Scorer()
 
 
 def test_every_part_of_a_scored_answer_is_timed_once_and_in_order():
     began = time.time_ns()
-    judgement = SCORER.judge(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
+    judgement = SCORER.assess(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
     groups = [f"features {group.name}" for group in profile_named("extended").groups]
     names = [timing.name for timing in judgement.timings]
-    assert names == ["language", "message type", "refusal", "parse", *groups, "policy"]
+    assert names == ["language", "message type", "refusal", "parse", *groups]
     assert all(before.end <= after.start for before, after in pairwise(judgement.timings))
     assert began <= judgement.timings[0].start
     assert judgement.timings[-1].end <= time.time_ns() + 1_000_000
@@ -30,14 +30,12 @@ def test_every_part_of_a_scored_answer_is_timed_once_and_in_order():
     "exchange", [Exchange("", ""), Exchange("Why?", "So."), Exchange("如何?", "点击保存。", (GUIDE,), "zh")]
 )
 def test_what_is_not_scored_has_the_times_of_what_was_done(exchange):
-    names = [timing.name for timing in SCORER.judge(exchange).timings]
-    assert names[:2] == ["language", "message type"]
-    assert names[-1] == "policy"
-    assert "parse" not in names
+    names = [timing.name for timing in SCORER.assess(exchange).timings]
+    assert names in (["language", "message type"], ["language", "message type", "refusal"])
 
 
 def test_timings_take_no_part_in_comparing_and_come_over_a_pipe():
-    judgement = SCORER.judge(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
+    judgement = SCORER.assess(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
     assert judgement == replace(judgement, timings=())
     assert pickle.loads(pickle.dumps(judgement)).timings == judgement.timings
 

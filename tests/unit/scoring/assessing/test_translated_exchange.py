@@ -2,12 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from scoring import Exchange, Passage, Policy, Scorer
+from scoring import Exchange, Passage, Scorer
 from scoring.text.prepared import Source
 from scoring.text.translated import original_spans
 from scoring.values.types import Segment, TranslatedText, Translation
+from tests.unit.scoring.scoring_support import judged
 
-SCORER = Scorer(Policy())
+SCORER = Scorer()
 QUESTION = "Hoe vraag ik verlof aan?", "How do I request leave?"
 ANSWER = [
     ("De medewerker opent het portaal.", "The employee opens the portal."),
@@ -51,7 +52,7 @@ def feature(judgement, name):
 
 
 def test_three_features_measure_the_translation_and_quote_the_original():
-    judgement = SCORER.judge(replace(EXCHANGE, translation=in_english()))
+    judgement = judged(SCORER, replace(EXCHANGE, translation=in_english()))
     assert judgement.translated
     subjects = feature(judgement, "subject_combination")
     assert subjects.value == 0.5
@@ -59,14 +60,14 @@ def test_three_features_measure_the_translation_and_quote_the_original():
 
 
 def test_the_other_features_measure_what_came():
-    native, translated = (SCORER.judge(replace(EXCHANGE, translation=t)) for t in (None, in_english()))
+    native, translated = (judged(SCORER, replace(EXCHANGE, translation=t)) for t in (None, in_english()))
     assert not native.translated
     for name in ("components_defined", "complex_answer", "prompt_overlap"):
         assert feature(native, name) == feature(translated, name)
 
 
 def test_all_evidence_lies_in_the_answer_as_it_came():
-    judgement = SCORER.judge(replace(EXCHANGE, translation=in_english()))
+    judgement = judged(SCORER, replace(EXCHANGE, translation=in_english()))
     for value in judgement.features:
         for evidence in value.evidence:
             assert EXCHANGE.answer[evidence.start : evidence.end] == evidence.text
@@ -77,9 +78,9 @@ def test_only_what_came_can_be_a_quotation():
     guide = "\n".join(line for line, _ in lines)
     document = "\n".join(line for line, _ in GUIDE)
     exchange = Exchange(QUESTION[0], guide, (Passage("verlof", document),), "nl", in_english(lines, GUIDE))
-    assert SCORER.judge(exchange).decision == "auto_send"
+    assert judged(SCORER, exchange).decision == "auto_send"
     changed = replace(exchange, answer=guide.replace("Open", "Sluit"))
-    assert SCORER.judge(changed).decision != "auto_send"
+    assert judged(SCORER, changed).decision != "auto_send"
 
 
 def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_as_a_quotation():
@@ -93,18 +94,18 @@ def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_a
         "de",
         in_english(lines, german),
     )
-    judgement = SCORER.judge(exchange)
+    judgement = judged(SCORER, exchange)
     assert (judgement.language, judgement.translated, judgement.decision) == ("de", True, "review")
     assert judgement.score is not None
     assert "language_unsupported" not in judgement.degraded
-    without = SCORER.judge(replace(exchange, translation=None))
+    without = judged(SCORER, replace(exchange, translation=None))
     assert (without.score, without.degraded) == (None, ("language_unsupported",))
 
 
 def test_a_translation_of_other_passages_is_refused():
     wrong = replace(in_english(), context=())
     with pytest.raises(ValueError, match="shorter"):
-        SCORER.judge(replace(EXCHANGE, translation=wrong))
+        judged(SCORER, replace(EXCHANGE, translation=wrong))
 
 
 def test_a_span_is_mapped_to_the_segments_it_touches_each_once():

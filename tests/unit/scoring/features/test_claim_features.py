@@ -2,9 +2,9 @@
 
 import pytest
 
-from scoring import Exchange, Passage, Policy, Scorer
+from scoring import Exchange, Passage, Scorer
 from scoring.features import QuantitiesKnown, RequestPossible, StatementsAgree, VerdictAgrees
-from tests.unit.scoring.scoring_support import kinds, material
+from tests.unit.scoring.scoring_support import judged, kinds, material
 
 LIBRARY = {
     "en": """# Lending rules
@@ -299,7 +299,7 @@ def test_a_number_is_unknown_only_where_a_document_says_the_same_with_another(la
     assert kinds(found) == [("unknown_quantity", text) for text in unknown]
 
 
-EXTENDED, PAPER = Scorer(Policy(), "extended"), Scorer(Policy(), "paper")
+EXTENDED, PAPER = Scorer("extended"), Scorer("paper")
 
 
 @pytest.mark.parametrize(
@@ -315,9 +315,9 @@ def test_what_contradicts_the_documents_is_blocked_or_held_in_the_extended_profi
     question, answer, decision, reason
 ):
     exchange = Exchange(question, answer, (Passage("rules", LIBRARY["en"]),), "en")
-    judged = EXTENDED.judge(exchange)
+    found = judged(EXTENDED, exchange)
     if reason is None:
-        assert judged.reasons == ("message_type_not_scored",)
+        assert found.reasons == ("message_type_not_scored",)
         return
-    assert (judged.score, judged.decision, judged.reasons) == (1.0, decision, (reason,))
-    assert reason not in PAPER.judge(exchange).reasons
+    assert (found.score, found.decision, found.reasons) == (1.0, decision, (reason,))
+    assert reason not in judged(PAPER, exchange).reasons

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
+from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.lexicon import LexiconError, PhraseList, TypePatterns, load_folder, load_lexicon, load_shipped
 from scoring.values.types import MessageType
 
@@ -208,7 +208,7 @@ def test_a_folder_of_lexicons_is_read_and_replaces_those_of_the_package(tmp_path
     assert list(load_folder(tmp_path)) == ["nl"]
     exchange = Exchange("Een boterham", "Lekker.", (Passage("d", "Klik op Opslaan."),), "nl")
     for options, kind in ((ScorerOptions(), "unspecified"), (ScorerOptions(lexicons=tmp_path), "reasoning")):
-        assert Scorer(Policy(), options=options).judge(exchange).message_type == kind
+        assert Scorer(options=options).assess(exchange).message_type == kind
 
 
 def test_a_folder_without_lexicons_and_one_that_is_not_there_are_refused(tmp_path):

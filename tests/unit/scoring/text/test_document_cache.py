@@ -1,7 +1,7 @@
 import pickle
 
-from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
-from scoring.values.types import CacheUse
+from scoring import Exchange, Passage, Scorer, ScorerOptions
+from scoring.values.assessment import CacheUse
 
 QUESTION = "How do I enter leave for an employee?"
 ANSWER = "The employee enters leave on the **Leave** tab."
@@ -11,30 +11,30 @@ PASSAGES = tuple(
 
 
 def test_a_document_is_prepared_once_whatever_cites_it():
-    scorer = Scorer(Policy())
-    first = scorer.judge(Exchange(QUESTION, ANSWER, PASSAGES[:2]))
-    second = scorer.judge(Exchange(QUESTION, f"{ANSWER} Then it is done.", PASSAGES))
+    scorer = Scorer()
+    first = scorer.assess(Exchange(QUESTION, ANSWER, PASSAGES[:2]))
+    second = scorer.assess(Exchange(QUESTION, f"{ANSWER} Then it is done.", PASSAGES))
     assert (first.documents, second.documents) == (CacheUse(0, 2), CacheUse(2, 1))
     assert scorer.cache_use == CacheUse(2, 3)
 
 
 def test_a_changed_document_is_prepared_anew():
-    scorer = Scorer(Policy())
+    scorer = Scorer()
     for text in ("The employee enters leave.", "The manager enters leave."):
-        judgement = scorer.judge(Exchange(QUESTION, ANSWER, (Passage("d", text),)))
+        judgement = scorer.assess(Exchange(QUESTION, ANSWER, (Passage("d", text),)))
         assert judgement.documents == CacheUse(0, 1)
 
 
 def test_without_room_nothing_is_kept_and_nothing_judged_otherwise():
-    roomy, narrow = Scorer(Policy()), Scorer(Policy(), options=ScorerOptions(cached_characters=0))
+    roomy, narrow = Scorer(), Scorer(options=ScorerOptions(cached_characters=0))
     exchange = Exchange(QUESTION, ANSWER, PASSAGES)
     for _ in range(2):
-        assert roomy.judge(exchange) == narrow.judge(exchange)
+        assert roomy.assess(exchange) == narrow.assess(exchange)
     assert (roomy.cache_use, narrow.cache_use) == (CacheUse(3, 3), CacheUse(0, 6))
 
 
 def test_the_note_for_the_metrics_survives_the_way_between_processes():
-    judgement = Scorer(Policy()).judge(Exchange(QUESTION, ANSWER, PASSAGES))
+    judgement = Scorer().assess(Exchange(QUESTION, ANSWER, PASSAGES))
     assert pickle.loads(pickle.dumps(judgement)).documents == CacheUse(0, 3)
 
 

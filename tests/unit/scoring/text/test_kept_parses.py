@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
+from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.storage.kept_file import KeptFile
 from scoring.text.parsing import KeptParses, LazyParse, Parser, default_parser, fingerprint
 from scoring.text.parsing.packed import pack
-from scoring.values.types import CacheUse, Segment, TranslatedText, Translation
+from scoring.values.assessment import CacheUse
+from scoring.values.types import Segment, TranslatedText, Translation
 from streams.cli.demo.sample import sample_answers, sample_documents
 from tests.unit.scoring.scoring_support import LEXICONS
 
@@ -55,16 +56,16 @@ def file(tmp_path):
 
 @contextmanager
 def scoring(file, **options):
-    with closing(Scorer(Policy(), options=ScorerOptions(prepared=file, **options))) as scorer:
+    with closing(Scorer(options=ScorerOptions(prepared=file, **options))) as scorer:
         yield scorer
 
 
 def test_a_second_scorer_parses_no_document(file, parsed):
     with scoring(file) as first:
-        expected = first.judge(EXCHANGE)
+        expected = first.assess(EXCHANGE)
         assert set(parsed()) == {QUESTION, ANSWER, *(passage.text for passage in PASSAGES)}
     with scoring(file) as second:
-        judgement = second.judge(EXCHANGE)
+        judgement = second.assess(EXCHANGE)
         assert set(parsed()) == {QUESTION, ANSWER}
     assert judgement == expected
     assert (expected.documents, judgement.documents) == (CacheUse(misses=3), CacheUse(disk_hits=3))
@@ -72,11 +73,11 @@ def test_a_second_scorer_parses_no_document(file, parsed):
 
 def test_only_what_neither_memory_nor_file_has_is_parsed(file, parsed):
     with scoring(file) as scorer:
-        scorer.judge(replace(EXCHANGE, context=PASSAGES[:1]))
+        scorer.assess(replace(EXCHANGE, context=PASSAGES[:1]))
     with scoring(file) as scorer:
-        scorer.judge(replace(EXCHANGE, context=PASSAGES[:2]))
+        scorer.assess(replace(EXCHANGE, context=PASSAGES[:2]))
         parsed()
-        judgement = scorer.judge(EXCHANGE)
+        judgement = scorer.assess(EXCHANGE)
         assert set(parsed()) == {QUESTION, ANSWER, PASSAGES[2].text}
         assert judgement.documents == CacheUse(hits=2, misses=1)
         assert scorer.cache_use == CacheUse(hits=2, misses=2, disk_hits=1)
@@ -85,7 +86,7 @@ def test_only_what_neither_memory_nor_file_has_is_parsed(file, parsed):
 def test_a_scorer_that_keeps_nothing_in_memory_finds_the_parse_in_the_file(file, parsed):
     with scoring(file, cached_characters=0) as scorer:
         for documents in (CacheUse(misses=3), CacheUse(disk_hits=3)):
-            assert scorer.judge(EXCHANGE).documents == documents
+            assert scorer.assess(EXCHANGE).documents == documents
         assert parsed().count(PASSAGES[0].text) == 1
 
 
@@ -97,7 +98,7 @@ def words_kept(file, monkeypatch):
     """Tell what may be read in the file: nothing is compressed, nothing else differs."""
     monkeypatch.setattr("scoring.text.parsing.packed.zlib.compress", lambda content: content)
     with scoring(file) as scorer:
-        scorer.judge(
+        scorer.assess(
             Exchange("How do I enter the sesame?", "Enter the marzipan.", (
                 Passage("own", "Enter the nougat.", version="v1"),
                 Passage("inline", "Enter the liquorice."),
@@ -117,7 +118,7 @@ def test_a_passage_that_came_inline_is_not_looked_for_in_the_file(file, parsed):
     inline = tuple(replace(passage, version=None) for passage in PASSAGES)
     for _ in range(2):
         with scoring(file) as scorer:
-            assert scorer.judge(replace(EXCHANGE, context=inline)).documents == CacheUse(misses=3)
+            assert scorer.assess(replace(EXCHANGE, context=inline)).documents == CacheUse(misses=3)
     assert parsed().count(PASSAGES[0].text) == 2
 
 
@@ -125,9 +126,9 @@ def test_a_document_that_came_inline_first_is_kept_when_it_comes_from_the_store(
     with scoring(file) as scorer:
         for version, documents in ((None, CacheUse(misses=1)), ("v1", CacheUse(hits=1))):
             context = (replace(PASSAGES[0], version=version),)
-            assert scorer.judge(replace(EXCHANGE, context=context)).documents == documents
+            assert scorer.assess(replace(EXCHANGE, context=context)).documents == documents
     with scoring(file) as scorer:
-        assert scorer.judge(replace(EXCHANGE, context=PASSAGES[:1])).documents == CacheUse(disk_hits=1)
+        assert scorer.assess(replace(EXCHANGE, context=PASSAGES[:1])).documents == CacheUse(disk_hits=1)
     assert parsed().count(PASSAGES[0].text) == 1
 
 
@@ -149,7 +150,7 @@ def test_the_translation_of_a_document_is_kept_too(file, parsed):
     exchange = Exchange(question, answer, (Passage("d", text, version="v1"),), "nl", translation)
     for times in (1, 0):
         with scoring(file) as scorer:
-            assert scorer.judge(exchange).translated
+            assert scorer.assess(exchange).translated
         assert parsed().count("Enter leave on **Leave**.") == times
 
 
@@ -168,7 +169,7 @@ def test_the_sample_is_judged_alike_without_the_file_with_an_empty_and_with_a_fu
     judged, uses = [], []
     for prepared in (None, file, file):
         with scoring(prepared) as scorer:
-            judged.append([repr(scorer.judge(exchange)) for exchange in exchanges])
+            judged.append([repr(scorer.assess(exchange)) for exchange in exchanges])
             uses.append(scorer.cache_use)
     without, empty, full = ([line.partition("documents=CacheUse")[0] for line in lines] for lines in judged)
     assert without == empty == full
@@ -179,13 +180,13 @@ def test_the_sample_is_judged_alike_without_the_file_with_an_empty_and_with_a_fu
 def test_a_file_that_cannot_be_used_is_told_with_the_next_judgement_and_nothing_is_judged_otherwise(
     file, damage
 ):
-    expected = Scorer(Policy()).judge(EXCHANGE)
+    expected = Scorer().assess(EXCHANGE)
     if damage == "text":
         file.write_text("My notes.\n")
     else:
         file.mkdir()
     with scoring(file) as scorer:
-        first, second = scorer.judge(EXCHANGE), scorer.judge(EXCHANGE)
+        first, second = scorer.assess(EXCHANGE), scorer.assess(EXCHANGE)
     assert first == second == expected
     assert first.documents == CacheUse(misses=3, failures=("FOREIGN" if damage == "text" else "EISDIR",))
     assert second.documents == CacheUse(hits=3)
@@ -260,7 +261,7 @@ def test_a_pipeline_whose_files_are_gone_is_used_and_its_parses_are_not_kept(fil
 
     monkeypatch.setattr("scoring.text.parsing.kept.fingerprint", unreadable)
     with scoring(file) as scorer:
-        assert scorer.judge(EXCHANGE).documents == CacheUse(
+        assert scorer.assess(EXCHANGE).documents == CacheUse(
             misses=3, failures=("PIPELINE_UNREADABLE", "PIPELINE_UNREADABLE")
         )
 
@@ -303,7 +304,7 @@ def test_what_is_in_memory_comes_back_into_a_file_that_was_begun_anew(file):
 
 
 def test_a_scorer_that_nobody_closed_can_be_forgotten(file):
-    Scorer(Policy(), options=ScorerOptions(prepared=file)).judge(EXCHANGE)
+    Scorer(options=ScorerOptions(prepared=file)).assess(EXCHANGE)
     gc.collect()
     with scoring(file) as scorer:
-        assert scorer.judge(EXCHANGE).documents == CacheUse(disk_hits=3)
+        assert scorer.assess(EXCHANGE).documents == CacheUse(disk_hits=3)

@@ -1,0 +1,65 @@
+"""The scorer's word on one answer: everything that a policy decides on, and nothing decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scoring.values.reasons import Reason
+from scoring.values.types import Decision, FeatureValue, MessageType, Refuses
+from scoring.values.version import SCORER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUse:
+    """How many documents of an exchange had been prepared before, and how many had not.
+
+    ``hits`` were in the memory of the process, ``disk_hits`` in the file that it shares with others, and
+    ``misses`` in neither. ``failures`` are names of what went wrong with that file, such as ``SQLITE_FULL``.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    disk_hits: int = 0
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a part of the work began and ended, in nanoseconds since 1970."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What was measured of one answer.
+
+    ``score`` is in [1, 5], or None when there is no score; ``because`` is the reason that set it or kept it
+    from being set, None where it is a plain mean. ``degraded`` are the codes of what could not be checked.
+    ``language`` is an ISO 639-1 code, None where it is not known. ``documents`` and ``timings`` are notes for
+    those who watch, no part of the assessment: they take no part in ``==``.
+    """
+
+    score: float | None
+    message_type: MessageType
+    language: str | None
+    because: Reason | None = None
+    degraded: tuple[str, ...] = ()
+    refuses: Refuses = Refuses.NOT
+    features: tuple[FeatureValue, ...] = ()
+    translated: bool = False
+    profile: str = ""
+    scorer_version: str = SCORER_VERSION
+    documents: CacheUse = field(default=CacheUse(), compare=False)
+    timings: tuple[Timing, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a policy makes of an assessment: ``reasons`` are stable codes, the deciding one first."""
+
+    decision: Decision
+    reasons: tuple[str, ...]
+    policy_version: str

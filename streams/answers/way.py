@@ -1,0 +1,108 @@
+"""The way of one answer to its verdict, the same online and offline: each step takes the former's result."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from schemas import RegistryUnreachable
+from schemas.records import ChatbotAnswer, Verdict
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.reasons import Reason
+from scoring.values.types import Exchange
+from streams.answers.context import ResolvedContext
+from streams.answers.verdict import exchange_of, make_verdict
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
+from streams.judging.assessor import unassessed
+from streams.settings import WrongSettings
+from streams.translating.step import Prepared
+
+#: Failures that say nothing about the answer at hand: every other answer would meet them too.
+_INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
+
+Degraded = tuple[str, ...]
+
+
+class Patience(Protocol):
+    """How many seconds a step of one answer may take, asked when it begins; never less than 0."""
+
+    def for_documents(self) -> float:
+        """Return how long to wait for documents that the answer names."""
+        ...
+
+    def for_search(self) -> float:
+        """Return how long a search for passages may take."""
+        ...
+
+    def for_translation(self) -> float:
+        """Return how long the translation may take."""
+        ...
+
+    def for_assessment(self) -> float | None:
+        """Return how long translation and assessment may take together; None without a limit here."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The steps that an answer takes, in their order; whoever watches wraps them.
+
+    ``translate`` is None where nothing is translated. ``profile`` names what an answer was to be assessed by
+    that could not be assessed in time.
+    """
+
+    resolve: Callable[[ChatbotAnswer, Patience], Awaitable[ResolvedContext]]
+    translate: Callable[[Exchange, float], Awaitable[Prepared]] | None
+    assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
+    decide: Callable[[Assessment], Decided]
+    profile: str
+
+    async def verdict(
+        self, answer: ChatbotAnswer, patience: Patience, now: Callable[[], datetime]
+    ) -> Verdict:
+        """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
+
+        Raises:
+            BadAnswer: it cannot be judged, now or later.
+            InfrastructureFailure: no answer can be judged any more.
+            WrongSettings: the documents cannot be searched with these settings.
+        """
+        with failing_as(Stage.ENRICH):
+            context = await self.resolve(answer, patience)
+        with failing_as(Stage.SCORE):
+            assessment = await self._assessed(answer, context, patience)
+            return make_verdict(answer, assessment, self.decide(assessment), context, now())
+
+    async def _assessed(
+        self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
+    ) -> Assessment:
+        prepared = Prepared(exchange_of(answer, context.judged))
+        try:
+            async with asyncio.timeout(patience.for_assessment()):
+                if self.translate is not None:
+                    prepared = await self.translate(prepared.exchange, patience.for_translation())
+                return await self.assess(prepared.exchange, (*context.degraded, *prepared.degraded))
+        except TimeoutError:
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *prepared.degraded)
+            return unassessed(self.profile, answer.language, degraded)
+
+
+@contextmanager
+def failing_as(stage: Stage) -> Iterator[None]:
+    """Turn what goes wrong with one answer into BadAnswer, and what goes wrong for all into its like."""
+    try:
+        yield
+    except (BadAnswer, InfrastructureFailure, WrongSettings):
+        raise
+    except _INFRASTRUCTURE as error:
+        code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
+        raise InfrastructureFailure(
+            f"{stage} is not possible: {type(error).__name__}: {error}", code
+        ) from error
+    except Exception as error:  # whatever else one answer provokes is that answer's dead letter
+        raise BadAnswer(stage, type(error).__name__, str(error)) from error
