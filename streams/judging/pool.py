@@ -6,11 +6,11 @@ import asyncio
 import errno
 import multiprocessing
 import signal
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from time import time_ns
 from typing import Self, TypeVar
@@ -21,7 +21,8 @@ from scoring.assessing.options import ScorerOptions
 from scoring.values.assessment import Assessment, Timing
 from scoring.values.types import Exchange
 from streams.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
-from streams.judging.scoring_process import Failed, Loading, NoScorer, ProcessDied, ScoringProcess
+from streams.judging.pipe import AssessingPipe, LoadingOverdue, Outcome, PipeClosed
+from streams.judging.scoring_process import Failed, NoScorer, ProcessDied, ScoringProcess
 from streams.settings import WrongSettings
 
 log = structlog.get_logger(__name__)
@@ -32,6 +33,14 @@ T = TypeVar("T")
 #: have been at fault. The second time it is the answer's own doing.
 _ATTEMPTS = 2
 
+#: One in work, one in the pipe: a process does not wait for the loop between two answers. Should the first
+#: hang, the other waits for its time limit; so no more.
+_AT_ONCE = 2
+
+#: How often an answer may find itself behind one that takes its process down before it is given up: each
+#: such answer goes to the dead letters, so this many in a row are no accident.
+_TURNS = 20
+
 #: Loading the lexicons, models and pipelines of a process takes seconds; this is for when it hangs.
 _START_SECONDS = 120.0
 
@@ -40,6 +49,20 @@ _GRACE_SECONDS = 5.0
 
 #: What the system runs out of, whatever the temporary folder is.
 _EXHAUSTED = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+
+
+class _Place:
+    """One process of a pool: it, the pipe to it, and how many answers it has or is about to get."""
+
+    def __init__(self, process: ScoringProcess) -> None:
+        self.process = process
+        self.pipe: AssessingPipe | None = None
+        self.starting: asyncio.Task[None] | None = None
+        self.taken = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.pipe is not None and self.pipe.is_open
 
 
 class ScoringPool:
@@ -58,21 +81,14 @@ class ScoringPool:
     """
 
     def __init__(
-        self,
-        profile: str,
-        processes: int,
-        timeout: float,
-        options: ScorerOptions | None = None,
+        self, profile: str, processes: int, timeout: float, options: ScorerOptions | None = None
     ) -> None:
         options = options or ScorerOptions()
         context = fork_server(on_demand=options.on_demand)
         limit = timeout + _GRACE_SECONDS
-        built_from = profile, options
-        self._processes = [ScoringProcess(context, *built_from, limit) for _ in range(processes)]
-        self._free: deque[ScoringProcess] = deque()
+        self._places = [_Place(ScoringProcess(context, profile, options, limit)) for _ in range(processes)]
         # Whoever has waited longest is next, which a queue does not promise.
-        self._turns = asyncio.Semaphore(0)
-        self._replacing: set[asyncio.Task[None]] = set()
+        self._turns = asyncio.Semaphore(_AT_ONCE * processes)
         # A process that is killed and replaced may for a moment have one thread with its old self.
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
         self._stopping = False
@@ -90,8 +106,6 @@ class ScoringPool:
         except BaseException:
             await self._stop()
             raise
-        for process in self._processes:
-            self._release(process)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -101,134 +115,144 @@ class ScoringPool:
     @property
     def processes(self) -> int:
         """How many there are, those that are just being replaced included."""
-        return len(self._processes)
+        return len(self._places)
 
     @property
     def busy(self) -> int:
-        """How many are not free to take an answer."""
-        return len(self._processes) - len(self._free)
+        """How many are not free: they have an answer, or are being replaced."""
+        return sum(place.taken > 0 or not place.is_open for place in self._places)
 
     @property
     def waiting(self) -> int:
-        """How many answers wait for a process."""
-        return self._waiting
+        """How many answers wait for a process, those that already lie in the pipe to one included."""
+        return self._waiting + sum(max(0, place.taken - 1) for place in self._places)
 
     async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         """Assess one exchange in one of the processes; see :class:`streams.judging.assessor.Assessor`."""
-        failure: Exception | None = None
-        for attempt in range(1, _ATTEMPTS + 1):
+        failures: list[BadAnswer] = []
+        for _ in range(_TURNS):
             try:
                 answer = await self._attempt(exchange, degraded)
             except ProcessDied as error:
-                failure = _own_doing("ProcessDied", f"ended the scoring process ({error})", attempt)
+                failures.append(
+                    _own_doing("ProcessDied", f"ended the scoring process ({error})", len(failures) + 1)
+                )
+            except PipeClosed:  # another answer's doing
                 continue
-            if isinstance(answer, Assessment):
-                return answer
-            if answer.error_class != MemoryError.__name__:
-                raise _failure(answer)
-            failure = _own_doing(answer.error_class, "took all the memory there is", attempt)
-        assert failure is not None
-        raise failure
+            else:
+                if isinstance(answer, Assessment):
+                    return answer
+                if answer.error_class != MemoryError.__name__:
+                    raise _failure(answer)
+                failures.append(
+                    _own_doing(answer.error_class, "took all the memory there is", len(failures) + 1)
+                )
+            if len(failures) == _ATTEMPTS:
+                raise failures[-1]
+        raise InfrastructureFailure(
+            f"the scoring processes die: one answer after the other, {_TURNS} times", EXIT_SOFTWARE
+        )
 
     async def _start_all(self) -> None:
         # Each to its end, so that no thread is left with one when another fails.
-        starts = (self._start(process) for process in self._processes)
+        starts = (self._start(place) for place in self._places)
         for failure in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(failure, NoScorer):
                 raise WrongSettings(f"scoring: {failure}") from failure
             if failure is not None:
                 raise failure
 
-    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed:
+    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Outcome:
+        """Have an exchange assessed once; raises ProcessDied, and PipeClosed where it was not begun."""
         began = time_ns()
-        process = await self._take()
-        waited = Timing("wait for a process", began, time_ns())
+        place = await self._take()
         try:
-            answer = await self._within(self._timeout, process, lambda: process.assess(exchange, degraded))
-            while isinstance(answer, Loading):  # once a language
-                await self._load(process)
-                answer = await self._within(self._timeout, process, process.assessed)
-        finally:
-            self._give_back(process)
-        if isinstance(answer, Failed):
-            return answer
-        return replace(answer, timings=(waited, *answer.timings))
-
-    async def _load(self, process: ScoringProcess) -> None:
-        """Wait for a pipeline, as long as at the start: what an answer may take is no measure for it."""
-        try:
-            await self._within(_START_SECONDS, process, process.loaded)
-        except TimeoutError as error:  # nor would the next answer fare better
+            pipe = await self._opened(place)
+            waited = Timing("wait for a process", began, time_ns())
+            answer = await pipe.assess(exchange, degraded)
+        except PipeClosed as error:
+            if error.begun:
+                raise ProcessDied(await self._in_thread(place.process.exitcode)) from error
+            raise
+        except LoadingOverdue as error:  # nor would the next answer fare better
             raise _not_started(error) from error
+        finally:
+            place.taken -= 1
+            self._turns.release()
+        if isinstance(answer, Assessment) and answer.timings:
+            return replace(answer, timings=(waited, *answer.timings))
+        return answer
 
-    async def _take(self) -> ScoringProcess:
-        """Wait for a free process; one that died while it was free is no answer's doing."""
+    async def _take(self) -> _Place:
+        """Wait for a process that may have another answer; an idle one before one that has its first."""
         self._waiting += 1
         try:
             await self._turns.acquire()
         finally:
             self._waiting -= 1
-        process = self._free.popleft()
-        if not process.idle:
-            try:
-                await self._replace(process)
-            except BaseException:
-                self._release(process)  # whoever is next must not wait for ever
-                raise
-        return process
+        free = (place for place in self._places if place.taken < _AT_ONCE)
+        place = min(free, key=lambda place: (place.taken, not place.is_open))
+        place.taken += 1
+        return place
 
-    def _release(self, process: ScoringProcess) -> None:
-        self._free.append(process)
-        self._turns.release()
+    async def _opened(self, place: _Place) -> AssessingPipe:
+        """Return the pipe to a process, once another one runs in the place of one that has died."""
+        if not place.is_open:
+            await asyncio.shield(self._replacing(place))
+        assert place.pipe is not None
+        return place.pipe
 
-    def _give_back(self, process: ScoringProcess) -> None:
-        if process.idle:
-            self._release(process)
-            return
-        # Now, not when the next answer comes: that one would have to wait for it.
-        task = asyncio.create_task(self._replace_and_release(process))
-        self._replacing.add(task)
-        task.add_done_callback(self._replacing.discard)
+    def _lost(self, place: _Place, pipe: AssessingPipe) -> None:
+        # Now, not when the next answer comes: that one would have to wait for it. But one that dies before
+        # it has done anything would do so again and again.
+        if not self._stopping and (pipe.done or place.taken):
+            self._replacing(place).add_done_callback(_tell)
 
-    async def _replace_and_release(self, process: ScoringProcess) -> None:
+    def _replacing(self, place: _Place) -> asyncio.Task[None]:
+        if place.starting is None:
+            place.starting = asyncio.create_task(self._replace(place))
+        return place.starting
+
+    async def _replace(self, place: _Place) -> None:
         try:
-            await self._replace(process)
-        except InfrastructureFailure as failure:
-            # The answer that takes the dead process next tries again, and fails with the reason.
             if not self._stopping:
-                log.critical("scoring_process_not_replaced", reason=str(failure))
-        finally:
-            self._release(process)
-
-    async def _replace(self, process: ScoringProcess) -> None:
-        if not self._stopping:
-            log.warning("scoring_process_replaced", exit_code=process.exitcode)
-        try:
-            await self._start(process)
+                exitcode = await self._in_thread(place.process.exitcode)
+                log.warning("scoring_process_replaced", exit_code=exitcode)
+            await self._start(place)
         except NoScorer as error:  # what the first ones were made of is gone
             raise _not_started(error) from error
+        finally:
+            place.starting = None
 
-    async def _start(self, process: ScoringProcess) -> None:
+    async def _start(self, place: _Place) -> None:
+        process = place.process
+        job = asyncio.get_running_loop().run_in_executor(self._threads, process.start)
         try:
-            await self._within(_START_SECONDS, process, process.start)
+            async with asyncio.timeout(_START_SECONDS):
+                connection = await asyncio.shield(job)
         except (ProcessDied, TimeoutError, OSError, EOFError) as error:
+            process.kill()
+            job.add_done_callback(_retrieve)
             raise _not_started(error) from error
-
-    async def _within(self, seconds: float, process: ScoringProcess, work: Callable[[], T]) -> T:
-        """Do what blocks in a thread; if it takes too long, or nobody waits for it, kill the process."""
-        job = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.shield(job)
-        except (TimeoutError, asyncio.CancelledError):
+        except asyncio.CancelledError:
             process.kill()
             job.add_done_callback(_retrieve)
             raise
+        pipe = AssessingPipe(self._timeout, process.kill, lambda: self._lost(place, pipe))
+        await pipe.open(connection)
+        place.pipe = pipe
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def _stop(self) -> None:
         self._stopping = True
-        await asyncio.gather(*(asyncio.to_thread(process.end) for process in self._processes))
-        await asyncio.gather(*self._replacing, return_exceptions=True)
+        await asyncio.gather(*(asyncio.to_thread(place.process.end) for place in self._places))
+        starts = [place.starting for place in self._places if place.starting is not None]
+        await asyncio.gather(*starts, return_exceptions=True)
+        for place in self._places:
+            if place.pipe is not None:
+                place.pipe.close()
         self._threads.shutdown(wait=False)
 
 
@@ -255,10 +279,16 @@ def fork_server(*, on_demand: bool) -> ForkServerContext:
     return context
 
 
-def _retrieve(job: asyncio.Future[T]) -> None:
-    # What became of it is of no interest any more, but an exception nobody reads is reported.
-    if not job.cancelled():
-        job.exception()
+def _tell(replaced: asyncio.Task[None]) -> None:
+    # The answer that takes the place next tries again, and fails with the reason.
+    if not replaced.cancelled() and isinstance(failure := replaced.exception(), InfrastructureFailure):
+        log.critical("scoring_process_not_replaced", reason=str(failure))
+
+
+def _retrieve(job: asyncio.Future[Connection]) -> None:
+    # What became of it is of no interest any more, but a pipe that nobody closes is a leak.
+    if not job.cancelled() and job.exception() is None:
+        job.result().close()
 
 
 def _no_fork_server(error: OSError) -> Exception:

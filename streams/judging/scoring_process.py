@@ -1,4 +1,4 @@
-"""One scoring process and the pipe to it: assesses one answer at a time, and its death is an end of file.
+"""One scoring process: it assesses one answer after the other, and its death is an end of file.
 
 A pool of processes that share one queue can hang when one of them is killed while it holds the
 queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
@@ -16,7 +16,6 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
-from typing import Any
 
 from scoring import PipelineError, Scorer
 from scoring.assessing.options import ScorerOptions
@@ -57,13 +56,13 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The process has to load a pipeline before it can go on with its answer."""
+    """The process loads a pipeline before it goes on with its answer; None follows when it has."""
 
 
 class ScoringProcess:
     """A process with a scorer in it, started anew as often as needed.
 
-    Its methods block; they may be called from any thread, ``kill`` while another one is waiting.
+    ``start`` and ``end`` block, and may be called from any thread.
 
     Args:
         context: makes the processes.
@@ -78,26 +77,13 @@ class ScoringProcess:
         self._arguments = profile, options, limit
         self._starting = threading.Lock()
         self._process: BaseProcess | None = None
-        self._connection: Connection | None = None
-        self._killed = False
         self._ended = False
 
-    @property
-    def idle(self) -> bool:
-        """Whether the process runs and waits for work; to be asked only when it has none."""
-        if self._process is None or self._connection is None or self._killed:
-            return False
-        # What can be read from a process without work is the end of its pipe. The system may not have
-        # told of its death yet: the fork server that has to may be gone or frozen itself.
-        return self._process.is_alive() and not self._connection.poll()
-
-    @property
-    def exitcode(self) -> int | None:
-        """How the process ended, as multiprocessing has it: a negative number is a signal."""
-        return self._process.exitcode if self._process is not None else None
-
-    def start(self) -> None:
+    def start(self) -> Connection:
         """Start the process, in the place of one that has died, and wait until it can assess.
+
+        Returns the pipe to it: it takes pairs of an exchange and the codes of what could not be had for it,
+        and gives for each, in order, an Assessment or Failed; a Loading and a None may come before.
 
         Raises NoScorer when it cannot make its scorer, ProcessDied when it ends before that, or was
         told to end for good, and OSError or EOFError when the system has no process to give.
@@ -106,50 +92,30 @@ class ScoringProcess:
             if self._ended:
                 raise ProcessDied(None)
             self.kill()
-            # The former connection is dropped, not closed: a thread may still be reading from it.
             connection, theirs = self._context.Pipe()
             with theirs:
                 process = self._context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
                 self._process = process
                 process.start()
-            self._connection, self._killed = connection, False
-        if isinstance(told := _receive(process, connection), NoScorer):
-            self.kill()  # it ends by itself, but must not seem idle until then
-            raise told
-
-    def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed | Loading:
-        """Assess one exchange, or come back when the process loads a pipeline for it.
-
-        Then it is to be waited for with ``loaded``, and after that with ``assessed``. Each of the three
-        raises ProcessDied when the process ends in the middle of it.
-        """
-        # Taken once: another process may have these names by the time that this one has died.
-        process, connection = self._process, self._connection
-        assert process is not None
-        assert connection is not None
         try:
-            connection.send((exchange, degraded))
-        except OSError as error:
-            raise _died(process) from error
-        answer: Assessment | Failed | Loading = _receive(process, connection)
-        return answer
+            told = connection.recv()
+        except (EOFError, OSError) as error:
+            raise ProcessDied(self.exitcode()) from error
+        if isinstance(told, NoScorer):
+            self.kill()
+            raise told
+        return connection
 
-    def loaded(self) -> None:
-        """Wait until the pipeline is loaded, or cannot be, which the answer tells."""
-        assert self._process is not None
-        assert self._connection is not None
-        _receive(self._process, self._connection)
-
-    def assessed(self) -> Assessment | Failed | Loading:
-        """Go on waiting for the answer to what ``assess`` has sent."""
-        assert self._process is not None
-        assert self._connection is not None
-        answer: Assessment | Failed | Loading = _receive(self._process, self._connection)
-        return answer
+    def exitcode(self) -> int | None:
+        """Wait a little for a process that has died, and return how, as multiprocessing has it."""
+        process = self._process
+        if process is None or process.pid is None:
+            return None
+        process.join(_END_SECONDS)
+        return process.exitcode
 
     def kill(self) -> None:
-        """End the process, whatever it is doing; whoever waits for it gets ProcessDied."""
-        self._killed = True
+        """End the process, whatever it is doing; its pipe then ends too."""
         if self._process is not None and self._process.pid is not None:
             self._process.kill()
 
@@ -159,20 +125,7 @@ class ScoringProcess:
         if self._starting.acquire(timeout=_END_SECONDS):
             self._starting.release()
         self.kill()
-        if self._process is not None and self._process.pid is not None:
-            self._process.join(_END_SECONDS)
-
-
-def _receive(process: BaseProcess, connection: Connection) -> Any:
-    try:
-        return connection.recv()
-    except (EOFError, OSError) as error:
-        raise _died(process) from error
-
-
-def _died(process: BaseProcess) -> ProcessDied:
-    process.join(_END_SECONDS)
-    return ProcessDied(process.exitcode)
+        self.exitcode()
 
 
 def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: float) -> None:
@@ -211,9 +164,7 @@ def _loading(connection: Connection, limit: float) -> Iterator[None]:
 
 
 def _made(
-    profile: str,
-    options: ScorerOptions,
-    loading: Callable[[], AbstractContextManager[None]],
+    profile: str, options: ScorerOptions, loading: Callable[[], AbstractContextManager[None]]
 ) -> Scorer | NoScorer:
     try:
         return Scorer(profile, options, loading)

@@ -126,8 +126,12 @@ def scoring_processes() -> set[psutil.Process]:
         grandchild
         for child in psutil.Process().children()
         for grandchild in child.children(recursive=True)
-        if grandchild.is_running() and grandchild.status() != psutil.STATUS_ZOMBIE
+        if runs(grandchild)
     }
+
+
+def runs(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 @pytest.fixture
@@ -223,13 +227,15 @@ async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
 
 
 async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
+    """Nor does it leave behind the processes that it had made."""
     async with ScoringPool("paper", 2, 10) as pool:
-        for process in scoring_processes():
-            process.parent().kill()
-            break
+        before = scoring_processes()
+        next(iter(before)).parent().kill()
         await asyncio.gather(*(assert_still_judges(pool) for _ in range(4)))
-        await eventually(lambda: len(scoring_processes()) == 2, "both processes are replaced")
+        before.pop().kill()
+        await asyncio.gather(*(assert_still_judges(pool) for _ in range(4)))
     assert scoring_processes() == set()
+    await eventually(lambda: not any(map(runs, before)), "no process is left")
 
 
 async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -> None:
@@ -313,10 +319,11 @@ async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_
     tmp_path: Path,
 ) -> None:
     from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
+    options = ScorerOptions(prepared=tmp_path / "prepared.sqlite3")
     uses = []
     for _ in range(2):
-        async with ScoringPool("paper", 2, 10, ScorerOptions(prepared=tmp_path / "prepared.sqlite3")) as pool:
-            uses += [(await pool.assess(from_store, ())).documents for _ in range(2)]
+        async with ScoringPool("paper", 1, 10, options) as one, ScoringPool("paper", 1, 10, options) as other:
+            uses += [(await pool.assess(from_store, ())).documents for pool in (one, other)]
     assert uses == [CacheUse(misses=1), *[CacheUse(disk_hits=1)] * 3]
 
 
@@ -335,7 +342,7 @@ async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
 ) -> None:
     """Each answer after it would wait as long, and in vain."""
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("600"), on_demand=True)) as pool:
-        monkeypatch.setattr("streams.judging.pool._START_SECONDS", 0.2)
+        monkeypatch.setattr("streams.judging.pipe._LOADING_SECONDS", 0.2)
         with pytest.raises(InfrastructureFailure, match="do not start") as caught:
             await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
@@ -382,3 +389,43 @@ async def test_a_busy_process_does_not_hold_up_the_end(options: Hostile) -> None
     assert time.monotonic() - began < PATIENCE
     judging.cancel()
     assert scoring_processes() == set()
+
+
+async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_its_chances(
+    options: Hostile,
+) -> None:
+    """With one process, each of these waits in the pipe behind a deadly one."""
+    async with ScoringPool("paper", 1, 10, options) as pool:
+        asked = [pool.assess(each, ()) for _ in range(2) for each in (hostile(DEADLY), hostile(DEADLY_ONCE))]
+        outcomes = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), PATIENCE)
+    assert [type(outcome).__name__ for outcome in outcomes] == ["BadAnswer", "Assessment"] * 2
+
+
+async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(options: Hostile) -> None:
+    async with ScoringPool("paper", 1, 1, options) as pool:
+        hanging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
+        behind = asyncio.create_task(pool.assess(HARMLESS, ()))
+        assert (await asyncio.wait_for(behind, PATIENCE)).score is not None
+        with pytest.raises(TimeoutError):
+            await hanging
+
+
+async def test_an_answer_in_the_pipe_that_nobody_waits_for_costs_the_others_nothing() -> None:
+    async with ScoringPool("paper", 1, 10) as pool:
+        before = scoring_processes()
+        first, second = (asyncio.create_task(pool.assess(HARMLESS, ())) for _ in range(2))
+        await asyncio.sleep(0)
+        second.cancel()
+        assert (await first).score is not None
+        await assert_still_judges(pool)
+        assert scoring_processes() == before
+
+
+async def test_a_large_exchange_goes_through_the_pipe_in_both_directions() -> None:
+    """Larger than what a pipe holds: the answer's evidence, and documents of a few megabytes."""
+    documents = tuple(Passage(f"d-{n}", "Open the page. " * 20_000) for n in range(10))
+    buttons = " ".join(f"Click **Button {n}**." for n in range(5_000))
+    exchange = Exchange("How do I open the page?", buttons, documents, "en")
+    async with ScoringPool("paper", 1, 60) as pool:
+        assessed = await asyncio.wait_for(pool.assess(exchange, ()), PATIENCE)
+    assert assessed == Scorer("paper").assess(exchange)
