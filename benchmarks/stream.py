@@ -1,9 +1,9 @@
-"""How many answers a second one worker passes with scoring switched off, beside a bare aiokafka loop.
+"""What a whole worker reaches, beside what it consists of; prints the Markdown tables of the READMEs.
 
-Run as ``python -m benchmarks.stream [--events N] [--runs N]``. All contenders read the same answers from
-the same broker, one after the other in each run, each as a process of its own; the time is that from
-the first to the last record on the output topics, by the broker's clock. The last table is the time
-from an answer to its verdict with scoring on, at a rate that leaves the worker idle most of the time.
+Run as ``python -m benchmarks.stream``. Other checkouts are measured in turn with this one by ``--checkout
+before=FOLDER``, where FOLDER has been through ``make install``. The worker is ready and warm before
+anything counts; all that is compared reads the same answers in the same run, in changing order, and what is
+shown are medians over the runs, of ratios within each.
 """
 
 from __future__ import annotations
@@ -11,228 +11,187 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
 from pathlib import Path
+from typing import get_args
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from rich.console import Console
-from rich.table import Table
-
-from schemas import ChatbotAnswer, Codec, ContextPassage, Verdict
-from streams.cli.demo.sample import sample_answers, sample_documents
+from benchmarks.checkout import Checkout, named_checkout
+from benchmarks.load import answers
+from benchmarks.measure import Bare, Bench, Judged, Passed, Span, encoded, main_process, worker_processes
+from benchmarks.tables import table
+from streams.cli.demo.sample import Language
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import open_consumer, open_producer
-from streams.kafka.topics import Topics, create_topics
-from streams.settings import KafkaSettings, Settings, TopicSettings, variable_name
 
-_PARTITIONS = 4
-_LIMIT_SECONDS = 300.0
-_STOP_SECONDS = 60.0
+#: Loops are as fast as answers can be made for them; a language makes no difference to them.
+_LOOP_SPAN = Span(2_000, 10_000)
+_LOOPS = ("bytes", "codec")
+_LANGUAGES = {"nl": "Dutch", "en": "English"}
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
-    """A process that takes answers to the output topics."""
+class Run:
+    """A worker with scoring on, and bare scorers, on the same answers one after the other."""
 
-    name: str
-    module: tuple[str, ...]
+    worker: Judged
+    bare: Bare
+    cores: int
 
+    @property
+    def share(self) -> float:
+        """What the worker reaches of what the bare scorers do."""
+        return self.worker.full.rate / self.bare.rate
 
-CONTENDERS = (
-    Contender("bare loop", ("benchmarks.bare_loop", "bytes")),
-    Contender("bare loop with the codec", ("benchmarks.bare_loop", "codec")),
-    Contender("worker, scoring off", ("streams.cli", "worker")),
-)
+    @property
+    def share_beside_broker(self) -> float:
+        """The same, were the bare scorers left as little of the cores by the broker as the worker is."""
+        used = self.worker.full.used
+        return self.share / (1 - used.broker / (used.clock * self.cores))
 
-
-def answers(count: int) -> list[ChatbotAnswer]:
-    """Give so many answers with their documents inline, from the sample, three to a conversation."""
-    documents = {document.document_id: document for document in sample_documents("nl")}
-    return [
-        replace(
-            answer,
-            answer_id=f"a-{number}",
-            conversation_id=f"c-{number // 3}",
-            context=tuple(
-                ContextPassage(i, documents[i].text, documents[i].title) for i in answer.document_ids
-            ),
-        )
-        for number, answer in enumerate(islice(cycle(sample_answers("nl")), count))
-    ]
+    @property
+    def share_of_processor(self) -> float:
+        """What a bare scorer takes of the processor for an answer, of what the whole worker does."""
+        return self.bare.milliseconds / self.worker.full.milliseconds(worker_processes)
 
 
-async def publish(settings: Settings, batch: list[ChatbotAnswer], per_second: float = 0) -> int:
-    """Publish answers, all at once or at a rate, and return the size of all values in bytes."""
-    topic, codec, size = Topics(settings.kafka.topic_prefix).answers, Codec(), 0
-    async with open_producer(settings.kafka, linger_ms=0 if per_second else 10) as producer:
-        sent = []
-        for answer in batch:
-            value = codec.encode(answer)
-            size += len(value)
-            sent.append(await producer.send(topic, value, answer.conversation_id.encode()))
-            if per_second:
-                await asyncio.sleep(1 / per_second)
-        await asyncio.gather(*sent)
-    return size
+@dataclass(frozen=True, slots=True)
+class Off:
+    """A worker with scoring off, and bare loops, on the same answers one after the other."""
+
+    worker: Passed
+    loops: tuple[Passed, ...]
 
 
-async def measure(settings: Settings, contender: Contender, events: int, folder: Path) -> float:
-    """Let a contender pass all answers; return events a second."""
-    topics = Topics(settings.kafka.topic_prefix)
-    async with open_consumer(settings.kafka) as consumer:
-        partitions = [TopicPartition(topic, p) for topic in topics.outputs for p in range(_PARTITIONS)]
-        before = await consumer.end_offsets(partitions)
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", *contender.module],
-                env=_environment(settings, folder),
-                stdout=log,
-                stderr=log,
-            )
-            try:
-                ends = await _ends(consumer, before, events)
-            finally:
-                process.terminate()
-                process.wait(_STOP_SECONDS)
-        return events / await _seconds_between(consumer, before, ends)
+async def scoring_on(
+    bench: Bench, checkouts: Sequence[Checkout], language: Language, span: Span, late: int
+) -> list[Run]:
+    """Measure each checkout once."""
+    batch = answers(language, span.published + late)
+    # Nobody waits for anybody of the same conversation: latency is that of the worker.
+    alone = [replace(one, conversation_id=one.answer_id) for one in batch[span.published :]]
+    batch = batch[: span.published]
+    runs = []
+    for checkout in checkouts:
+        bare = bench.bare(checkout, batch, span)
+        worker = await bench.judged(checkout, encoded(batch), span, encoded(alone))
+        runs.append(Run(worker, bare, os.cpu_count() or 1))
+    return runs
 
 
-async def _ends(
-    consumer: AIOKafkaConsumer, before: dict[TopicPartition, int], events: int
-) -> dict[TopicPartition, int]:
-    deadline = time.monotonic() + _LIMIT_SECONDS
-    while True:
-        ends = await consumer.end_offsets(list(before))
-        if sum(ends.values()) - sum(before.values()) >= events:
-            return dict(ends)
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not {events} records within {_LIMIT_SECONDS:g} s")
-        await asyncio.sleep(0.25)
+async def scoring_off(bench: Bench, checkouts: Sequence[Checkout], span: Span) -> list[Off]:
+    """Measure each checkout once."""
+    batch = encoded(answers("nl", span.published))
+    runs = []
+    for checkout in checkouts:
+        loops = [await bench.looped(checkout, mode, batch, span) for mode in _LOOPS]
+        scene = bench.scene(SCORING__ENABLED="false")
+        runs.append(Off(await bench.passed(checkout, scene, batch, span), tuple(loops)))
+    return runs
 
 
-async def _seconds_between(
-    consumer: AIOKafkaConsumer, before: dict[TopicPartition, int], ends: dict[TopicPartition, int]
-) -> float:
-    """Return the time from the first to the last record, by the broker's clock."""
-    times = []
-    for partition, end in ends.items():
-        if end > before[partition]:
-            times += [await _timestamp(consumer, partition, o) for o in (before[partition], end - 1)]
-    return max(1, max(times) - min(times)) / 1000
-
-
-async def _timestamp(consumer: AIOKafkaConsumer, partition: TopicPartition, offset: int) -> int:
-    consumer.assign([partition])
-    consumer.seek(partition, offset)
-    return int((await asyncio.wait_for(consumer.getone(partition), 30)).timestamp)
-
-
-def _environment(settings: Settings, folder: Path) -> dict[str, str]:
-    own = {
-        variable_name("kafka", "bootstrap_servers"): settings.kafka.bootstrap_servers,
-        variable_name("kafka", "topic_prefix"): settings.kafka.topic_prefix,
-        variable_name("kafka", "consumer_group"): uuid.uuid4().hex,
-        variable_name("topics", "partitions"): str(_PARTITIONS),
-        variable_name("documents", "store"): str(folder / "documents"),
-        variable_name("scoring", "enabled"): str(settings.scoring.enabled).lower(),
-        variable_name("web", "port"): "0",
-    }
-    return {**os.environ, **own}
-
-
-async def latencies(settings: Settings, count: int, per_second: float, folder: Path) -> list[float]:
-    """Let a worker judge answers that come at a rate; return the seconds from each answer to its verdict."""
-    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streams.cli", "worker"],
-        env=_environment(settings, folder),
-        stderr=subprocess.DEVNULL,
-    )
-    arrived: dict[str, int] = {}
-    judged: dict[str, int] = {}
-    try:
-        async with open_consumer(
-            settings.kafka, topics.answers, *topics.outputs, auto_offset_reset="earliest"
-        ) as consumer:
-            publishing = asyncio.create_task(publish(settings, answers(count), per_second))
-            async with asyncio.timeout(_LIMIT_SECONDS):
-                while len(judged) < count:
-                    for records in (await consumer.getmany(timeout_ms=200)).values():
-                        for record in records:
-                            _enter(record, topics, codec, arrived, judged)
-            await publishing
-    finally:
-        process.terminate()
-        process.wait(_STOP_SECONDS)
-    warm = list(judged)[count // 4 :]  # the first ones waited for the worker to start
-    return [(judged[answer_id] - arrived[answer_id]) / 1000 for answer_id in warm]
-
-
-def _enter(record, topics: Topics, codec: Codec, arrived: dict[str, int], judged: dict[str, int]) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 - aiokafka has no types
-    if record.topic == topics.answers:
-        arrived[codec.decode(record.value, ChatbotAnswer).answer_id] = record.timestamp
-    else:
-        judged.setdefault(codec.decode(record.value, Verdict).answer_id, record.timestamp)
-
-
-async def run(events: int, runs: int, console: Console) -> None:
+async def run(options: argparse.Namespace, checkouts: Sequence[Checkout]) -> None:
     """Measure everything and print the tables."""
+    on: dict[str, list[Run]] = {}
+    off: dict[str, list[Off]] = {}
+    span = Span(options.warm, options.events)
     with EmbeddedKafka(heap_mb=512) as kafka, tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        settings = _settings(kafka, "throughput.", scoring=False)
-        await create_topics(settings)
-        size = await publish(settings, answers(events))
-        console.print(f"{events} answers of {size / events:.0f} bytes, {runs} runs")
-        rates: dict[str, list[float]] = {contender.name: [] for contender in CONTENDERS}
-        for _ in range(runs):
-            for contender in CONTENDERS:
-                rates[contender.name].append(await measure(settings, contender, events, folder))
-        console.print(_throughput(rates))
-        settings = _settings(kafka, "latency.", scoring=True)
-        await create_topics(settings)
-        console.print(_latency(await latencies(settings, 1200, 40, folder)))
+        bench = Bench(kafka.bootstrap_servers, kafka.pids[0] or 0, Path(temporary), options.processes)
+        for number in range(options.runs):
+            turn = checkouts[:: -1 if number % 2 else 1]
+            for language in options.languages:
+                for one, found in zip(
+                    turn, await scoring_on(bench, turn, language, span, options.late), strict=True
+                ):
+                    on.setdefault(f"{one.name}, {_LANGUAGES[language]}", []).append(found)
+            for one, measured in zip(turn, await scoring_off(bench, turn, _LOOP_SPAN), strict=True):
+                off.setdefault(one.name, []).append(measured)
+    _print_on(dict(sorted(on.items())), options)
+    _print_off(dict(sorted(off.items())), options)
 
 
-def _settings(kafka: EmbeddedKafka, prefix: str, *, scoring: bool) -> Settings:
-    settings = Settings(
-        kafka=KafkaSettings(bootstrap_servers=kafka.bootstrap_servers, topic_prefix=prefix),
-        topics=TopicSettings(partitions=_PARTITIONS),
+def _print_on(rows: Mapping[str, list[Run]], options: argparse.Namespace) -> None:
+    """Print what was measured with scoring on."""
+    runs = f"{options.events} answers after {options.warm}, {options.runs} runs"
+    table(
+        f"Scoring on, {options.processes} scoring processes, full load ({runs})",
+        {
+            "answers/s": (lambda run: run.worker.full.rate, "{:.0f}"),
+            "of the bare scorers'": (lambda run: run.share, "{:.2f}"),
+            "beside the broker": (lambda run: run.share_beside_broker, "{:.2f}"),
+            "of the processor": (lambda run: run.share_of_processor, "{:.2f}"),
+        },
+        rows,
     )
-    return settings.model_copy(update={"scoring": settings.scoring.model_copy(update={"enabled": scoring})})
+    table(
+        "Processor time of an answer in ms",
+        {
+            "main process, user": (
+                lambda run: run.worker.full.milliseconds(lambda used: used.user),
+                "{:.2f}",
+            ),
+            "kernel": (lambda run: run.worker.full.milliseconds(lambda used: used.system), "{:.2f}"),
+            "scoring processes": (
+                lambda run: run.worker.full.milliseconds(lambda used: used.children),
+                "{:.1f}",
+            ),
+            "broker": (lambda run: run.worker.full.milliseconds(lambda used: used.broker), "{:.1f}"),
+            "a bare scorer": (lambda run: run.bare.milliseconds, "{:.1f}"),
+        },
+        rows,
+    )
+    table(
+        f"Answer to verdict at half load ({options.late} answers at random moments)",
+        {
+            "answers/s": (lambda run: run.worker.full.rate / 2, "{:.0f}"),
+            "median, ms": (lambda run: run.worker.latency(50), "{:.0f}"),
+            "95th percentile": (lambda run: run.worker.latency(95), "{:.0f}"),
+            "99th percentile": (lambda run: run.worker.latency(99), "{:.0f}"),
+        },
+        rows,
+    )
+    table(
+        "Memory in MB",
+        {
+            "main process": (lambda run: run.worker.memory.main, "{:.0f}"),
+            "a scoring process' own": (lambda run: run.worker.memory.scoring, "{:.0f}"),
+            "together": (lambda run: run.worker.memory.together, "{:.0f}"),
+        },
+        rows,
+    )
 
 
-def _throughput(rates: dict[str, list[float]]) -> Table:
-    table = Table("contender", "events/s, median", "least", "most", "ratio to the bare loop, median of runs")
-    first, *_ = rates.values()
-    for name, values in rates.items():
-        ratios = [own / bare for own, bare in zip(values, first, strict=True)]
-        figures = (statistics.median(values), min(values), max(values))
-        table.add_row(name, *(f"{figure:,.0f}" for figure in figures), f"{statistics.median(ratios):.2f}")
-    return table
-
-
-def _latency(seconds: list[float]) -> Table:
-    table = Table("answer to verdict, scoring on, 40 answers/s", "ms")
-    cuts = statistics.quantiles(seconds, n=100)
-    for name, value in (("median", cuts[49]), ("95th percentile", cuts[94]), ("99th percentile", cuts[98])):
-        table.add_row(name, f"{value * 1000:.0f}")
-    return table
+def _print_off(rows: Mapping[str, list[Off]], options: argparse.Namespace) -> None:
+    """Print what was measured with scoring off."""
+    table(
+        f"Scoring off ({_LOOP_SPAN.events} answers after {_LOOP_SPAN.warm}, {options.runs} runs)",
+        {
+            "answers/s": (lambda run: run.worker.rate, "{:.0f}"),
+            "bare loop": (lambda run: run.loops[0].rate, "{:.0f}"),
+            "with the codec": (lambda run: run.loops[1].rate, "{:.0f}"),
+            "of the bare loop's": (lambda run: run.worker.rate / run.loops[0].rate, "{:.2f}"),
+            "processor, ms": (lambda run: run.worker.milliseconds(main_process), "{:.2f}"),
+            "bare loop's": (lambda run: run.loops[0].milliseconds(main_process), "{:.2f}"),
+            "with the codec, ms": (lambda run: run.loops[1].milliseconds(main_process), "{:.2f}"),
+        },
+        rows,
+    )
 
 
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    asyncio.run(run(arguments.events, arguments.runs, Console(width=110)))
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--events", type=int, default=1_500)
+    parser.add_argument("--warm", type=int, default=500)
+    parser.add_argument("--late", type=int, default=800, help="answers at half load")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--languages", nargs="+", choices=get_args(Language), default=list(get_args(Language))
+    )
+    parser.add_argument("--checkout", type=named_checkout, action="append", default=[], metavar="NAME=FOLDER")
+    options = parser.parse_args()
+    asyncio.run(run(options, [*options.checkout, Checkout("after" if options.checkout else "worker")]))
 
 
 if __name__ == "__main__":

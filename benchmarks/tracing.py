@@ -1,9 +1,9 @@
-"""What tracing costs: how many answers a second one worker passes with every answer traced, beside none.
+"""What metrics and traces cost a worker; prints a Markdown table.
 
-Run as ``python -m benchmarks.tracing [--events N] [--runs N] [--scoring]``. Contenders read the same answers,
-each with a sampled ``traceparent``, one after the other in each run; their order changes from run to run. The
-collector is a process of its own that takes what comes over gRPC and throws it away. With ``--scoring`` the
-answers are judged; without, the worker's own work is all there is, so that tracing shows the most.
+Run as ``python -m benchmarks.tracing [--scoring]``. One that exports nothing, one that exports metrics alone,
+and one that traces every answer read the same answers one after the other in each run, in changing order.
+What is exported goes to a collector in a process of its own that throws it away. Without ``--scoring`` the
+worker does nothing but its own work, so that tracing shows the most.
 """
 
 from __future__ import annotations
@@ -11,51 +11,25 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import resource
 import secrets
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import grpc  # type: ignore[import-untyped]
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.stream import Contender, answers, measure
-from schemas import ChatbotAnswer, Codec
+from benchmarks.checkout import Checkout, named_checkout
+from benchmarks.load import answers
+from benchmarks.measure import Bench, Passed, Span, encoded, main_process, worker_processes
+from benchmarks.tables import table
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import open_producer
-from streams.kafka.topics import Topics, create_topics
-from streams.settings import KafkaSettings, Settings, TopicSettings, variable_name
 
-_PARTITIONS = 4
-_WORKER = ("streams.cli", "worker")
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """How many answers a second a worker passed, and its processor time in seconds, start and all."""
-
-    rate: float
-    processor: float
-
-
-async def publish(settings: Settings, batch: list[ChatbotAnswer]) -> None:
-    """Publish answers, each within a sampled trace of its own."""
-    topic, codec = Topics(settings.kafka.topic_prefix).answers, Codec()
-    async with open_producer(settings.kafka, linger_ms=10) as producer:
-        sent = []
-        for answer in batch:
-            parent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01".encode()
-            key, value = answer.conversation_id.encode(), codec.encode(answer)
-            sent.append(await producer.send(topic, value, key, headers=[("traceparent", parent)]))
-        await asyncio.gather(*sent)
+#: One worker's turn: by what it exports.
+Turn = dict[str, Passed]
 
 
 @contextmanager
@@ -88,98 +62,83 @@ def collect() -> None:
     server.wait_for_termination()
 
 
-@contextmanager
-def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for the processes that are started inside."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+def sampled() -> list[tuple[str, bytes]]:
+    """Give the headers of an answer within a sampled trace of its own."""
+    return [("traceparent", f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01".encode())]
 
 
-async def run(events: int, runs: int, *, scoring: bool, console: Console) -> None:
+async def run(options: argparse.Namespace, checkouts: Sequence[Checkout]) -> None:
     """Measure all and print the table."""
+    turns: dict[str, list[Turn]] = {checkout.name: [] for checkout in checkouts}
     with (
         EmbeddedKafka(heap_mb=512) as kafka,
         tempfile.TemporaryDirectory() as temporary,
         collector() as endpoint,
     ):
-        settings = _settings(kafka, scoring=scoring)
-        await create_topics(settings)
-        await publish(settings, answers(events))
-        passed: dict[str, list[Passed]] = {name: [] for name in _contenders(endpoint)}
-        for number in range(runs):
-            contenders = list(_contenders(endpoint).items())
-            for name, variables in contenders[:: 1 if number % 2 else -1]:
-                with environment(variables):
-                    passed[name].append(await _passed(settings, name, events, Path(temporary)))
-        console.print(f"{events} answers, {runs} runs, scoring {'on' if scoring else 'off'}")
-        console.print(_table(passed, events))
+        bench = Bench(kafka.bootstrap_servers, kafka.pids[0] or 0, Path(temporary), os.cpu_count() or 1)
+        for number in range(options.runs):
+            for checkout in checkouts[:: -1 if number % 2 else 1]:
+                turns[checkout.name].append(await _turn(bench, checkout, endpoint, number, options))
+    _print(turns, options)
 
 
-async def _passed(settings: Settings, name: str, events: int, folder: Path) -> Passed:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    rate = await measure(settings, Contender(name, _WORKER), events, folder)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Passed(rate, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+async def _turn(
+    bench: Bench, checkout: Checkout, endpoint: str, number: int, options: argparse.Namespace
+) -> Turn:
+    span = Span(options.events // 4, options.events)
+    batch = encoded(answers("en", span.published))
+    turn: Turn = {}
+    for name, variables in list(_exports(endpoint).items())[:: -1 if number % 2 else 1]:
+        scene = bench.scene(SCORING__ENABLED=str(options.scoring).lower(), **variables)
+        turn[name] = await bench.passed(checkout, scene, batch, span, sampled)
+    return turn
 
 
-def _contenders(endpoint: str) -> dict[str, dict[str, str]]:
-    """Give the variables of each contender; all export metrics alike where they export at all."""
-    address, ratio = variable_name("telemetry", "otlp_endpoint"), variable_name("telemetry", "sampling_ratio")
+def _exports(endpoint: str) -> dict[str, dict[str, str]]:
+    """Give the settings of each worker."""
+    everything = {"TELEMETRY__OTLP_ENDPOINT": endpoint, "TELEMETRY__SAMPLING_RATIO": "1"}
     return {
-        "nothing exported": {},
-        "exporting, nothing sampled": {address: endpoint, ratio: "0"},
-        "exporting, everything sampled": {address: endpoint, ratio: "1"},
+        "nothing": {},
+        "metrics": {**everything, "TELEMETRY__SAMPLING_RATIO": "0"},
+        "every answer": everything,
     }
 
 
-def _settings(kafka: EmbeddedKafka, *, scoring: bool) -> Settings:
-    settings = Settings(
-        kafka=KafkaSettings(bootstrap_servers=kafka.bootstrap_servers, topic_prefix="tracing."),
-        topics=TopicSettings(partitions=_PARTITIONS),
+def _print(turns: dict[str, list[Turn]], options: argparse.Namespace) -> None:
+    rows = {
+        f"{checkout}: {exported}": [(turn[exported], turn["nothing"]) for turn in taken]
+        for checkout, taken in turns.items()
+        for exported in _exports("")
+    }
+    table(
+        f"{options.events} answers, {options.runs} runs{', scoring' if options.scoring else ''}; exported",
+        {
+            "answers/s": (lambda pair: pair[0].rate, "{:.0f}"),
+            "of those exporting nothing": (lambda pair: pair[0].rate / pair[1].rate, "{:.2f}"),
+            "main process, ms": (lambda pair: pair[0].milliseconds(main_process), "{:.2f}"),
+            "more than exporting nothing": (lambda pair: _more(*pair), "{:.2f}"),
+        },
+        rows,
     )
-    return settings.model_copy(update={"scoring": settings.scoring.model_copy(update={"enabled": scoring})})
 
 
-def _table(passed: Mapping[str, list[Passed]], events: int) -> Table:
-    table = Table(
-        "worker",
-        "answers/s, median",
-        "least",
-        "most",
-        "ratio to the first",
-        "processor ms/answer above the first",
-    )
-    first, *_ = passed.values()
-    for name, values in passed.items():
-        rates = [each.rate for each in values]
-        pairs = list(zip(values, first, strict=True))
-        ratio = statistics.median(own.rate / other.rate for own, other in pairs)
-        # The start takes as long for each of them, so that it goes out.
-        more = statistics.median((own.processor - other.processor) / events for own, other in pairs) * 1000
-        figures = (statistics.median(rates), min(rates), max(rates))
-        table.add_row(name, *(f"{figure:,.0f}" for figure in figures), f"{ratio:.2f}", f"{more:.2f}")
-    return table
+def _more(passed: Passed, nothing: Passed) -> float:
+    return passed.milliseconds(worker_processes) - nothing.milliseconds(worker_processes)
 
 
 def main() -> None:
     """Read the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--events", type=int, default=4_000)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--scoring", action="store_true")
+    parser.add_argument("--checkout", type=named_checkout, action="append", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--collect", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.collect:
+    options = parser.parse_args()
+    if options.collect:
         collect()
     else:
-        asyncio.run(
-            run(arguments.events, arguments.runs, scoring=arguments.scoring, console=Console(width=110))
-        )
+        asyncio.run(run(options, [*options.checkout, Checkout("after" if options.checkout else "worker")]))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from streams.cli.demo.sample import Language, sample_answers, sample_documents
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 #: Of a hundred words, so many are exchanged for another of the language, and so many for a name.
 _OTHER_WORDS, _NAMES = 10, 4
-_WORD = re.compile(r"[^\W\d_]{4,}")
+WORD = re.compile(r"[^\W\d_]{4,}")
 _SYLLABLES = ("ba", "cor", "del", "fi", "gra", "lun", "mo", "nex", "pri", "sol", "tam", "vo", "wer", "zil")
 
 
@@ -36,7 +36,7 @@ def originals() -> list[KnowledgeDocument]:
 def varied(count: int) -> Iterator[KnowledgeDocument]:
     """Give so many documents; number ``n`` varies the original ``n % len(originals())``."""
     bases = originals()
-    words = {language: _words(bases, language) for language in get_args(Language)}
+    words = {language: words_of(bases, language) for language in get_args(Language)}
     for number in range(count):
         base = bases[number % len(bases)]
         yield _variation(base, number, words[base.language])
@@ -60,12 +60,13 @@ def asked() -> list[Asked]:
 
 def _variation(base: KnowledgeDocument, number: int, words: Sequence[str]) -> KnowledgeDocument:
     chance = random.Random(number)
-    text = _WORD.sub(lambda found: _word(found[0], chance, words), base.text)
+    text = WORD.sub(lambda found: other_word(found[0], chance, words), base.text)
     title = f"{base.title} {_name(chance)} {number}"
     return replace(base, document_id=varied_id(base, number), title=title, text=text, updated_at=WHEN)
 
 
-def _word(word: str, chance: random.Random, words: Sequence[str]) -> str:
+def other_word(word: str, chance: random.Random, words: Sequence[str]) -> str:
+    """Give the word, or at times another of the language, or a name."""
     drawn = chance.randrange(100)
     if drawn < _OTHER_WORDS:
         return chance.choice(words)
@@ -76,5 +77,6 @@ def _name(chance: random.Random) -> str:
     return "".join(chance.choices(_SYLLABLES, k=3)).title()
 
 
-def _words(documents: Sequence[KnowledgeDocument], language: str) -> list[str]:
-    return sorted({word for one in documents if one.language == language for word in _WORD.findall(one.text)})
+def words_of(documents: Sequence[KnowledgeDocument], language: str) -> list[str]:
+    """Give the words of the documents of a language, each once, in order."""
+    return sorted({word for one in documents if one.language == language for word in WORD.findall(one.text)})
