@@ -22,6 +22,7 @@ class ScorerOptions:
     ``company_terms``: the file that ``truthgate lexicon build`` writes, or None to do without.
     ``on_demand``: whether a default pipeline is loaded when the first text of its language comes, which
     makes that one wait, instead of at the start; scoring processes do not count it in the answer's time.
+    ``timed``: whether an assessment tells when each part of it began and ended.
     """
 
     pipelines: tuple[tuple[str, str], ...] = ()
@@ -31,3 +32,4 @@ class ScorerOptions:
     prepared: Path | None = None
     prepared_megabytes: int = 500
     on_demand: bool = False
+    timed: bool = False

@@ -59,6 +59,7 @@ class Scorer:
         is no part of assessing.
         """
         self._profile = profile_named(profile)
+        self._timed = options.timed
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
         parser = _parser(options, self._lexicons, loading)
@@ -95,7 +96,7 @@ class Scorer:
         Raises NoText for half of a character in a text.
         """
         check_readable(exchange)
-        watch, before = Stopwatch(), self._preparation.use
+        watch, before = Stopwatch(running=self._timed), self._preparation.use
         with watch.part("language"):
             language = self._languages.of_exchange(exchange)
             context = tuple(passage for passage in exchange.context if passage.text.strip())

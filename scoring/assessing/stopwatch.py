@@ -1,18 +1,22 @@
-"""Notes how long the parts of judging an answer take."""
+"""The times that the parts of assessing an answer take."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter_ns, time_ns
 
 from scoring.values.assessment import Timing
 
 
 class Stopwatch:
-    """Takes the times of parts, in order, on a clock that starts as the system's and never goes back."""
+    """Takes the times of parts, in order, on a clock that starts as the system's and never goes back.
 
-    def __init__(self) -> None:
+    One that is not ``running`` takes none.
+    """
+
+    def __init__(self, *, running: bool = True) -> None:
+        self._running = running
         self._ahead = time_ns() - perf_counter_ns()
         self._taken: list[Timing] = []
 
@@ -21,9 +25,12 @@ class Stopwatch:
         """What has been taken so far."""
         return tuple(self._taken)
 
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def part(self, name: str) -> AbstractContextManager[None]:
         """Take the time of what is inside."""
+        return self._taking(name) if self._running else nullcontext()
+
+    @contextmanager
+    def _taking(self, name: str) -> Iterator[None]:
         began = perf_counter_ns()
         try:
             yield

@@ -94,7 +94,7 @@ class Intake:
 
     async def _settle(self, received: Received, deadline: Deadline) -> None:
         try:
-            with self._traces.stages.stage("decode"):
+            with self._traces.decoding():
                 answer = await self._processor.decode(received)
             verdict = await self._processor.verdict(answer, deadline)
             self._traces.judged(answer, verdict)

@@ -41,6 +41,7 @@ class AnswerTraces:
         self._group = settings.kafka.consumer_group
         self._client = client_id(settings.kafka)
         self._texts = settings.telemetry.texts
+        self._parts = settings.telemetry.parts
         self._tracer = tracing.tracer
         self._events = tracing.events
         self.stages = Stages(tracing.tracer, observe, tracing.add_finished)
@@ -71,6 +72,10 @@ class AnswerTraces:
         finally:
             detach(token)
             span.end()
+
+    def decoding(self) -> Stage:
+        """Time ``decode``, and show it where all parts are shown."""
+        return self.stages.stage("decode", shown=self._parts)
 
     def failed(self, error: Exception) -> None:
         """Say of the current answer why it goes to the dead letters."""

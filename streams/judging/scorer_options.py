@@ -28,7 +28,7 @@ def worker_options(settings: Settings) -> ScorerOptions:
     Commands that score a file keep nothing: they would leave a copy of the documents that nobody asked for.
     """
     scoring = settings.scoring
-    options = scorer_options(settings)
+    options = replace(scorer_options(settings), timed=settings.telemetry.parts)
     if not scoring.prepared_megabytes:
         return options
     prepared = scoring.prepared or settings.documents.store / PREPARED_NAME

@@ -41,6 +41,9 @@ class TelemetrySettings(Section):
         "0: none, whatever it says",
     )
     metrics_interval: Seconds = Field(15, description="how often metrics are exported by OTLP")
+    parts: bool = Field(
+        False, description="spans of decoding and of each part of scoring too: three times as many"
+    )
     texts: bool = Field(False, description="questions and answers in spans; off: no text leaves with them")
 
     @field_validator("otlp_headers")

@@ -58,11 +58,15 @@ class Stages:
         name: str,
         *,
         span: str | None = None,
+        shown: bool = True,
         kind: SpanKind = SpanKind.INTERNAL,
         attributes: Attributes | None = None,
     ) -> Stage:
-        """Time what is inside as the stage ``name``, and show it as a span of that name, or as ``span``."""
-        return Stage(self._tracer, span or name, kind, attributes, name, self._observe)
+        """Time what is inside as the stage ``name``, and show it as a span of that name, or as ``span``.
+
+        One that is not ``shown`` is only timed.
+        """
+        return Stage(self._tracer if shown else None, span or name, kind, attributes, name, self._observe)
 
     def part(self, name: str, attributes: Attributes | None = None) -> Stage:
         """Show what is inside as a span, a part of a stage."""

@@ -36,7 +36,6 @@ PARTS_OF_SCORING = {
     "refusal",
     "parse",
     *(f"features {group}" for group in ("terms", "wording", "structure", "error codes", "claims")),
-    "policy",
 }
 
 
@@ -179,7 +178,7 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
             scoring={"enabled": True},
             # Whether its index is there in time makes no difference here.
             retrieval={"enabled": True, "ready_before_complete": True, "time_limit": 1},
-            telemetry={"otlp_endpoint": collector.grpc},
+            telemetry={"otlp_endpoint": collector.grpc, "parts": True},
             translation=_translating(translator, tmp_path),
         )
         with Worker(settings, tmp_path) as worker:
@@ -231,7 +230,6 @@ async def test_over_http_with_texts_switched_on_hostile_headers_do_nothing_and_u
 
     (process,) = (span for span in collector.spans if span.parent_id == hexadecimal(asked)[1])
     assert set(children(collector.spans, process)) == {
-        "decode",
         "enrich",
         "score",
         f"send {topics.review}",

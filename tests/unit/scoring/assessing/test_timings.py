@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from scoring import Exchange, Passage, Scorer
+from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.assessing.profile import profile_named
 from scoring.assessing.stopwatch import Stopwatch
 
 GUIDE = Passage("leave", "1. Open the **Leave** tab of the employee.\n2. Click **Save**.")
-SCORER = Scorer()
+SCORER = Scorer(options=ScorerOptions(timed=True))
 
 
 def test_every_part_of_a_scored_answer_is_timed_once_and_in_order():
@@ -38,6 +38,10 @@ def test_timings_take_no_part_in_comparing_and_come_over_a_pipe():
     judgement = SCORER.assess(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
     assert judgement == replace(judgement, timings=())
     assert pickle.loads(pickle.dumps(judgement)).timings == judgement.timings
+
+
+def test_nothing_is_timed_unless_asked_for():
+    assert Scorer().assess(Exchange("How?", "So.", (GUIDE,), "en")).timings == ()
 
 
 def test_a_stopwatch_takes_the_time_of_what_fails_too():
