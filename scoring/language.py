@@ -12,6 +12,9 @@ from scoring.lexicon import Lexicon
 from scoring.text.prepared import words_of
 from scoring.values.types import Exchange
 
+#: A language that is not known, where a label must be a text (BCP 47); elsewhere it is None.
+UNDETERMINED = "und"
+
 # Beyond this more text does not change the outcome, it only costs time.
 _CHARACTERS = 2_000
 _OF_EACH = 1_000

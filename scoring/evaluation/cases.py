@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from scoring.language import UNDETERMINED
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 
@@ -54,7 +55,7 @@ class Case:
 class Group:
     """Which answers a table is about: of one language, one recognised message type, both, or all.
 
-    None means any; an answer whose language is not known belongs to the language ``unknown``.
+    None means any; an answer whose language is not known belongs to the language ``und``.
     """
 
     language: str | None = None
@@ -90,4 +91,4 @@ def groups(cases: Sequence[Case]) -> Iterator[Group]:
 
 
 def _language(case: Case) -> str:
-    return case.language or "unknown"
+    return case.language or UNDETERMINED

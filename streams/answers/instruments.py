@@ -8,6 +8,7 @@ from itertools import product
 from typing import Final
 
 from schemas.records import Verdict
+from scoring.language import UNDETERMINED
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 from streams.answers.context import ContextSource
@@ -55,7 +56,6 @@ FAILURES: Final = {
 
 #: Languages that are judged without any setting; others are shown when they come.
 _LANGUAGES = ("en", "nl")
-_UNKNOWN = "unknown"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STAGE_SECONDS = (0.0005, 0.001, 0.0025, *_SECONDS)
 _LATENCY_SECONDS = (*_SECONDS, 300, 1800)
@@ -98,7 +98,7 @@ class AnswerMetrics:
             _MESSAGE_TYPE,
             Label("language"),
             unit="{verdict}",
-            at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, _UNKNOWN))),
+            at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, UNDETERMINED))),
         )
         self._scores = instruments.histogram(
             "truthgate.score",
@@ -186,7 +186,7 @@ class AnswerMetrics:
 
     def count_verdict(self, verdict: Verdict, received_at: float | None = None) -> None:
         """Count a verdict that is acknowledged now; ``received_at`` is its answer's time, since 1970."""
-        self._verdicts.add(verdict.decision, verdict.message_type, verdict.language or _UNKNOWN)
+        self._verdicts.add(verdict.decision, verdict.message_type, verdict.language or UNDETERMINED)
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:
             self._degraded.add(code)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.records import RateWindow
-from streams.pages.views import ALL, UNDETERMINED, Point, WindowChoice
+from scoring.language import UNDETERMINED
+from streams.pages.views import ALL, Point, WindowChoice
 from streams.rates.outcome import milliseconds
 from streams.rates.tally import Tally
 

@@ -10,8 +10,6 @@ from typing import Literal
 
 ALL = "all"
 """The series of all message types together."""
-UNDETERMINED = "und"
-"""The language of answers whose language is not known (ISO 639-2)."""
 
 SourceState = Literal["off", "starting", "reading", "live", "failed"]
 

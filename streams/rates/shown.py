@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from scoring.language import UNDETERMINED
 from streams.rates.instruments import ShownAlert, ShownRate
 from streams.rates.snapshot import ClosedWindow
 from streams.rates.thresholds import ThresholdState
 from streams.rates.windows import WindowSpec
 
-_UNKNOWN = "unknown"
 _ALL = "all"
 _MS = 1_000
 
@@ -21,7 +21,7 @@ def shown_rates(closed: Iterable[ClosedWindow]) -> Iterator[ShownRate]:
             low, high = tally.bounds
             yield ShownRate(
                 message_type=group.message_type,
-                language=group.language or _UNKNOWN,
+                language=group.language or UNDETERMINED,
                 window=window.spec.label,
                 rate=tally.rate or 0.0,
                 lower_bound=low,

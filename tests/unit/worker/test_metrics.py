@@ -85,7 +85,7 @@ def test_a_verdict_is_counted_by_all_that_it_says() -> None:
     metrics.answers.count_verdict(replace(VERDICT, score=None, language=None, degraded=()), time.time() + 60)
     counted = {"decision": "blocked", "message_type": "binary"}
     assert shown(metrics, "truthgate_verdicts_total", language="nl", **counted) == 1
-    assert shown(metrics, "truthgate_verdicts_total", language="unknown", **counted) == 1
+    assert shown(metrics, "truthgate_verdicts_total", language="und", **counted) == 1
     assert shown(metrics, "truthgate_contexts_total", source="by_id") == 2
     assert shown(metrics, "truthgate_degraded_total", code="documents_stale") == 1
     assert shown(metrics, "truthgate_score_bucket", message_type="binary", le="1.5") == 1
