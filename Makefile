@@ -65,4 +65,4 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --group dev -o requirements/dev.txt
 
 clean: ## remove what was made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

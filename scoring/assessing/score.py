@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,8 @@ def truthfulness(values: Sequence[FeatureValue], *, quotation_decides: bool = Tr
             return Score(LOWEST, reason)
     if quotation_decides and _has_evidence(values, VERBATIM_GUIDE):
         return Score(HIGHEST, Reason.VERBATIM_GUIDE)
-    return Score(LOWEST + (HIGHEST - LOWEST) * sum(applicable) / len(applicable))
+    # fsum, since sum adds floats in another way from Python 3.12 on.
+    return Score(LOWEST + (HIGHEST - LOWEST) * math.fsum(applicable) / len(applicable))
 
 
 def _has_evidence(values: Sequence[FeatureValue], kind: str) -> bool:

@@ -37,12 +37,12 @@ class Asked:
 
 
 def aligned(claim: Claim, document: Known, least: float) -> Iterator[Aligned]:
-    """Yield the clauses of a document that are at least ``least`` alike to ``claim``.
+    """Yield the clauses of a document that are at least ``least`` alike to ``claim``, in order.
 
     Likeness is the harmonic mean of the shares of either one's content that the other has, by weight.
     """
     covered, shared, total = _overlaps(claim.content, document)
-    for index, weight in covered.items():
+    for index, weight in sorted(covered.items()):
         # The mean of two shares is below twice the lesser one.
         own = weight / total
         if 2 * own / (1 + own) < least:
@@ -55,7 +55,7 @@ def aligned(claim: Claim, document: Known, least: float) -> Iterator[Aligned]:
 
 
 def coverage(question: frozenset[str], document: Known) -> Iterator[Asked]:
-    """Yield the sentences of a document that share a word with the question."""
+    """Yield the sentences of a document that share a word with the question, in order."""
     shared: defaultdict[int, set[str]] = defaultdict(set)
     covered: defaultdict[int, float] = defaultdict(float)
     words = sorted(question)[:_MOST_WORDS]
@@ -69,7 +69,7 @@ def coverage(question: frozenset[str], document: Known) -> Iterator[Asked]:
             covered[place] += weight
         for place, other in found:
             shared[place].add(other)
-    for place, weight in covered.items():
+    for place, weight in sorted(covered.items()):
         sentence = document.sentences[place]
         asked = document.weights(shared[place]) / document.weights(sentence.content)
         yield Asked(sentence, weight / total, asked, frozenset(shared[place]))
@@ -80,7 +80,8 @@ def _overlaps(words: Iterable[str], document: Known) -> tuple[dict[int, float], 
     covered: defaultdict[int, float] = defaultdict(float)
     shared: defaultdict[int, set[str]] = defaultdict(set)
     total = 0.0
-    for word in words:
+    # Sorted, or the last digits of the sums would be others in every process.
+    for word in sorted(words):
         alike = document.like(word)
         weight = _weight(word, alike, document)
         total += weight

@@ -42,8 +42,8 @@ class Known:
         return math.log(1 + len(self.claims) / (len(self.places.get(word, ())) + 0.5))
 
     def weights(self, words: Iterable[str]) -> float:
-        """Return what several words count together."""
-        return sum(map(self.weight, words))
+        """Return what several words count together, to the last digit the same in whatever order."""
+        return math.fsum(map(self.weight, words))
 
 
 def known(text: PreparedText) -> Known:

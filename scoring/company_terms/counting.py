@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 _SEPARATORS = re.compile(r"[\s()<>\[\]\"`]+")
 _ADDRESS_SIGNS = ("@", "://", "www.")
 # As scoring.text.prepared splits texts into words, so that a term is found again in an answer.
-_WORD = re.compile(r"[^\W_]++(?:['’][^\W_]++)*+")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # Longer ones are keys and encoded data, not words.
 _LONGEST_WORD = 60
 

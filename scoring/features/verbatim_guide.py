@@ -57,7 +57,7 @@ class VerbatimGuide:
         if not own:
             return FeatureValue(self.name, None)
         matches = [_best(guide, counts, material) for guide, counts in own]
-        value = sum(match.similarity for match in matches) / len(own)
+        value = math.fsum(match.similarity for match in matches) / len(own)
         return FeatureValue(self.name, min(value, 1.0), tuple(_evidence(material, matches)))
 
 
@@ -95,10 +95,10 @@ def _lemmas(text: PreparedText, step: Step) -> Counter[str]:
 
 def _similarity(own: list[Counter[str]], other: list[Counter[str]]) -> float:
     if len(own) == len(other):
-        return sum(map(cosine, own, other)) / len(own)
+        return math.fsum(map(cosine, own, other)) / len(own)
     nearest = [max(cosine(step, candidate) for candidate in other) for step in own]
     ratio = min(len(own), len(other)) / max(len(own), len(other))
-    return ratio * sum(nearest) / len(own)
+    return ratio * math.fsum(nearest) / len(own)
 
 
 def cosine(left: Counter[str], right: Counter[str]) -> float:

@@ -15,8 +15,8 @@ _LONGEST_GAP = 8
 _WORD = r"(?:\*?[^\W_]+(?:'[^\W_]+)*\*?|\*)"
 _SHAPE = re.compile(rf"\^{{0,2}}{_WORD}(?: {_WORD})*(?: \.\.\.(?: {_WORD})+){{0,2}}(?: \.\.\.)?")
 _ANY = "[^ ]*"
-# Possessive: a word is never read again from its middle.
-_GAP = rf"(?: (?!\^)[^ ]++){{0,{_LONGEST_GAP}}}"
+# A space follows wherever it is used, so a word that is given up is not looked at from its middle.
+_GAP = rf"(?: (?!\^)[^ ]+){{0,{_LONGEST_GAP}}}"
 
 
 class PhraseList:

@@ -14,8 +14,9 @@ _CLOSING_WORDS = 25
 _SIGNATURE_WORDS = 4
 # Start, end of what is said, end of the closing, end of the signature; the first two may be one.
 _SIGNED_BOUNDS = 2
-_SENTENCE_END = re.compile(r"[.!?]++(?=\s|$)|\n++")
-_GREETING_END = re.compile(r"[.!?,]++(?=\s|$)|\n++")
+# Only the last stop of a run, or a text of stops would be read anew from each of them.
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n+")
+_GREETING_END = re.compile(r"[.!?,](?=\s|$)|\n+")
 
 
 def content_span(text: str, lexicon: Lexicon) -> tuple[int, int]:

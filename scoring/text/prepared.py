@@ -15,8 +15,8 @@ from scoring.values.types import Segment
 
 T = TypeVar("T")
 
-# Possessive quantifiers: no text can make the search go back over what it has read.
-_WORD = re.compile(r"\d++(?:[.,:]\d++)++|[^\W_]++(?:['’][^\W_]++)*+")
+# Neighbouring quantifiers repeat what is disjoint, and nothing follows them: no text makes the search slow.
+_WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _CLAUSE_END = frozenset(".!?,;:\n—–(")
 
 

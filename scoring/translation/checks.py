@@ -11,10 +11,10 @@ from scoring.translation.errors import Fault
 
 Identify = Callable[[str], str | None]
 
-_NUMBER = re.compile(r"\d++(?:[.,:'’\u00a0\u202f]\d++)*+")
+_NUMBER = re.compile(r"\d+(?:[.,:'’\u00a0\u202f]\d+)*")
 _TIME = re.compile(r"([01]?\d|2[0-4])[.:h]([0-5]\d)")
 _NOT_DIGIT = re.compile(r"\D")
-_WORD = re.compile(r"[^\W\d_]++")
+_WORD = re.compile(r"[^\W\d_]+")
 # One such sign stands for what an alphabet needs some three letters for.
 _WIDE = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
 # Valid in JSON, but neither can be kept or sent on: no UTF-8 has a lone surrogate, and few take a NUL.

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 from scoring.values.types import Segment, TranslatedText
 
-# Every quantifier is bounded or possessive: no text makes a search go back over what it has read.
+# What two neighbouring quantifiers repeat is disjoint, and long runs come last: no text makes a search go
+# back over more than a few characters. A group that is repeated takes 170 bytes each time, so it is bounded.
 _OPENING = re.compile(
-    r"[ \t]{0,40}+(?:(?:>|[-+*•–](?=[ \t])|#{1,6}(?=[ \t])|\d{1,3}[.)](?=[ \t]))[ \t]{0,8}+)*+"
+    r"[ \t]{0,40}(?:(?:>|[-+*•–](?=[ \t])|#{1,6}(?=[ \t])|\d{1,3}[.)](?=[ \t]))[ \t]{0,8}){0,40}"
 )
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
-_CELL = re.compile(r"[^|]++")
-_SENTENCE_END = re.compile(r"[.!?…]{1,10}+[\"'”’»)\]*_]{0,6}+[ \t]++|[。！？]++")
-_OPENS_SENTENCE = re.compile(r"[\"'“‘«(\[*_¿¡]{0,6}+(?:\d|[^\W\d_])")
+_CELL = re.compile(r"[^|]+")
+_SENTENCE_END = re.compile(r"[.!?…]{1,10}[\"'”’»)\]*_]{0,6}[ \t]+|[。！？]+")
+_OPENS_SENTENCE = re.compile(r"[\"'“‘«(\[*_¿¡]{0,6}(?:\d|[^\W\d_])")
 _CLAUSE_END = re.compile(r"[,;:–—]?[ \t]")
 
 

@@ -218,3 +218,8 @@ def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
     guide = FeatureValue("verbatim_guide", 1.0, (Evidence("verbatim_guide", "x", 0, 1),))
     assert truthfulness([guide, values[0]]).value == 5
     assert truthfulness([guide, FeatureValue("components_defined", 0.9)]).value == 1
+
+
+def test_the_score_is_the_same_to_the_last_digit_however_a_python_adds_up():
+    values = [FeatureValue("a", 0.1), FeatureValue("b", 0.2), FeatureValue("c", 0.3)]
+    assert truthfulness(values).value == 1 + 4 * 0.6 / 3

@@ -1,8 +1,11 @@
 """What is read of a text: its clauses, whether they deny, its quantities and the answer's verdict."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.claims import known, numbers, quantities, question_of, sentences, verdict
+from scoring.claims.alignment import aligned, coverage
 from scoring.claims.quantities import Limit
 from tests.unit.scoring.scoring_support import prepared
 
@@ -155,3 +158,26 @@ def test_a_clause_whose_verbs_do_not_tell_what_is_done_is_elliptic():
 )
 def test_what_a_yes_means_is_unclear_where_the_question_denies_something(language, text, denies):
     assert (question_of(prepared(text, language)) is None) is denies
+
+
+HELP = (
+    "An invoice is sent. The invoice and its letter are paid. Who pays an invoice gets a letter, a mail. "
+    "A call costs money. Mails are sent by the office; the office pays for letters, mails and calls."
+)
+
+
+@given(st.randoms())
+def test_words_have_the_same_weight_to_the_last_digit_in_whatever_order(chance):
+    document = known(prepared(HELP))
+    words = sorted(document.places)
+    assert document.weights(chance.sample(words, len(words))) == document.weights(words)
+
+
+def test_clauses_and_sentences_that_fit_come_in_the_order_of_the_text():
+    document = known(prepared(HELP))
+    by_claim = [[m.claim.start for m in aligned(claim, document, 0.1)] for claim in document.claims]
+    assert any(len(starts) > 1 for starts in by_claim)
+    assert all(starts == sorted(starts) for starts in by_claim)
+    covered = [asked.sentence.span for asked in coverage(frozenset(document.places), document)]
+    assert len(covered) > 1
+    assert covered == sorted(covered)

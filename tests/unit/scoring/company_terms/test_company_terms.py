@@ -72,6 +72,15 @@ def test_numbers_addresses_and_single_letters_are_not_counted():
     assert dict(count_words(text)) == {"ask": 1, "or": 1, "us": 1, "by": 1, "at": 1}
 
 
+def test_quotes_are_no_part_of_a_word_and_apostrophes_are():
+    assert dict(count_words("'leave' and l'heure's 'payslip'")) == {
+        "leave": 1,
+        "and": 1,
+        "l'heure's": 1,
+        "payslip": 1,
+    }
+
+
 @given(st.text() | st.lists(WORDS).map(" ".join))
 def test_words_are_those_that_an_answer_is_split_into(text):
     split = {word.text for word in words_of(text)}

@@ -26,6 +26,7 @@ def content(text, language="en"):
         ("Hello", "en", ""),
         ("Click **Save**.", "en", "Click **Save**."),
         ("Hi, how do I save?", "en", "how do I save?"),
+        ("Hi!, Click **Save**... Good luck!?", "en", "Click **Save**..."),
         ("", "en", ""),
     ],
 )

@@ -16,6 +16,8 @@ EN, NL = LEXICONS["en"], LEXICONS["nl"]
         ("HR-medewerker's foto’s", ["hr", "medewerker's", "foto's"]),
         ("snake_case _it_", ["snake", "case", "it"]),
         ("één GEÏMPORTEERD", ["één", "geïmporteerd"]),
+        ("Of it 'overschreden' was, 1' 2", ["of", "it", "overschreden", "was", "1", "2"]),
+        ("1.5. 12, 3'4'", ["1.5", "12", "3'4"]),
         ("", []),
     ],
 )
@@ -30,6 +32,16 @@ def test_every_word_is_at_its_place(text):
         assert previous <= word.start < word.end <= len(text)
         assert text[word.start : word.end].casefold().replace("’", "'") == word.text
         previous = word.end
+
+
+@given(st.text(st.sampled_from("aé1'’.,: ")))
+def test_words_hold_every_letter_and_digit_and_signs_only_between_them(text):
+    covered = set()
+    for word in words_of(text):
+        assert word.text[0].isalnum()
+        assert word.text[-1].isalnum()
+        covered.update(range(word.start, word.end))
+    assert {place for place, character in enumerate(text) if character.isalnum()} <= covered
 
 
 @given(st.text())

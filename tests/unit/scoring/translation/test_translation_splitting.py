@@ -34,6 +34,9 @@ def shouted(text: str, longest: int = 1000) -> str:
         ("Doe dit:\n```\nkosten = 1\n```\nKlaar.", ["Doe dit:", "Klaar."]),
         ("请点击保存。然后关闭。", ["请点击保存。", "然后关闭。"]),
         ("404\n---\n \n", []),
+        ("2022 staat nog open.", ["2022 staat nog open."]),
+        ("- 12 dagen.\n1. 3 uur.", ["12 dagen.", "3 uur."]),
+        ("#7 is open, **let op**", ["#7 is open, **let op**"]),
         ("", []),
     ],
 )
@@ -65,6 +68,13 @@ def test_pieces_are_in_order_short_and_not_blank(text: str, longest: int) -> Non
         assert sentence == sentence.strip()
         assert any(map(str.isalpha, sentence))
         end = piece.end
+
+
+@given(
+    st.sampled_from(["", "- ", "1. ", "> - ", "## "]), st.from_regex(r"[0-9#>*.-]{0,4}[a-z]+", fullmatch=True)
+)
+def test_only_whole_list_marks_are_left_out_of_a_sentence(marks: str, rest: str) -> None:
+    assert sentences(marks + rest) == [rest.lstrip(">")]
 
 
 @given(TEXTS, st.data())
