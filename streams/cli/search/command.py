@@ -14,7 +14,7 @@ import typer
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from scoring.lexicon import load_lexicons
-from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, read
@@ -116,7 +116,7 @@ async def _found(retriever: Retriever, language: str | None, line: Line) -> Outc
     try:
         return question, await retriever.retrieve(question.question, code, _SEARCH_SECONDS)
     except RetrievalUnavailable as error:
-        raise CommandFailed(f"the documents cannot be searched: {error}") from error
+        raise CommandFailed(f"the documents cannot be searched: {error}", ExitCode.UNREACHABLE) from error
 
 
 def _show(complaints: Complaints, show: Show, outcome: Outcome, highlighter: Highlighter) -> None:
