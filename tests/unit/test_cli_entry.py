@@ -74,6 +74,8 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["publish-documents"], "nothing to do"),
         (["publish-documents", "."], "needs --language"),
         (["publish-documents", "ANSWERS", "--language", "nl"], "--language is for a folder"),
+        (["publish-documents", "--delete", "\udcff"], "--delete needs the id of a document"),
+        (["search", "\udcff", "--documents", "ANSWERS"], "QUESTION is not UTF-8"),
         (["tail", "--decision", "maybe"], "maybe"),
         (["tail", "--limit", "0"], "--limit"),
         (["dead-letters", "replay", "--at", "zero"], "PARTITION:OFFSET"),

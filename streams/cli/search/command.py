@@ -14,6 +14,7 @@ import typer
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from scoring.lexicon import load_lexicons
+from scoring.readable import is_text
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
@@ -73,6 +74,8 @@ def search(
         raise WrongUsage("give a QUESTION, or a file of them with --questions")
     if question is not None and not question.strip():
         raise WrongUsage("the QUESTION is empty")
+    if question is not None and not is_text(question):
+        raise WrongUsage("the QUESTION is not UTF-8")
     settings = _chosen(load_settings(config), passages)
     asked, about = Complaints(str(questions)), Complaints(str(documents))
     with progress("reading documents", count(documents)) as bar:
