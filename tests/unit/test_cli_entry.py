@@ -20,6 +20,7 @@ from streams.errors import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailur
 from streams.kafka import ServiceUnreachable
 from streams.settings import WrongSettings
 from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
+from tests.support.ports import NOBODY
 
 COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
 LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
@@ -95,7 +96,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert part in shown.err
 
 
-UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": "127.0.0.1:1", "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
+UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
 
 
 def assert_one_line_names_the_broker(complaint: str) -> None:
-    assert "127.0.0.1:1" in complaint
+    assert NOBODY in complaint
     assert complaint.count("\n") == 1
 
 

@@ -17,6 +17,7 @@ from streams.cli.search.command import _found as find
 from streams.cli.search.questions import Question
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
 from tests.support.commands import truthgate_here
+from tests.support.ports import NOBODY
 
 HOSTILE = "Press **Save** \x1b[2J and \u202eevas\u202c then \x07 wait."
 DOCUMENTS = [
@@ -168,7 +169,7 @@ def test_either_a_question_or_a_file_of_them_is_asked_for(
         (
             {
                 "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",
-                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": "http://127.0.0.1:9",
+                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": f"http://{NOBODY}",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
                 "TRUTHGATE_RETRIEVAL__FLOOR": "0.5",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_ATTEMPTS": "1",

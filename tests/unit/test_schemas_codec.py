@@ -24,10 +24,11 @@ from schemas.binary import read_values, write_record
 from schemas.catalogue import current, read_schema
 from schemas.codec import MAX_REFUSALS
 from schemas.validation import from_plain
+from tests.support.ports import NOBODY
 from tests.support.record_strategies import ANSWER, records
 
 CODEC = Codec()
-REGISTRY = "http://127.0.0.1:1"  # where nothing answers
+REGISTRY = f"http://{NOBODY}"
 BATCH = 500  # records that are read at once
 JSON_CODEC = Codec(json_input=True)
 
