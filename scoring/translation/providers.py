@@ -18,7 +18,7 @@ _NO_ACCESS = frozenset({401, 402, 403, 407, 456})  # 456 is DeepL's "quota excee
 
 #: In this order: requests' errors are of several kinds at once.
 _FAULTS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Fault], ...] = (
-    ((TooSlow, requests.Timeout, urllib3.exceptions.TimeoutError), Fault.TIMEOUT),
+    ((TooSlow, requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError), Fault.TIMEOUT),
     (requests.JSONDecodeError, Fault.SERVER_ERROR),
     ((requests.RequestException, urllib3.exceptions.HTTPError, OSError), Fault.UNREACHABLE),
     (TranslationNotFound, Fault.EMPTY),

@@ -1,4 +1,4 @@
-"""Refuses what is no text."""
+"""The rule for what is text, and its refusal of what is not."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ class NoText(ValueError):
     """A text holds half of a character (a lone surrogate); the message names the text and quotes nothing."""
 
 
+def is_text(text: str) -> bool:
+    """Say whether all characters are whole: half of one (a lone surrogate) cannot be encoded."""
+    return not _HALF.search(text)
+
+
 def check_readable(exchange: Exchange) -> None:
     """Raise NoText where a text of the exchange cannot be encoded, and so not be parsed either."""
     for name, text in _texts(exchange):
-        if _HALF.search(text):
+        if not is_text(text):
             raise NoText(f"the {name} holds half of a character (a lone surrogate)")
 
 

@@ -199,7 +199,8 @@ async def _retrieved(
         # The retriever keeps its time by itself; nobody waits for one that does not.
         async with asyncio.timeout(seconds):
             found = await retriever.retrieve(answer.question, stated_language(answer.language), seconds)
-    except (RetrievalUnavailable, OSError):  # an index that cannot be read is no reason to end the worker
+    # Neither a search without end nor an index that cannot be read is a reason to end the worker.
+    except (RetrievalUnavailable, TimeoutError, OSError):
         return _with_staleness(ResolvedContext((), degraded=(Reason.RETRIEVAL_UNAVAILABLE,)), documents)
     documents_of = [
         documents.in_version(hit.document_id, hit.version, answer.produced_at) for hit in found.hits

@@ -75,7 +75,7 @@ def truthgate(
     Start with `truthgate demo`: it needs nothing but this package.
 
     Exit codes: 0 done, 1 some input was bad, 2 wrong usage or settings, 3 a service cannot be
-    reached, 130 interrupted.
+    reached, 70 the program itself is at fault, 130 interrupted.
     """
 
 
@@ -106,9 +106,8 @@ def run(arguments: Sequence[str]) -> int:
         say(str(error))
         return error.code
     except _EXPECTED as error:
-        message, code = _explained(error)
-        say(message)
-        return code
+        say(_message(error))
+        return _code(error)
 
 
 #: What commands raise for the person who runs them. Everything else is a defect: its traceback is wanted.
@@ -124,21 +123,31 @@ _EXPECTED = (
 )
 
 
-def _explained(error: BaseException) -> tuple[str, ExitCode]:
+def _message(error: BaseException) -> str:
     match error:
         case KeyboardInterrupt():
-            return "interrupted", ExitCode.INTERRUPTED
+            return "interrupted"
         case typer.TyperException():
             sentence = " ".join(error.format_message().split()).rstrip(".")
-            return f"{sentence} (see --help)", ExitCode.WRONG_USAGE
-        case CommandFailed():
-            return str(error), error.code
-        case WrongSettings():
-            return str(error), ExitCode.WRONG_USAGE
+            return f"{sentence} (see --help)"
         case KafkaError():
-            return f"Kafka does not do its part: {type(error).__name__}", ExitCode.UNREACHABLE
+            return f"Kafka does not do its part: {type(error).__name__}"
         case _:
-            return str(error), ExitCode.UNREACHABLE
+            return str(error)
+
+
+def _code(error: BaseException) -> ExitCode:
+    match error:
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED
+        case typer.TyperException() | WrongSettings():
+            return ExitCode.WRONG_USAGE
+        case CommandFailed():
+            return error.code
+        case InfrastructureFailure():
+            return ExitCode(error.exit_code)
+        case _:
+            return ExitCode.UNREACHABLE
 
 
 def _invoke(arguments: list[str]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
+
 
 class ExitCode(IntEnum):
     """What the shell learns. The last two follow the custom of 128 plus the signal's number."""
@@ -11,7 +13,8 @@ class ExitCode(IntEnum):
     DONE = 0
     BAD_INPUT = 1
     WRONG_USAGE = 2
-    UNREACHABLE = 3
+    UNREACHABLE = EXIT_UNREACHABLE
+    SOFTWARE = EXIT_SOFTWARE
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from schemas import KnowledgeDocument
+from scoring.values.readable import is_text
 from streams.cli.exits import WrongUsage
 from streams.cli.feed import feed
 from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_language
@@ -58,7 +59,7 @@ def _refuse_wrong_usage(source: Path | None, language: str | None, delete: list[
     if source is None and not delete:
         raise WrongUsage("nothing to do: name a FILE, a FOLDER or --delete ID")
     refuse_wrong_language(source, language)
-    if any(not document_id for document_id in delete or []):
+    if any(not document_id or not is_text(document_id) for document_id in delete or []):
         raise WrongUsage("--delete needs the id of a document")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from schemas import Codec, DecodeError, KnowledgeDocument
+from scoring.values.readable import is_text
 from streams.documents.versions import Change
 from streams.failures import BadAnswer, Stage
 from streams.kafka.received import Headers, Received
@@ -84,11 +85,8 @@ def _fault(document: KnowledgeDocument, document_id: str) -> str | None:
     if document.document_id != document_id:
         # Compaction and deletion go by the key; under another id the document could not be deleted.
         return "key_mismatch"
-    try:
-        "".join((document.language, document.title, document.text, document.url or "")).encode("utf-8")
-    except UnicodeEncodeError:
-        return "invalid_text"
-    return None
+    texts = (document.language, document.title, document.text, document.url or "")
+    return None if all(map(is_text, texts)) else "invalid_text"
 
 
 def _text(key: bytes | None) -> str | None:

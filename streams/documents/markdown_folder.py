@@ -11,6 +11,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from schemas import KnowledgeDocument
+from scoring.values.readable import is_text
 
 SUFFIX = ".md"
 
@@ -41,6 +42,8 @@ def read_markdown_folder(folder: Path, language: str) -> Iterator[KnowledgeDocum
 
 
 def _read(path: Path, document_id: str, language: str) -> KnowledgeDocument | BadFile:
+    if not is_text(document_id):
+        return BadFile(path, "its name is not UTF-8")
     try:
         text = path.read_bytes().decode("utf-8-sig")
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)

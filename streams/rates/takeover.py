@@ -38,7 +38,7 @@ async def take_over(
     begin = await _begin(settings, reader, seen, state, int(clock() * _MS))
     if begin.floor:
         log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
-    counting = Counting(settings, codec, seen.origins, begin, state, lates_in(records))
+    counting = Counting(settings, codec, seen.origins, begin, state, lates)
     async for batch in reader.replay(begin.since, begin.positions):
         await counting.replay(batch)
         if not goes_on():

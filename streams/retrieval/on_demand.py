@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from schemas import KnowledgeDocument
-from streams.failures import EXIT_UNREACHABLE, InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.retrieval.embedding import EmbeddingFailed
 from streams.retrieval.types import Retriever
 from streams.settings import Settings, WrongSettings
@@ -74,7 +74,7 @@ class OnDemandRetriever:
         except (OSError, RuntimeError, ValueError) as error:  # what LanceDB says all with, texts in it
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise InfrastructureFailure(
-                f"the documents cannot be indexed: {reason}", EXIT_UNREACHABLE
+                f"the documents cannot be indexed: {reason}", EXIT_SOFTWARE
             ) from error
 
     def _indexed(self, done: int, total: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
+from scoring.values.readable import is_text
 from streams.settings.base import WrongSettings, one_line
 from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
 from streams.settings.variables import DELIMITER, PREFIX, variable_name
@@ -18,6 +20,9 @@ from streams.settings.whole import Settings
 
 # Read by the embedded Kafka and by the tests, not by the settings.
 _OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
+
+# The SDK of OpenTelemetry reads these by itself, when the worker starts.
+_OPENTELEMETRY = "OTEL_"
 
 # Kubernetes describes every Service to every pod; a Service called truthgate gives these.
 _SERVICE_LINKS = re.compile(r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
@@ -33,6 +38,7 @@ def load_settings(config: Path | None = None) -> Settings:
     token = chosen_file.set(config)
     try:
         _refuse_unknown_variables(os.environ)
+        _refuse_what_is_no_text(os.environ)
         refuse_unreadable_file(config_file())
         return Settings()
     except ValidationError as error:
@@ -50,6 +56,21 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
             variable.upper().removeprefix(PREFIX), value
         ):
             raise WrongSettings(f"{variable} is not a setting of truthgate{_nearest(variable)}")
+
+
+def _refuse_what_is_no_text(environ: Mapping[str, str]) -> None:
+    # What is set goes into verdicts, names of clients and metrics: none of them could be written.
+    for variable, value in sorted(environ.items()):
+        if variable.upper().startswith((PREFIX, _OPENTELEMETRY)) and not is_text(_unescaped(value)):
+            raise WrongSettings(f"{variable} holds bytes that are no UTF-8, or half of a character")
+
+
+def _unescaped(value: str) -> str:
+    """Give the characters that a value has where it is read as JSON, else the value."""
+    try:
+        return json.dumps(json.loads(value), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _is_known(name: str, value: str) -> bool:

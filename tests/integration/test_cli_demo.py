@@ -122,6 +122,6 @@ def test_a_worker_that_dies_ends_the_demo_with_the_reason(tmp_path: Path) -> Non
         if process.cmdline()[-1] == "worker":
             os.kill(process.pid, signal.SIGKILL)
     demo.communicate(timeout=60)
-    assert demo.returncode == 1
+    assert demo.returncode == 70
     assert "the worker ended with exit code -9" in (tmp_path / "stderr").read_text()
     assert_nothing_is_left(tmp_path)

@@ -277,8 +277,10 @@ async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_new
     assert asked.returncode == 0
     assert f"2 dead letters sent to {topics.documents}" in asked.stderr
     assert asked.stderr.count("left alone, its document has a newer record by now") == 1
-    sent = await consume_all(settings.kafka, topics.documents)
-    assert sorted(record.value for record in sent[3:]) == [b"only", b"second"]
+    records = await consume_all(settings.kafka, topics.documents)
+    # Partitions are read in any order: the three bad ones are those that came first into theirs.
+    sent = [record.value for record in records if record.partition != 0 or record.offset > 2]
+    assert sorted(sent) == [b"only", b"second"]
     # By now each of them has a newer record; what was sent is remembered with all letters about it.
     again = truthgate("dead-letters", "replay", "--documents", environment=environment)
     assert "none sent" in again.stderr

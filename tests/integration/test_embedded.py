@@ -131,9 +131,9 @@ async def test_a_paused_broker_answers_again_when_resumed() -> None:
 
 def test_a_port_lost_to_another_process_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as other:
-        taken, *others = free_ports(3)
-        other.bind((LOOPBACK, taken))
+        other.bind((LOOPBACK, 0))
         other.listen()
+        taken, others = other.getsockname()[1], free_ports(2)
         choices = iter([[taken, *others]])
         monkeypatch.setattr(cluster, "free_ports", lambda count: next(choices, None) or free_ports(count))
         with EmbeddedKafka() as kafka:

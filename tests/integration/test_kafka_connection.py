@@ -14,7 +14,6 @@ from aiokafka.admin import NewTopic
 from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 
 from streams.embedded import EmbeddedKafka
-from streams.embedded.ports import free_ports
 from streams.kafka.clients import (
     CredentialsRefused,
     ServiceUnreachable,
@@ -26,6 +25,7 @@ from streams.kafka.clients import (
 )
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
+from tests.support.ports import NOBODY
 from tests.support.records import consume_count, eventually, produce
 from tests.support.secure import PASSWORD, USER, make_certificate, scram_over_tls, scram_user
 from tests.support.tcp_proxy import TcpProxy
@@ -125,14 +125,13 @@ async def test_the_wrong_protocol_is_named(secure: SecureCluster, protocol: str)
 async def test_nobody_there_is_one_line_at_once_and_nothing_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    address = f"127.0.0.1:{free_ports(1)[0]}"
-    settings = KafkaSettings(bootstrap_servers=address)
+    settings = KafkaSettings(bootstrap_servers=NOBODY)
     for opened in (open_producer(settings), open_consumer(settings, "answers"), open_admin(settings)):
         with pytest.raises(ServiceUnreachable) as caught:
             async with opened:
                 pytest.fail("it opened")
         assert str(caught.value) == (
-            f"Kafka at {address} (setting kafka.bootstrap_servers) "
+            f"Kafka at {NOBODY} (setting kafka.bootstrap_servers) "
             "cannot be reached with PLAINTEXT: connection refused"
         )
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -155,8 +154,7 @@ async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
 
 
 async def test_one_live_server_among_dead_ones_is_enough(settings: Settings, topics: Topics) -> None:
-    dead = ",".join(f"127.0.0.1:{port}" for port in free_ports(2))
-    servers = f"{dead},{settings.kafka.bootstrap_servers}"
+    servers = f"{NOBODY},{NOBODY},{settings.kafka.bootstrap_servers}"
     mixed = settings.kafka.model_copy(update={"bootstrap_servers": servers})
     await produce(mixed, topics.answers, [b"a record"])
     assert len(await consume_count(mixed, topics.answers, 1)) == 1

@@ -19,7 +19,7 @@ from streams.kafka.topics import Topics, create_topics, specifications
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import until_exact, with_rates
-from tests.support.records import eventually, produce
+from tests.support.records import Outgoing, eventually, produce
 from tests.support.workers import Worker, changed
 
 LEADS = "\ntruthgate_rates_leader 1"
@@ -96,3 +96,19 @@ async def test_answers_are_judged_while_rates_fail_and_are_counted_when_they_wor
         await _judge(counted, _answers(60, "working"))
         await until_exact(counted)
         assert await asyncio.to_thread(worker.terminate) == 0
+
+
+async def test_records_of_somebody_else_in_the_state_stop_no_rates(counted: Settings, tmp_path: Path) -> None:
+    foreign = [
+        Outgoing(b"nonsense", b"progress"),
+        Outgoing(b"1", b"a key of somebody else"),
+        Outgoing(b"no count", b'["late",60000,0,"instruction","nl"]'),
+        Outgoing(None, b"\xff"),
+    ]
+    await produce(counted.kafka, Topics(counted.kafka.topic_prefix).rates_state, foreign)
+    with Worker(counted, tmp_path) as worker:
+        await asyncio.to_thread(worker.wait_ready)
+        await _judge(counted, _answers(60, "foreign"))
+        await until_exact(counted)
+        assert '"state_unreadable"' in worker.log
+        assert "rates_failed" not in worker.log

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from aiohttp import web
 
 from schemas import ChatbotAnswer, Codec, DecodeError, HumanRating, RegistryUnreachable
 from schemas.catalogue import RECORD_TYPES, current
+from tests.support.ports import NOBODY
 from tests.support.small_registry import Handler, SmallRegistry
 
 ANSWER = ChatbotAnswer(
@@ -31,6 +31,7 @@ ANSWER = ChatbotAnswer(
     produced_at=datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
 )
 TIMEOUT = 1.0
+NOWHERE = f"http://{NOBODY}"
 DEADLINE = 5.0
 
 
@@ -121,7 +122,7 @@ async def test_a_value_has_the_magic_byte_the_id_and_the_same_data(registry: Run
 
 async def test_encoding_before_prepare_is_an_error_of_the_program() -> None:
     with pytest.raises(RuntimeError, match="prepare"):
-        Codec("http://127.0.0.1:1").encode(ANSWER)
+        Codec(NOWHERE).encode(ANSWER)
 
 
 async def test_single_object_values_are_still_read(registry: Running) -> None:
@@ -178,7 +179,7 @@ async def test_ids_that_no_registry_gives_are_refused_without_asking(registry: R
 
 async def test_made_up_ids_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schemas.codec.MAX_REFUSALS", 10)
-    codec = Codec("http://127.0.0.1:1")
+    codec = Codec(NOWHERE)
     for schema_id in range(2**31, 2**31 + 25):
         assert await refusal(codec, framed(schema_id)) == "unknown_schema_id"
     assert len(codec._refused) <= 10
@@ -332,10 +333,8 @@ async def test_what_is_known_is_read_while_the_registry_is_silent(registry: Runn
 
 
 async def test_no_registry_at_the_address_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
     with pytest.raises(RegistryUnreachable, match="ConnectError"):
-        await Codec(f"http://127.0.0.1:{port}", registry_timeout=TIMEOUT).prepare()
+        await Codec(NOWHERE, registry_timeout=TIMEOUT).prepare()
 
 
 async def test_a_schema_that_the_registry_does_not_take_is_told(registry: Running) -> None:

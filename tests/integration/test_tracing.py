@@ -19,6 +19,7 @@ from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_an
 from tests.support.libretranslate import LibreTranslate
 from tests.support.otlp import OtlpReceiver, ReceivedSpan, attributes, hanging_collector
 from tests.support.parallel_texts import ParallelTexts
+from tests.support.ports import NOBODY
 from tests.support.rates import with_rates
 from tests.support.records import Outgoing, eventually, produce
 from tests.support.retrieval import without_context
@@ -261,7 +262,7 @@ async def test_a_collector_that_hangs_or_refuses_changes_nothing(
 ) -> None:
     answers = sample_answers(60, "hang")
     with hanging_collector() as hanging:
-        for endpoint, share in ((hanging, answers[:30]), ("http://127.0.0.1:1", answers[30:])):
+        for endpoint, share in ((hanging, answers[:30]), (f"http://{NOBODY}", answers[30:])):
             settings = changed(only, telemetry={"otlp_endpoint": endpoint, "otlp_timeout": 1})
             with Worker(settings, tmp_path) as worker:
                 worker.wait_ready()

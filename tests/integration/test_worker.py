@@ -30,6 +30,7 @@ from streams.worker.reference import PAGE
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.otlp import OtlpReceiver, hanging_collector
+from tests.support.ports import NOBODY
 from tests.support.records import Outgoing, RawName, committed, eventually, produce
 from tests.support.retrieval import with_retrieval
 from tests.support.workers import Supervised, Worker, changed, environment
@@ -291,28 +292,26 @@ async def test_missing_topics_are_told_with_the_command_that_makes_them(quick: S
 
 
 async def test_a_broker_out_of_reach_is_told_within_the_connect_timeout(quick: Settings) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    lost = changed(quick, kafka={"bootstrap_servers": f"127.0.0.1:{port}", "connect_timeout": 2})
+    lost = changed(quick, kafka={"bootstrap_servers": NOBODY, "connect_timeout": 2})
     began = time.monotonic()
     code, output = _refusal(lost)
     assert time.monotonic() - began < 2 + 28  # beside the wait, Python and its imports on a busy machine
     assert code == EXIT_UNREACHABLE
     assert len(output.splitlines()) == 1
-    assert str(port) in output
+    assert NOBODY in output
 
 
 async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, output = _refusal(changed(quick, web={"host": "127.0.0.1", "port": port}))
+        code, output = _refusal(changed(quick, web={"port": port}))
     assert code == 2
     assert f"web.port {port}" in output
     assert len(output.splitlines()) == 1
 
 
 async def test_a_variable_that_opentelemetry_refuses_is_told(quick: Settings, topics: Topics) -> None:
-    exporting = changed(quick, telemetry={"otlp_endpoint": "http://127.0.0.1:1"})
+    exporting = changed(quick, telemetry={"otlp_endpoint": f"http://{NOBODY}"})
     code, output = _refusal(exporting, OTEL_EXPORTER_OTLP_TIMEOUT="abc")
     assert code == 2
     assert "OTEL_EXPORTER_OTLP_TIMEOUT" in output
@@ -331,8 +330,7 @@ async def test_a_documents_store_in_use_by_another_worker_is_told(
 ) -> None:
     with Worker(quick, tmp_path, "first") as worker:
         worker.wait_ready()
-        same = changed(quick, web={"host": "127.0.0.1", "port": 0}, documents={"store": tmp_path / "first"})
-        code, output = _refusal(same)
+        code, output = _refusal(changed(quick, documents={"store": tmp_path / "first"}))
         assert worker.running
     assert code == 2
     assert str(tmp_path / "first") in output

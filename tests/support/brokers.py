@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streams.embedded import EmbeddedKafka
+from streams.embedded.ports import LOOPBACK
 from streams.settings import (
     DocumentSettings,
     KafkaSettings,
@@ -16,6 +17,7 @@ from streams.settings import (
     RetrievalSettings,
     Settings,
     TopicSettings,
+    WebSettings,
 )
 
 SERVERS_VARIABLE = "TRUTHGATE_TEST_BOOTSTRAP_SERVERS"
@@ -37,7 +39,7 @@ def unique_prefix() -> str:
 
 
 def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partitions: int = 3) -> Settings:
-    """Give settings with topics, consumer group and documents store of their own.
+    """Give settings with topics, consumer group, documents store and port of the pages of their own.
 
     Without retrieval, whose process takes seconds to start, and without rates: what is about one of them
     switches it on.
@@ -50,4 +52,5 @@ def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partiti
         documents=DocumentSettings(store=folder / "documents"),
         retrieval=RetrievalSettings(enabled=False),
         rates=RatesSettings(enabled=False),
+        web=WebSettings(host=LOOPBACK, port=0),
     )

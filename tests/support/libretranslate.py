@@ -1,7 +1,7 @@
 """A server that speaks LibreTranslate's protocol and knows the translations of parallel texts.
 
 It can be slow, fail in every way that a server fails, and answer with nonsense. By hand:
-``python -m tests.support.libretranslate --port 5000``.
+``python -m tests.support.libretranslate``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from tests.support.parallel_texts import ParallelTexts
+from tests.support.ports import hold_port, port_of
 
 # What the server can do in the place of translating.
 NONSENSE = {
@@ -81,6 +82,7 @@ class LibreTranslate:
     asked: list[Asked] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     _server: ThreadingHTTPServer | None = None
+    _held: socket.socket | None = None
     _failing: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -92,6 +94,8 @@ class LibreTranslate:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+        if self._held:
+            self._held.close()
 
     @property
     def url(self) -> str:
@@ -100,8 +104,10 @@ class LibreTranslate:
 
     def start(self) -> None:
         """Listen, on the port it had before if there was one."""
+        if not self.port:
+            self._held = hold_port()
+            self.port = port_of(self._held)
         self._server = _Server(("127.0.0.1", self.port), _handler(self))
-        self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
@@ -257,7 +263,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--port", type=int, default=0, help="any free one unless given")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument(
         "--parallel",

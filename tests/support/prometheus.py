@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -13,13 +14,15 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from streams.embedded.ports import LOOPBACK, free_ports
+from streams.embedded.ports import LOOPBACK
 from tests.support.debian import debian_tool
 
 INTERVAL_SECONDS = 0.5
 _START_SECONDS = 60.0
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.1
+#: Where it listens is known when it does: no port is chosen for it that another process may take before.
+_LISTENS = re.compile(r'msg="Listening on" address=[\d.]+:(\d+)')
 
 
 class Prometheus:
@@ -35,7 +38,7 @@ class Prometheus:
         self._folder = folder
         self._target = target
         self._rules = rules
-        self._port = free_ports(1)[0]
+        self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._started = time.time()
 
@@ -47,7 +50,7 @@ class Prometheus:
                     debian_tool("prometheus"),
                     f"--config.file={self._folder / 'prometheus.yml'}",
                     f"--storage.tsdb.path={self._folder / 'data'}",
-                    f"--web.listen-address={LOOPBACK}:{self._port}",
+                    f"--web.listen-address={LOOPBACK}:0",
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -118,11 +121,16 @@ class Prometheus:
         while not self._is_ready():
             assert self._process is not None
             if self._process.poll() is not None or time.monotonic() > end:
-                log = (self._folder / "prometheus.log").read_text("utf-8", "replace")
-                raise AssertionError(f"Prometheus is not ready; its log ends:\n{log[-3000:]}")
+                raise AssertionError(f"Prometheus is not ready; its log ends:\n{self._log()[-3000:]}")
             time.sleep(_POLL_SECONDS)
 
+    def _log(self) -> str:
+        return (self._folder / "prometheus.log").read_text("utf-8", "replace")
+
     def _is_ready(self) -> bool:
+        if not (told := _LISTENS.search(self._log())):
+            return False
+        self._port = int(told[1])
         try:
             with urlopen(f"http://{LOOPBACK}:{self._port}/-/ready", timeout=2) as response:
                 return bool(response.status == 200)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from streams.embedded.ports import LOOPBACK, free_ports
+from streams.embedded.ports import LOOPBACK
+from tests.support.ports import hold_port, port_of
 
 _CHUNK = 16 * 1024
 _CHUNKS_ON_THEIR_WAY = 256
@@ -43,7 +44,8 @@ class TcpProxy:
         self._conditions = Conditions()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="tcp-proxy", daemon=True)
-        self._address = (LOOPBACK, free_ports(1)[0])
+        self._held = hold_port()  # refusing, it still comes back where it was
+        self._address = (LOOPBACK, port_of(self._held))
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -91,6 +93,7 @@ class TcpProxy:
         traceback: TracebackType | None,
     ) -> None:
         self._call(self._refuse())
+        self._held.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CALL_SECONDS)
         self._loop.close()

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 from pydantic import BaseModel
 
-from streams.settings import Settings
+from streams.settings import Settings, WebSettings
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 90.0
@@ -26,7 +26,11 @@ _POLL_SECONDS = 0.05
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Give the environment of a worker process with these settings, and nothing of this process's own."""
+    """Give the environment of a worker process with these settings, and nothing of this process's own.
+
+    AssertionError where it would serve its pages on the port of every other truthgate of this machine.
+    """
+    assert settings.web.port != WebSettings().port, "a test's worker has any free port: web.port 0"
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return keep | dict(_variables("TRUTHGATE", settings.model_dump(mode="json", exclude_defaults=True)))
 

@@ -183,7 +183,9 @@ def _reporting(folder: Path) -> Iterator[None]:
     except FetchFailed as error:
         raise CommandFailed(str(error), ExitCode.UNREACHABLE) from error
     except EmbeddedKafkaError as error:
-        raise CommandFailed(str(error)) from error
+        raise CommandFailed(str(error), ExitCode.SOFTWARE) from error
     except DemoFailed as error:
         sys.stderr.write(error.log_tail + "\n")
-        raise CommandFailed(f"{error}; the whole log is {folder / 'worker.log'}") from error
+        raise CommandFailed(
+            f"{error}; the whole log is {folder / 'worker.log'}", ExitCode.SOFTWARE
+        ) from error

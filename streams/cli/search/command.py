@@ -14,7 +14,8 @@ import typer
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from scoring.lexicon import load_lexicons
-from streams.cli.exits import CommandFailed, WrongUsage
+from scoring.values.readable import is_text
+from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, read
@@ -73,6 +74,8 @@ def search(
         raise WrongUsage("give a QUESTION, or a file of them with --questions")
     if question is not None and not question.strip():
         raise WrongUsage("the QUESTION is empty")
+    if question is not None and not is_text(question):
+        raise WrongUsage("the QUESTION is not UTF-8")
     settings = _chosen(load_settings(config), passages)
     asked, about = Complaints(str(questions)), Complaints(str(documents))
     with progress("reading documents", count(documents)) as bar:
@@ -116,7 +119,7 @@ async def _found(retriever: Retriever, language: str | None, line: Line) -> Outc
     try:
         return question, await retriever.retrieve(question.question, code, _SEARCH_SECONDS)
     except RetrievalUnavailable as error:
-        raise CommandFailed(f"the documents cannot be searched: {error}") from error
+        raise CommandFailed(f"the documents cannot be searched: {error}", ExitCode.UNREACHABLE) from error
 
 
 def _show(complaints: Complaints, show: Show, outcome: Outcome, highlighter: Highlighter) -> None:

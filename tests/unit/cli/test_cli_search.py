@@ -12,7 +12,12 @@ from unittest.mock import patch
 import pytest
 
 from streams.cli.entry import run
+from streams.cli.exits import CommandFailed
+from streams.cli.search.command import _found as find
+from streams.cli.search.questions import Question
+from streams.retrieval.types import RetrievalUnavailable, Retrieved
 from tests.support.commands import truthgate_here
+from tests.support.ports import NOBODY
 
 HOSTILE = "Press **Save** \x1b[2J and \u202eevas\u202c then \x07 wait."
 DOCUMENTS = [
@@ -160,11 +165,11 @@ def test_either_a_question_or_a_file_of_them_is_asked_for(
 @pytest.mark.parametrize(
     ("environment", "code", "complaint"),
     [
-        ({"XDG_CACHE_HOME": "/dev/null"}, 3, "the documents cannot be indexed: Not a directory"),
+        ({"XDG_CACHE_HOME": "/dev/null"}, 70, "the documents cannot be indexed: Not a directory"),
         (
             {
                 "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",
-                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": "http://127.0.0.1:9",
+                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": f"http://{NOBODY}",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
                 "TRUTHGATE_RETRIEVAL__FLOOR": "0.5",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_ATTEMPTS": "1",
@@ -189,6 +194,16 @@ def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
     arguments = ("search", QUESTION) if name == "search" else ("score", answers)
     done = command(*arguments, "--documents", documents, **environment)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", f"truthgate: {complaint}\n")
+
+
+async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lacks_a_service() -> None:
+    class Failing:
+        async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+            raise RetrievalUnavailable("index_failed")
+
+    with pytest.raises(CommandFailed, match="cannot be searched: index_failed") as caught:
+        await find(Failing(), None, (1, Question(QUESTION)))
+    assert caught.value.code == 3
 
 
 def test_answers_without_context_are_scored_against_what_is_retrieved(

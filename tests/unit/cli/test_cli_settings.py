@@ -303,3 +303,32 @@ def test_a_file_of_bytes_is_refused_as_not_toml(tmp_path: Path) -> None:
     config = tmp_path / "bytes.toml"
     config.write_bytes(b"\xff\xfe\x00")
     assert "is not TOML" in complaint(config)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("TRUTHGATE_POLICY__VERSION", "\udcff"),  # what Python makes of the byte FF
+        ("TRUTHGATE_KAFKA__GROUP_INSTANCE_ID", "worker-\udcff"),
+        ("TRUTHGATE_KAFKA__SASL_PASSWORD", "\udcff"),
+        ("TRUTHGATE_SCORING__LEXICONS", "/tmp/\udcff"),
+        ("TRUTHGATE_SCORING__PIPELINES", '{"nl": "\\ud800"}'),
+        ("TRUTHGATE_POLICY", '{"version": "\\ud800"}'),
+        ("OTEL_SERVICE_NAME", "\udcff"),
+    ],
+)
+def test_a_variable_that_is_no_text_is_refused_before_answers_fail_of_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """Verdicts name the policy, clients the worker, metrics the service: no such record could be written."""
+    monkeypatch.setenv(variable, value)
+    assert complaint() == f"{variable} holds bytes that are no UTF-8, or half of a character"
+
+
+def test_characters_beyond_the_first_plane_are_text_however_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRUTHGATE_POLICY__VERSION", "\U0001f600")
+    monkeypatch.setenv("TRUTHGATE_SCORING__PIPELINES", '{"nl": "\\ud83d\\ude00"}')
+    settings = load_settings()
+    assert (settings.policy.version, settings.scoring.pipelines["nl"]) == ("\U0001f600", "\U0001f600")

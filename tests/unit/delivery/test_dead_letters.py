@@ -86,3 +86,12 @@ def test_original_headers_are_kept_in_order_whatever_they_hold(
     letter = bury(Received("answers", 0, 0, b"k", b"v", (*own, *hostile)), ERROR, NOW)
     assert list(letter.headers[: len(own)]) == own
     assert [key for key, _ in letter.headers if key == "dlq.stage"] == ["dlq.stage"]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\udcff\udcfe", "before \udfff after", "\ud83d" * 5_000])
+def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: str) -> None:
+    error = BadAnswer(Stage.SCORE, f"Class{text}", text)
+    headers = dict(bury(Received("answers", 0, 0, b"k", b"v"), error, NOW).headers)
+    assert headers["dlq.error.message"].decode() == text[:1000].encode(errors="backslashreplace").decode()
+    assert "\\ud" in headers["dlq.error.class"].decode()
+    assert headers["dlq.stage"] == b"score"

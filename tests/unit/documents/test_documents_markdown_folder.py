@@ -78,3 +78,11 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     assert isinstance(next(found), KnowledgeDocument)
     write(tmp_path, "b.md", "")
     assert isinstance(next(found), BadFile)
+
+
+def test_a_file_whose_name_is_no_utf_8_is_named_and_left_out(tmp_path: Path) -> None:
+    """No record could carry an id that is made of it."""
+    write(tmp_path, "\udcff/page.md", "# One\n\nText.")
+    write(tmp_path, "page\udcff.md", "# Two\n\nText.")
+    found = list(read_markdown_folder(tmp_path, "nl"))
+    assert [getattr(each, "reason", None) for each in found] == ["its name is not UTF-8"] * 2

@@ -1,11 +1,12 @@
 """The properties of an embedded broker fit the number of brokers and its listeners."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
-from streams.embedded import EmbeddedKafka
-from streams.embedded.ports import free_ports, is_free
+from streams.embedded import EmbeddedKafka, ports
+from streams.embedded.ports import LOOPBACK, free_ports, is_free
 from streams.embedded.properties import BrokerPorts, ClusterPlan, render, server_properties
 
 FOLDER = Path("data")
@@ -46,10 +47,18 @@ def test_given_properties_win() -> None:
     assert "auto.create.topics.enable=true\n" in render(server_properties(plan, 0, FOLDER))
 
 
-def test_free_ports_differ_and_are_below_those_of_outgoing_connections() -> None:
-    ports = free_ports(20)
-    assert len(set(ports)) == 20
-    assert all(is_free(port) and port < 32_768 for port in ports)
+def test_free_ports_differ_and_are_below_those_of_outgoing_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ports, "is_free", lambda port: port % 2 == 0)
+    found = free_ports(20)
+    assert len(set(found)) == 20
+    assert all(port % 2 == 0 and port < 32_768 for port in found)
+
+
+def test_a_port_where_somebody_listens_is_not_free() -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        assert not is_free(taken.getsockname()[1])
 
 
 @pytest.mark.parametrize(("brokers", "proxies"), [(0, []), (2, ["127.0.0.1:1"])])

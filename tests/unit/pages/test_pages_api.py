@@ -18,8 +18,9 @@ from streams.pages.live import LiveData
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
 from tests.support.clock import Clock
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
+from tests.support.ports import NOBODY
 
-NOWHERE = KafkaSettings(bootstrap_servers="127.0.0.1:9", connect_timeout=1)
+NOWHERE = KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1)
 ASSETS = ["/", "/page.css", "/page.js", "/icon.svg"]
 
 
@@ -156,7 +157,7 @@ async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(
             if source["state"] == "failed":
                 break
             await asyncio.sleep(0.05)
-    assert "127.0.0.1:9" in source["problem"]
+    assert NOBODY in source["problem"]
     async with whole.get("/healthz") as response:
         assert response.status == 200
 

@@ -6,9 +6,10 @@ from streams.pages.live import LiveData
 from streams.settings import KafkaSettings, RatesSettings, Settings
 from tests.support.clock import Clock
 from tests.support.pages import BEGIN, rate_window
+from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
-NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers="127.0.0.1:9", connect_timeout=0.2))
+NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=0.2))
 
 
 async def test_reading_begins_with_the_first_visit_and_ends_some_time_after_the_last() -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 
 from streams.rates.leader import RateLeader
 from streams.settings import KafkaSettings, Settings
 from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
+from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
-
-def _nowhere() -> Settings:
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    return Settings(kafka=KafkaSettings(bootstrap_servers=f"127.0.0.1:{port}", connect_timeout=1))
+NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1))
 
 
 def _failures(metrics: Metrics) -> float:
@@ -26,7 +22,7 @@ def _failures(metrics: Metrics) -> float:
 
 async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() -> None:
     metrics, stopping = Metrics(), asyncio.Event()
-    leader = RateLeader(_nowhere(), metrics.rates, Tracing(), lambda: True, stopping)
+    leader = RateLeader(NOWHERE, metrics.rates, Tracing(), lambda: True, stopping)
     task = asyncio.create_task(leader.run())
     await eventually(lambda: _failures(metrics) >= 2, "it tries again")
     assert _failures(metrics) < 5  # after 0.5 s and then 1 s
@@ -45,7 +41,7 @@ async def test_who_does_not_lead_does_nothing() -> None:
         asked += 1
         return False
 
-    leader = RateLeader(_nowhere(), metrics.rates, Tracing(), leads, stopping)
+    leader = RateLeader(NOWHERE, metrics.rates, Tracing(), leads, stopping)
     task = asyncio.create_task(leader.run())
     await eventually(lambda: asked > 2, "it looks whether it leads")
     stopping.set()

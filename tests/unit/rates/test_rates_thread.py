@@ -17,6 +17,7 @@ from streams.rates.thread import LoopThread, counting_aside
 from streams.settings import KafkaSettings, Settings
 from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
+from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
 _place: ContextVar[str] = ContextVar("_place")
@@ -105,7 +106,7 @@ async def test_a_worker_that_leads_counts_aside_until_it_stops() -> None:
         labels = {"error_type": "ServiceUnreachable"}
         return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
 
-    nowhere = Settings(kafka=KafkaSettings(bootstrap_servers="127.0.0.1:1", connect_timeout=1))
+    nowhere = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1))
     async with counting_aside(nowhere, metrics.rates, Tracing(), leads, stopping):
         await eventually(lambda: failures() >= 1, "it leads, and finds no broker")
         stopping.set()

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from streams.retrieval.embedding import EmbeddingFailed
 from streams.retrieval.embedding_http import EmbeddingsEndpoint
+from tests.support.ports import NOBODY
 
 SECRET = "a customer's text"
 
@@ -112,7 +113,7 @@ def test_a_server_that_is_silent_or_gone_is_a_failure(server: Server) -> None:
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_timeout$"):
         endpoint.embed_query("x")
     endpoint.close()
-    gone = EmbeddingsEndpoint("http://127.0.0.1:1/v1", "model-1", attempts=1)
+    gone = EmbeddingsEndpoint(f"http://{NOBODY}/v1", "model-1", attempts=1)
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreachable$"):
         gone.embed_query("x")
     gone.close()

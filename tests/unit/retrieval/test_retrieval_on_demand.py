@@ -12,7 +12,7 @@ from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.values.reasons import Reason
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers, offline_way
-from streams.failures import InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.judging.assessor import ScoringOff
 from streams.retrieval import files
 from streams.retrieval.embedding import EmbeddingFailed
@@ -80,16 +80,21 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "told"),
+    ("error", "kind", "told", "code"),
     [
-        (RuntimeError(SECRET), InfrastructureFailure, "RuntimeError"),
-        (ValueError(SECRET), InfrastructureFailure, "ValueError"),
-        (EmbeddingFailed("embeddings_unreachable"), InfrastructureFailure, "use: embeddings_unreachable"),
-        (EmbeddingFailed("embedder_not_installed"), WrongSettings, "retrieval.embedder use"),
+        (RuntimeError(SECRET), InfrastructureFailure, "RuntimeError", EXIT_SOFTWARE),
+        (ValueError(SECRET), InfrastructureFailure, "ValueError", EXIT_SOFTWARE),
+        (
+            EmbeddingFailed("embeddings_unreachable"),
+            InfrastructureFailure,
+            "use: embeddings_unreachable",
+            EXIT_UNREACHABLE,
+        ),
+        (EmbeddingFailed("embedder_not_installed"), WrongSettings, "retrieval.embedder use", None),
     ],
 )
 async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
-    building: Callable[..., Files], error: Exception, kind: type[Exception], told: str
+    building: Callable[..., Files], error: Exception, kind: type[Exception], told: str, code: int | None
 ) -> None:
     building(error)
     async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
@@ -98,6 +103,7 @@ async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
             await retrieval.opened()
     assert told in str(caught.value)
     assert SECRET not in str(caught.value)
+    assert getattr(caught.value, "exit_code", None) == code
 
 
 async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -> None:

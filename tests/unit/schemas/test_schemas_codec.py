@@ -6,10 +6,8 @@ import json
 import pickle
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from io import BytesIO
 
 import pytest
-from fastavro import schemaless_reader, schemaless_writer
 from hypothesis import given
 
 from schemas import (
@@ -20,17 +18,17 @@ from schemas import (
     KnowledgeDocument,
     Record,
     Verdict,
-    VerdictPassage,
     to_json,
 )
 from schemas.binary import read_values, write_record
-from schemas.catalogue import RecordSchema, current, read_schema, released
+from schemas.catalogue import current, read_schema
 from schemas.codec import MAX_REFUSALS
-from schemas.validation import adapter, from_plain
+from schemas.validation import from_plain
+from tests.support.ports import NOBODY
 from tests.support.record_strategies import ANSWER, records
 
 CODEC = Codec()
-REGISTRY = "http://127.0.0.1:1"  # where nothing answers
+REGISTRY = f"http://{NOBODY}"
 BATCH = 500  # records that are read at once
 JSON_CODEC = Codec(json_input=True)
 
@@ -196,29 +194,6 @@ def test_a_verdict_with_a_decision_of_tomorrow_is_read() -> None:
         scored_at=moment,
     )
     assert CODEC.decode(CODEC.encode(verdict), Verdict).decision == "ask_the_user"
-
-
-def test_a_verdict_of_the_first_release_is_read_and_one_of_today_is_read_by_its_readers() -> None:
-    today = Verdict(
-        verdict_id="v-1", answer_id="a-1", conversation_id="c-1", decision="review", reasons=("unsure",),
-        score=None, profile="paper", message_type="binary", language=None, translated=False, question="q",
-        answer="a", context_ids=("d-1",), features=(), policy_version="1", scorer_version="1", degraded=(),
-        produced_at=datetime(2026, 3, 2, tzinfo=UTC), scored_at=datetime(2026, 3, 2, tzinfo=UTC),
-        context_source="by_id", context=(VerdictPassage("d-1", "0123456789abcdef"),),
-    )  # fmt: skip
-    first = released(Verdict)[0]
-    values = adapter(Verdict).dump_python(today)
-    old = BytesIO()
-    schemaless_writer(old, first.parsed, {name: values[name] for name in _names(first)})
-    read = CODEC.decode(b"\xc3\x01" + first.fingerprint + old.getvalue(), Verdict)
-    assert read == replace(today, context_source="", context=())
-    new = BytesIO(CODEC.encode(today)[10:])
-    seen = schemaless_reader(new, current(Verdict).parsed, first.parsed)
-    assert set(seen) == set(_names(first))
-
-
-def _names(schema: RecordSchema) -> list[str]:
-    return [field["name"] for field in schema.parsed["fields"]]
 
 
 @pytest.mark.parametrize("url", ["registry:8081", "ftp://registry", "http://", "kafka"])

@@ -1,4 +1,4 @@
-"""The shipped schemas: readable, described, compatible with every release, equal to the records."""
+"""The shipped schemas: readable, described, checked for compatibility, equal to the records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from schemas import (
     VerdictFeature,
     VerdictPassage,
 )
-from schemas.catalogue import RECORD_TYPES, by_fingerprint, current, released
+from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
 from schemas.compatibility import incompatibilities
 from schemas.records import Record
 
@@ -109,19 +109,6 @@ def test_what_the_dataclass_may_leave_out_the_schema_may_too(record_type: type[R
         for field in dataclasses.fields(NESTED.get(record["name"], record_type)):
             required = field.default is field.default_factory is dataclasses.MISSING
             assert required or field.name in defaults
-
-
-@every_record
-def test_every_release_can_be_read_with_the_current_schema(record_type: type[Record]) -> None:
-    assert released(record_type), "the first release must be there"
-    for release in released(record_type):
-        assert incompatibilities(reader=current(record_type).text, writer=release.text) == ()
-
-
-@every_record
-def test_readers_of_the_last_release_can_read_what_we_write(record_type: type[Record]) -> None:
-    last = released(record_type)[-1]
-    assert incompatibilities(reader=last.text, writer=current(record_type).text) == ()
 
 
 def changed(record_type: type[Record], change: str) -> str:

@@ -15,6 +15,7 @@ from schemas.binary import write_record
 from schemas.catalogue import current, released
 from schemas.codec import CONFLUENT
 from schemas.outcome import VERDICT_OUTCOME, VerdictOutcome
+from tests.support.ports import NOBODY
 from tests.support.record_strategies import verdicts
 
 CODEC = Codec()
@@ -32,7 +33,7 @@ def test_it_has_the_values_of_the_whole_verdict(verdict: Verdict) -> None:
 
 @given(verdicts)
 def test_it_is_read_from_the_wire_format_of_a_registry_too(verdict: Verdict) -> None:
-    codec = Codec("http://127.0.0.1:1")  # where nothing answers
+    codec = Codec(f"http://{NOBODY}")
     codec._fetched[7] = current(Verdict)
     value = write_record(verdict, CONFLUENT + (7).to_bytes(4, "big"))
     assert codec.decode_part(value, VERDICT_OUTCOME) == _outcome(verdict)

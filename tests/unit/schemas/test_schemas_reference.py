@@ -19,13 +19,13 @@ from schemas.records import Record
 from schemas.validation import adapter, from_plain
 from tests.support.record_strategies import records
 
-JAVA_FINGERPRINTS: dict[type[Record], str] = {
-    ChatbotAnswer: "35ff25aa18262841",
-    HumanRating: "120e2e7bb7647196",
-    KnowledgeDocument: "21e6836ae92b7dd9",
-    RateAlert: "51a7893234c7bf9f",
-    RateWindow: "8d97c2dea36fb667",
-    Verdict: "cebbb5cccbb23393",
+JAVA_FINGERPRINTS: dict[type[Record], tuple[str, ...]] = {
+    ChatbotAnswer: ("35ff25aa18262841",),
+    HumanRating: ("120e2e7bb7647196",),
+    KnowledgeDocument: ("21e6836ae92b7dd9",),
+    RateAlert: ("51a7893234c7bf9f",),
+    RateWindow: ("8d97c2dea36fb667",),
+    Verdict: ("cebbb5cccbb23393", "0a3208db01e9d2d4"),
 }
 
 # avro types neither its classes' constructors nor its methods.
@@ -89,9 +89,13 @@ def _without_logical_types(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("record_type", RECORD_TYPES)
-def test_fingerprints_of_the_first_release_are_those_of_java(record_type: type[Record]) -> None:
-    """Computed with Java's SchemaNormalization.parsingFingerprint("CRC-64-AVRO", ...), Avro 1.12.0."""
-    assert released(record_type)[0].fingerprint.hex() == JAVA_FINGERPRINTS[record_type]
+def test_fingerprints_of_the_releases_are_those_of_java(record_type: type[Record]) -> None:
+    """Computed with Java's SchemaNormalization.parsingFingerprint("CRC-64-AVRO", ...), Avro 1.12.0.
+
+    So no release is changed afterwards either.
+    """
+    found = tuple(schema.fingerprint.hex() for schema in released(record_type))
+    assert found == JAVA_FINGERPRINTS[record_type]
 
 
 @pytest.mark.parametrize(

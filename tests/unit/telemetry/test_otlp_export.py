@@ -20,6 +20,7 @@ from streams.telemetry.otlp import Reported, span_exporter
 from streams.telemetry.refusals import refusals
 from streams.telemetry.tracing import Tracing, open_tracing
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
+from tests.support.ports import NOBODY
 
 #: How long an export to a collector that hangs takes; whoever waited for one would take longer.
 _EXPORT_SECONDS = 60
@@ -83,8 +84,8 @@ async def test_the_sdks_own_variables_count_for_what_is_left_open(
     ("telemetry", "variables"),
     [
         ({}, {}),
-        ({"otlp_endpoint": "http://localhost:1", "sampling_ratio": 0}, {}),
-        ({"otlp_endpoint": "http://localhost:1"}, {"OTEL_SDK_DISABLED": "true"}),
+        ({"otlp_endpoint": f"http://{NOBODY}", "sampling_ratio": 0}, {}),
+        ({"otlp_endpoint": f"http://{NOBODY}"}, {"OTEL_SDK_DISABLED": "true"}),
     ],
 )
 async def test_without_an_endpoint_or_a_share_nothing_is_traced(
@@ -115,7 +116,7 @@ async def test_a_collector_that_never_answers_delays_no_span_and_the_end_by_litt
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_a_collector_that_refuses_is_one_line(protocol: str, worker_log: pytest.LogCaptureFixture) -> None:
-    nowhere = TelemetrySettings(otlp_endpoint="http://127.0.0.1:1", otlp_protocol=protocol, otlp_timeout=0.1)
+    nowhere = TelemetrySettings(otlp_endpoint=f"http://{NOBODY}", otlp_protocol=protocol, otlp_timeout=0.1)
     exporter = span_exporter(nowhere)
     for _ in range(3):
         exporter.export(())
@@ -169,7 +170,7 @@ async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"):
-        async with open_tracing(_settings(otlp_endpoint="http://localhost:1")):
+        async with open_tracing(_settings(otlp_endpoint=f"http://{NOBODY}")):
             pass
 
 

@@ -319,8 +319,8 @@ def test_the_variables_of_the_sdk_count_where_the_settings_say_nothing_else(
 @pytest.mark.parametrize(
     ("endpoint", "variable", "value"),
     [
-        ("http://localhost:1", "OTEL_EXPORTER_OTLP_TIMEOUT", "abc"),
-        ("http://localhost:1", "OTEL_EXPORTER_OTLP_COMPRESSION", "zz"),
+        ("http://collector.invalid:4317", "OTEL_EXPORTER_OTLP_TIMEOUT", "abc"),
+        ("http://collector.invalid:4317", "OTEL_EXPORTER_OTLP_COMPRESSION", "zz"),
         (None, "OTEL_METRICS_EXEMPLAR_FILTER", "zz"),
     ],
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+import requests
 
 from scoring.translation import providers
 from scoring.translation.engines import KINDS, ProviderOptions
@@ -160,6 +161,21 @@ def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> N
         )
         assert fault(provider) is Fault.TIMEOUT
         provider.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (TimeoutError("timed out"), Fault.TIMEOUT),
+        (requests.ReadTimeout(), Fault.TIMEOUT),
+        (ConnectionResetError(), Fault.UNREACHABLE),
+        (requests.ConnectionError(), Fault.UNREACHABLE),
+    ],
+)
+def test_a_timeout_is_told_apart_from_other_failures_of_the_network(
+    error: Exception, expected: Fault
+) -> None:
+    assert providers._fault_of(error) is expected
 
 
 def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:

@@ -1,0 +1,157 @@
+"""A leader takes over and counts whatever stands in the state topic, its own records or anybody's."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiokafka import ConsumerRecord, TopicPartition
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from schemas import Codec
+from streams.kafka.topic_identity import Origin
+from streams.rates import takeover
+from streams.rates.cells import WindowKey
+from streams.rates.counting import Counting
+from streams.rates.progress import AggregatorProgress
+from streams.rates.reader import VerdictLog
+from streams.rates.state_topic import LeaderState, PartitionState, Records, lates_in, records_of, state_in
+from streams.settings import Settings
+from tests.support.pages import BEGIN, blocked_verdict
+
+CODEC = Codec()
+A = TopicPartition("verdicts.blocked", 0)
+ORIGIN = Origin("cluster", "verdicts.blocked", "id-1")
+SEEN = VerdictLog((ORIGIN,), {A: 0}, {A: 3})
+NOW = BEGIN.timestamp() + 60
+MINUTE_MS = 60_000
+BEGIN_MS = int(BEGIN.timestamp()) * 1_000
+STATE = LeaderState(
+    (ORIGIN,), {A: PartitionState(1, 0, BEGIN_MS)}, AggregatorProgress(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, {})
+)
+LATE = WindowKey(300_000, BEGIN_MS - BEGIN_MS % 300_000, "instruction", "nl")
+OURS: Records = dict(records_of(replace(STATE, lates={LATE: 1}), {}))
+WRITTEN: dict[str, Any] = json.loads(STATE.progress())
+FOREIGN: Records = {
+    b"": b"",
+    b"\xff": b"\xff",
+    b"a key of somebody else": b"a value",
+    b'["late",300000,0,"nobody\'s","nl"]': b"1",
+    b'["late",300000,0,"instruction","nl"]': b"no count",
+    b'["late",300000,300000,"instruction","nl"]': None,
+}
+
+
+class Log:
+    """Three verdicts in one partition, in place of the brokers."""
+
+    def __init__(self) -> None:
+        self.positions: dict[TopicPartition, int] = {}
+
+    async def look(self) -> VerdictLog:
+        return SEEN
+
+    async def first_since(self, since: int, log: VerdictLog) -> dict[TopicPartition, int]:
+        return dict(log.begins)
+
+    async def replay(
+        self, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
+    ) -> AsyncIterator[list[ConsumerRecord]]:
+        yield [record(offset) for offset in range(begin[A], end[A])]
+
+    def read_from(self, positions: Mapping[TopicPartition, int]) -> None:
+        self.positions = dict(positions)
+
+
+def record(offset: int) -> ConsumerRecord:
+    value = CODEC.encode(blocked_verdict("Klik op Geheim", number=offset))
+    return ConsumerRecord(A.topic, 0, offset, BEGIN_MS, 0, b"c", value, None, 1, len(value), ())
+
+
+async def counted(records: Records) -> Counting:
+    """Take over from these records and count the rest of the log."""
+    reader = Log()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(takeover, "read_records", lambda *_: _given(records))
+        counting = await takeover.take_over(Settings(), CODEC, reader, lambda: NOW, lambda: True)
+    assert counting is not None
+    rest = [record(offset) for offset in range(reader.positions[A], SEEN.ends[A])]
+    await counting.take(rest, lambda *_: None)
+    counting.settle(SEEN.ends, [A])
+    return counting
+
+
+async def _given(records: Records) -> Records:
+    return records
+
+
+def left_by(counting: Counting, records: Records) -> Records:
+    """Give what the topic holds after the next publication."""
+    publication = counting.publication()
+    assert publication is not None
+    return {**records, **dict(publication.state)}
+
+
+async def test_it_goes_on_from_its_own_state_beside_foreign_records() -> None:
+    with capture_logs() as lines:
+        counting = await counted({**FOREIGN, **OURS})
+    assert [(line["event"], line.get("records")) for line in lines if line["log_level"] == "warning"] == [
+        ("rates_state_ignored", len(FOREIGN) - 1)
+    ]
+    left = left_by(counting, {**FOREIGN, **OURS})
+    state = state_in(left, lates_in(left))
+    assert state is not None
+    assert (state.partitions[A].position, state.lates) == (3, {LATE: 1})
+
+
+@pytest.mark.parametrize(
+    "progress", [b"", b"\xff\xfe", b"nonsense", b"[]", b"{}", b'{"version":2}', b"[" * 1_000, None]
+)
+async def test_a_progress_of_nobody_is_started_over_from_and_replaced_by_its_own(
+    progress: bytes | None,
+) -> None:
+    foreign = {**FOREIGN, b"progress": progress}
+    with capture_logs() as lines:
+        counting = await counted(foreign)
+    reasons = [line["reason"] for line in lines if line["event"] == "rates_start_over"]
+    assert reasons == ["new" if progress is None else "state_unreadable"]
+    left = left_by(counting, foreign)
+    state = state_in(left, lates_in(left))
+    assert state is not None
+    assert state.partitions[A].position == 3
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+numbers = st.integers(0, 10**13) | st.just(BEGIN_MS)
+
+
+@given(st.data())
+def test_no_record_stops_the_counting(data: st.DataObject) -> None:
+    """Whatever is read as a state, however unlikely, can be gone on from and left again."""
+    damaged: Any = copy.deepcopy(WRITTEN)
+    place: Any = damaged
+    while True:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if not (isinstance(place[key], dict | list) and place[key]) or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(numbers if isinstance(place[key], int) else anything)
+    late = json.dumps(["late", 300_000, data.draw(numbers), "instruction", "nl"]).encode()
+    records = {b"progress": json.dumps(damaged).encode(), late: b"%d" % data.draw(numbers)}
+
+    async def go() -> None:
+        left = left_by(await counted(records), records)
+        assert state_in(left, lates_in(left)) is not None
+
+    asyncio.run(go())
