@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
 from streams.cli.lines import Complaints, Place
-from streams.cli.reading import partitions_of
+from streams.cli.reading import expecting_topics
 from streams.delivery.lanes import Lanes
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer
 from streams.kafka.clients import open_producer
 from streams.kafka.received import Headers
+from streams.kafka.topic_identity import describe_topic
 from streams.kafka.topics import message_limits
 from streams.settings import EncodingSettings, Settings
 
@@ -117,10 +118,12 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
 
     Raises WrongUsage when a topic is not there, ServiceUnreachable.
     """
-    # Asked first: a producer would wait for a topic that is not there until the send's time is over.
-    await partitions_of(settings.kafka, *topics)
     largest = message_limits(settings).input
     async with open_producer(settings.kafka, max_request_size=largest) as producer:
+        # Asked first: a producer would wait for a topic that is not there until the send's time is over.
+        with expecting_topics():
+            for topic in topics:
+                await describe_topic(producer.client, topic, settings.kafka.connect_timeout)
         yield Sender(Publisher(producer, settings.kafka.delivery_timeout))
 
 

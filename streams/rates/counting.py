@@ -12,10 +12,10 @@ from aiokafka import ConsumerRecord, TopicPartition
 from schemas import Codec, DecodeError
 from schemas.outcome import VERDICT_OUTCOME
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import Offsets, place_of
 from streams.rates.aggregator import RateAggregator, Taken
 from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication
-from streams.rates.reader import Offsets, place_of
 from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption
 from streams.rates.rules import rate_rules
