@@ -132,14 +132,3 @@ async def open_codec(settings: EncodingSettings, *record_types: type[Record]) ->
     codec = Codec(settings.schema_registry_url, settings.json_input)
     await codec.prepare(*record_types)
     return codec
-
-
-def event_headers(event_id: str, event_type: str, source: str) -> Headers:
-    """Give the headers of an event: CloudEvents 1.0, Kafka protocol binding, binary mode."""
-    return (
-        ("ce_specversion", b"1.0"),
-        ("ce_id", event_id.encode()),
-        ("ce_type", event_type.encode()),
-        ("ce_source", source.encode()),
-        ("content-type", b"application/avro"),
-    )
