@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from aiokafka import ConsumerRecord
 
-from streams.cli.letters import Letter
+from streams.cli.dead_letters.letters import Letter
 from streams.cli.reading import open_topics
 from streams.delivery import dead_letters as header
 from streams.kafka.topics import Topics

@@ -14,9 +14,9 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.letters import Letter
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.replayed import Replayed
 from streams.cli.reading import open_topics
-from streams.cli.replayed import Replayed
 from streams.kafka.clients import ServiceUnreachable, open_admin
 from streams.kafka.topic_reader import TopicLog, TopicReader
 from streams.kafka.topics import Topics
