@@ -16,8 +16,8 @@ from aiokafka import TopicPartition
 from schemas import RateAlert, to_json
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import open_reader
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
-from streams.rates.progress import AggregatorProgress
 from streams.rates.state_format import LATE, VERSION, NotOurs, read_late, read_late_key, read_progress
 from streams.rates.windows import WindowSpec
 from streams.settings import KafkaSettings
@@ -49,7 +49,7 @@ class LeaderState:
 
     origins: tuple[Origin, ...]
     partitions: Mapping[TopicPartition, PartitionState]
-    boundaries: AggregatorProgress
+    boundaries: Boundaries
     firing: tuple[RateAlert, ...] = ()
     lates: Lates = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class LeaderState:
         }
         limits = told.boundaries
         floors = {WindowSpec(size, hop): floor for size, hop, floor in limits.floors}
-        boundaries = AggregatorProgress(limits.watermark, limits.final_to, limits.kept_from, floors)
+        boundaries = Boundaries(limits.watermark, limits.final_to, limits.kept_from, floors)
         origins = tuple(Origin(*each) for each in told.origins)
         return cls(origins, partitions, boundaries, tuple(told.firing), lates)
 

@@ -37,7 +37,7 @@ async def take_over(
     begin = await _begin(settings, reader, seen, state)
     if begin.floor:
         log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
-    counting = Counting(settings, codec, seen.origins, begin, state, lates_in(records))
+    counting = Counting(settings, codec, seen.origins, begin, state, lates)
     async for batch in reader.between(begin.since, begin.positions):
         await counting.replay(batch)
         if not goes_on():

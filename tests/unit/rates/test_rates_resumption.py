@@ -11,9 +11,9 @@ from aiokafka import TopicPartition
 from schemas import RateAlert
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import instant
-from streams.rates.progress import AggregatorProgress
 from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
 from streams.rates.state_topic import LeaderState, PartitionState, lates_in, records_of, state_in
@@ -21,7 +21,7 @@ from streams.rates.windows import WindowSpec
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.review", 1)
 ORIGIN = Origin("cluster", "verdicts.review", "id-1")
-BOUNDARIES = AggregatorProgress(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
+BOUNDARIES = Boundaries(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
 STATE = LeaderState((ORIGIN,), {A: PartitionState(10, 4, 900), B: PartitionState(5, 5, None)}, BOUNDARIES)
 NOW = 50_000
 
