@@ -12,6 +12,7 @@ from schemas.records import ChatbotAnswer, Verdict
 from streams.answers.way import Way, failing_as
 from streams.delivery.dead_letters import DeadLetter, bury
 from streams.failures import BadAnswer, Stage
+from streams.kafka.event_headers import event_headers
 from streams.kafka.received import Headers, Received
 
 #: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
@@ -96,13 +97,6 @@ class AnswerProcessor:
 
 
 def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
-    """Return the headers of a verdict: CloudEvents 1.0 in Kafka's binary mode, and the trace context."""
+    """Return the headers of a verdict: those of an event, and the trace context of its answer."""
     passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
-    return (
-        ("ce_specversion", b"1.0"),
-        ("ce_id", verdict.verdict_id.encode()),
-        ("ce_type", b"truthgate.Verdict"),
-        ("ce_source", b"/truthgate/worker"),
-        ("content-type", b"application/avro"),
-        *passed_on,
-    )
+    return (*event_headers(verdict.verdict_id, "Verdict", "worker"), *passed_on)

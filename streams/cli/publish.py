@@ -18,13 +18,12 @@ from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_l
 from streams.cli.lines import Complaints, Place, count
 from streams.cli.options import ConfigFile, InputFileOrFolder
 from streams.cli.output import progress, say
-from streams.cli.sending import Outgoing, event_headers, open_codec, open_sender, send_all
+from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
+from streams.kafka.event_headers import event_headers
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 
-EVENT_TYPE = "truthgate.KnowledgeDocument"
-TOMBSTONE_TYPE = "truthgate.KnowledgeDocument.deleted"
-EVENT_SOURCE = "/truthgate/publish-documents"
+_SOURCE = "publish-documents"
 
 Placed = Iterator[tuple[Place, KnowledgeDocument]]
 
@@ -68,13 +67,12 @@ async def _publish(documents: Placed, delete: list[str], settings: Settings, com
     topic = Topics(settings.kafka.topic_prefix).documents
 
     def outgoing(document: KnowledgeDocument) -> Outgoing:
-        headers = event_headers(document.document_id, EVENT_TYPE, EVENT_SOURCE)
+        headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
         return Outgoing(topic, document.document_id.encode(), codec.encode(document), headers)
 
     def tombstone(document_id: str) -> Outgoing:
-        return Outgoing(
-            topic, document_id.encode(), None, event_headers(document_id, TOMBSTONE_TYPE, EVENT_SOURCE)
-        )
+        headers = event_headers(document_id, "KnowledgeDocument.deleted", _SOURCE)
+        return Outgoing(topic, document_id.encode(), None, headers)
 
     async with open_sender(settings, topic) as sender:
         async with aclosing(feed(documents)) as placed:

@@ -20,12 +20,10 @@ from streams.cli.feed import feed
 from streams.cli.lines import Complaints, Place, count, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import progress, say
-from streams.cli.sending import Outgoing, event_headers, open_codec, open_sender, send_all
+from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
+from streams.kafka.event_headers import event_headers
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
-
-EVENT_TYPE = "truthgate.ChatbotAnswer"
-EVENT_SOURCE = "/truthgate/replay"
 
 # Stands for a time that is not given: earlier than any that a record may have.
 _UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
@@ -80,7 +78,7 @@ async def _replay(file: Path, settings: Settings, pace: Pace, complaints: Compla
     topic = Topics(settings.kafka.topic_prefix).answers
 
     def outgoing(answer: ChatbotAnswer) -> Outgoing:
-        headers = event_headers(answer.answer_id, EVENT_TYPE, EVENT_SOURCE)
+        headers = event_headers(answer.answer_id, "ChatbotAnswer", "replay")
         return Outgoing(topic, answer.conversation_id.encode(), codec.encode(answer), headers)
 
     async with (

@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
 from streams.cli.lines import Complaints, Place
-from streams.cli.reading import partitions_of
+from streams.cli.reading import expecting_topics
 from streams.delivery.lanes import Lanes
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer
 from streams.kafka.clients import open_producer
 from streams.kafka.received import Headers
+from streams.kafka.topic_identity import describe_topic
 from streams.kafka.topics import message_limits
 from streams.settings import EncodingSettings, Settings
 
@@ -117,10 +118,12 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
 
     Raises WrongUsage when a topic is not there, ServiceUnreachable.
     """
-    # Asked first: a producer would wait for a topic that is not there until the send's time is over.
-    await partitions_of(settings.kafka, *topics)
     largest = message_limits(settings).input
     async with open_producer(settings.kafka, max_request_size=largest) as producer:
+        # Asked first: a producer would wait for a topic that is not there until the send's time is over.
+        with expecting_topics():
+            for topic in topics:
+                await describe_topic(producer.client, topic, settings.kafka.connect_timeout)
         yield Sender(Publisher(producer, settings.kafka.delivery_timeout))
 
 
@@ -129,14 +132,3 @@ async def open_codec(settings: EncodingSettings, *record_types: type[Record]) ->
     codec = Codec(settings.schema_registry_url, settings.json_input)
     await codec.prepare(*record_types)
     return codec
-
-
-def event_headers(event_id: str, event_type: str, source: str) -> Headers:
-    """Give the headers of an event: CloudEvents 1.0, Kafka protocol binding, binary mode."""
-    return (
-        ("ce_specversion", b"1.0"),
-        ("ce_id", event_id.encode()),
-        ("ce_type", event_type.encode()),
-        ("ce_source", source.encode()),
-        ("content-type", b"application/avro"),
-    )

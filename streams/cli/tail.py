@@ -8,12 +8,13 @@ from contextlib import aclosing
 from typing import Annotated
 
 import typer
+from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
-from streams.cli.reading import Received, follow
+from streams.cli.reading import follow
 from streams.cli.render import ResultConsole, verdict_line
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
@@ -65,7 +66,7 @@ async def _tail(
                 return
 
 
-async def decoded(record: Received, codec: Codec) -> Verdict | None:
+async def decoded(record: ConsumerRecord, codec: Codec) -> Verdict | None:
     """Decode a verdict; of one that cannot be decoded say where it is. Raises RegistryUnreachable."""
     try:
         if record.value and codec.needs_lookup(record.value):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 from typing import IO
 
+from scoring.storage.file_lock import take_lock
 from streams.settings import WrongSettings
 
 
@@ -32,13 +32,12 @@ def lock_directory(
     except OSError as error:
         raise refusal(f"{setting}: cannot write to {directory}: {error.strerror}") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise refusal(
-            f"{setting}: {directory} is in use by another worker; give each worker a directory of its own"
-        ) from None
+        if take_lock(lock):
+            return lock
     except OSError as error:
         lock.close()
         raise refusal(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
-    return lock
+    lock.close()
+    raise refusal(
+        f"{setting}: {directory} is in use by another worker; give each worker a directory of its own"
+    )

@@ -15,11 +15,12 @@ from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.documents.arrivals import Arrivals
 from streams.documents.changes import BadDocument, Record, look_schemas_up, read_changes
 from streams.documents.freshness import Freshness
-from streams.documents.reader import TopicReader, open_reader
-from streams.documents.rebuild import Log, rebuild_reason
+from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
 from streams.documents.versions import NamedDocument
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
@@ -87,9 +88,9 @@ class DocumentFollower:
         self._connections = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
         self._failure: asyncio.Queue[InfrastructureFailure] = asyncio.Queue(maxsize=1)
-        self._positions: dict[int, int] = {}
-        self._positions_at_look: dict[int, int] = {}
-        self._goal: Log | None = None
+        self._positions: Offsets = {}
+        self._positions_at_look: Offsets = {}
+        self._goal: TopicLog | None = None
         self._strikes = 0
 
     async def start(self) -> None:
@@ -102,11 +103,11 @@ class DocumentFollower:
         """
         async with AsyncExitStack() as stack:
             reader = await stack.enter_async_context(
-                open_reader(self._settings.kafka, self._topic, self._clock)
+                open_reader(self._settings.kafka, self._topic, clock=self._clock)
             )
             try:
                 seen = await reader.look()
-            except (KafkaError, TimeoutError) as error:
+            except (KafkaError, ServiceUnreachable) as error:
                 raise DocumentsLost(_unreadable(self._topic, error)) from error
             await self._resume(reader, seen)
             self._reader = reader
@@ -172,7 +173,7 @@ class DocumentFollower:
         """How many offsets are still to be read, as far as the brokers have told."""
         known = self._reader.known_ends() if self._reader else {}
         ends = {**(self._goal.ends if self._goal else {}), **known}
-        return sum(max(0, end - self._positions.get(partition, 0)) for partition, end in ends.items())
+        return sum(max(0, end - self._positions.get(at, 0)) for at, end in ends.items())
 
     def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, NamedDocument]:
         stored = ((key, self._store.in_force(key, produced_at)) for key in document_ids)
@@ -182,15 +183,16 @@ class DocumentFollower:
             if found
         }
 
-    async def _resume(self, reader: TopicReader, seen: Log) -> None:
+    async def _resume(self, reader: TopicReader, seen: TopicLog) -> None:
         if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reads):
             log.info("documents_store_rebuilt", reason=reason, topic=self._topic)
-            await asyncio.to_thread(self._store.reset, seen.origin)
+            await asyncio.to_thread(self._store.reset, seen.origins[0])
         self._goal = seen
         self._read_on(reader, seen)
 
-    def _read_on(self, reader: TopicReader, seen: Log) -> None:
-        self._positions = {**seen.begins, **self._store.next_offsets}
+    def _read_on(self, reader: TopicReader, seen: TopicLog) -> None:
+        left = self._store.next_offsets
+        self._positions = {at: left.get(at.partition, begin) for at, begin in seen.begins.items()}
         reader.read_from(self._positions)
 
     async def _run(self, reader: TopicReader) -> None:
@@ -213,9 +215,9 @@ class DocumentFollower:
         next_look = time.monotonic() + self._look_interval
         pruning = True
         while True:
-            records, positions = await reader.poll(POLL_SECONDS, BATCH)
-            if positions != self._positions:
-                await self._take_in(records, positions)
+            records = await reader.poll(POLL_SECONDS, BATCH)
+            if reader.positions != self._positions:
+                await self._take_in(records, reader.positions)
             if self._goal and self._goal.reached(self._positions):
                 await self._complete(self._goal)
             # One batch between two batches of records: nothing waits long for the other.
@@ -224,7 +226,7 @@ class DocumentFollower:
                 await self._look(reader)
                 next_look, pruning = time.monotonic() + self._look_interval, True
 
-    async def _take_in(self, records: Sequence[Record], positions: dict[int, int]) -> None:
+    async def _take_in(self, records: Sequence[Record], positions: Offsets) -> None:
         await look_schemas_up(records, self._codec)
         # In a thread: the event loop must not stand still for a slow disk.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
@@ -232,7 +234,8 @@ class DocumentFollower:
         reports = await asyncio.gather(*map(self._report, bad), return_exceptions=True)
         for failure in filter(None, reports):
             raise failure
-        arrived = await asyncio.to_thread(self._store.apply, changes, positions)
+        offsets = {at.partition: offset for at, offset in positions.items()}
+        arrived = await asyncio.to_thread(self._store.apply, changes, offsets)
         self._positions = positions
         self.records_read += len(records)
         self._arrivals.announce(arrived)
@@ -245,7 +248,7 @@ class DocumentFollower:
         if self._on_bad_document:
             await self._on_bad_document(bad)
 
-    async def _complete(self, goal: Log) -> None:
+    async def _complete(self, goal: TopicLog) -> None:
         await asyncio.to_thread(self._store.confirm, goal.seen_at)
         self._freshness.confirm(goal.seen_at)
         self._goal = None
@@ -256,7 +259,7 @@ class DocumentFollower:
             seen = await reader.look()
         except UnknownTopicOrPartitionError:
             self._strike("is unknown to the cluster")
-        except (KafkaError, TimeoutError) as error:
+        except (KafkaError, ServiceUnreachable) as error:
             self._bear(error)
         else:
             self._compare(reader, seen)
@@ -269,9 +272,9 @@ class DocumentFollower:
         if self._store.age > self._max_age:
             raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_hours")
 
-    def _compare(self, reader: TopicReader, seen: Log) -> None:
+    def _compare(self, reader: TopicReader, seen: TopicLog) -> None:
         origin = self._store.origin
-        if not (origin and origin.is_same(seen.origin)):
+        if not (origin and seen.is_same((origin,))):
             raise DocumentsLost(f"topic {self._topic} was replaced by another of that name")
         if self._goal and self._positions == self._positions_at_look:
             self._strike("has records that do not arrive")

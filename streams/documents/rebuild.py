@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from aiokafka import TopicPartition
 
 from streams.documents.store import DocumentStore
-from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """The topic as it stands: the first and the next offset of each partition, at ``seen_at``.
-
-    ``seen_at`` is in seconds since 1970, from before the offsets were asked for.
-    """
-
-    origin: Origin
-    begins: Mapping[int, int]
-    ends: Mapping[int, int]
-    seen_at: float
-
-    def reached(self, positions: Mapping[int, int]) -> bool:
-        """Whether a reader at ``positions`` has read everything up to these ends."""
-        return all(positions.get(partition, 0) >= end for partition, end in self.ends.items())
-
-
-def rebuild_reason(store: DocumentStore, log: Log, max_age: float, reader: str) -> str | None:
+def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: str) -> str | None:
     """Say in a stable code why the store must be built anew from the topic, or None to read on.
 
     Args:
@@ -42,17 +24,18 @@ def rebuild_reason(store: DocumentStore, log: Log, max_age: float, reader: str) 
     origin = store.origin
     if origin is None:
         return "new"
-    if not origin.is_same(log.origin):
+    if not log.is_same((origin,)):
         return "another_topic"
     if not 0 <= store.age <= max_age:  # a clock that went back proves nothing about the age
         return "too_old"
-    if not all(_readable(partition, offset, log) for partition, offset in store.next_offsets.items()):
+    left = {TopicPartition(origin.topic, number): offset for number, offset in store.next_offsets.items()}
+    if not all(_readable(at, offset, log) for at, offset in left.items()):
         return "offset_out_of_range"
     if store.unreadable_only_before(reader):
         return "unreadable_documents"
     return None
 
 
-def _readable(partition: int, offset: int, log: Log) -> bool:
+def _readable(at: TopicPartition, offset: int, log: TopicLog) -> bool:
     # Beyond the end: not the log that was read. Before the beginning: records went unread.
-    return partition in log.ends and log.begins[partition] <= offset <= log.ends[partition]
+    return at in log.ends and log.begins[at] <= offset <= log.ends[at]

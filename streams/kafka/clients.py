@@ -22,14 +22,14 @@ from aiokafka.errors import (
 )
 from aiokafka.protocol.metadata import MetadataRequest
 
-from streams.kafka import header_names
+from streams.kafka import header_names_patch
 from streams.settings import KafkaSettings, WrongSettings
 
 if TYPE_CHECKING:
     from faust.auth import SASLCredentials, SSLCredentials
 
 # Every consumer of ours comes from here or, by Faust, from an application that imports this.
-header_names.install()
+header_names_patch.install()
 
 _CLOSE_SECONDS = 5.0
 _GOODBYE_SECONDS = 1.0

@@ -9,14 +9,15 @@ from contextlib import aclosing, suppress
 from typing import Final
 
 import structlog
+from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
 from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
 from streams.pages.alerts import FiringAlerts
 from streams.pages.blocked import SHOWN_ANSWERS, LastBlocked
 from streams.pages.history import RateHistory
-from streams.pages.tail import Record, tail
 from streams.pages.views import Source, WindowChoice
 from streams.settings import Settings
 
@@ -117,17 +118,18 @@ class LiveData:
         kinds: dict[str, tuple[type[_Read], int]] = {topics.blocked: (Verdict, SHOWN_ANSWERS)}
         if settings.rates.enabled:
             kinds |= {topics.rates: (RateWindow, _LAST_RATES), topics.rate_alerts: (RateAlert, _LAST_ALERTS)}
-        last = {topic: count for topic, (_, count) in kinds.items()}
-        async with aclosing(tail(settings.kafka, last)) as batches:
-            async for batch in batches:
-                if batch.records:
-                    await _look_up(batch.records, codec)
+        async with open_reader(settings.kafka, *kinds, auto_offset_reset="earliest") as reader:
+            seen = await reader.look()
+            last = {at: end - kinds[at.topic][1] for at, end in seen.ends.items()}
+            reader.read_from({at: max(begin, last[at]) for at, begin in seen.begins.items()})
+            async with aclosing(reader.on_and_on()) as batches:
+                async for records in batches:
+                    await _look_up(records, codec)
                     # In a thread: answers must not wait while a long history is decoded.
-                    read = await asyncio.to_thread(_decoded, batch.records, codec, kinds)
-                    self._take_in(read)
-                self._reading(complete=batch.complete)
-                if not self._wanted():
-                    return
+                    self._take_in(await asyncio.to_thread(_decoded, records, codec, kinds))
+                    self._reading(complete=seen.reached(reader.positions))
+                    if not self._wanted():
+                        return
 
     def _reading(self, *, complete: bool) -> None:
         if not self._settings.rates.enabled:
@@ -148,14 +150,14 @@ class LiveData:
                 self.blocked.add(record)
 
 
-async def _look_up(records: Iterable[Record], codec: Codec) -> None:
+async def _look_up(records: Iterable[ConsumerRecord], codec: Codec) -> None:
     for record in records:
         if record.value and codec.needs_lookup(record.value):
             await codec.lookup(record.value)
 
 
 def _decoded(
-    records: Iterable[Record], codec: Codec, kinds: dict[str, tuple[type[_Read], int]]
+    records: Iterable[ConsumerRecord], codec: Codec, kinds: dict[str, tuple[type[_Read], int]]
 ) -> list[_Read]:
     """Decode what can be decoded: what cannot is not ours, and others tell of it."""
     read: list[_Read] = []

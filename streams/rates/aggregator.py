@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Final
 
 from schemas.records import LATEST, RateWindow
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import Group, WindowKey
+from streams.rates.closed_window import ClosedWindow
 from streams.rates.memory import Label, Memory, Version
 from streams.rates.outcome import Outcome, milliseconds
-from streams.rates.progress import AggregatorProgress
 from streams.rates.rules import RateRules
-from streams.rates.snapshot import ClosedWindow
 from streams.rates.table import WindowTable
 from streams.rates.tally import Tally
 from streams.rates.windows import WindowSpec
@@ -125,30 +125,30 @@ class RateAggregator:
         )
 
     def lates(self) -> dict[WindowKey, int]:
-        """Give what a successor cannot know from the outcomes, to be committed with the progress.
+        """Give what a successor cannot know from the outcomes, to be committed with the boundaries.
 
         It is ``late`` of the windows that changed after they were final, and 0 for those whose last
         answer was counted elsewhere, so that they become final all the same.
         """
         return self._table.lates()
 
-    def progress(self) -> AggregatorProgress:
+    def boundaries(self) -> Boundaries:
         """Give the boundaries; they are true of what is published right after the changes were taken."""
         table = self._table
-        return AggregatorProgress(self._watermark, table.final_to, table.kept_from, dict(table.floors))
+        return Boundaries(self._watermark, table.final_to, table.kept_from, dict(table.floors))
 
-    def restore(self, progress: AggregatorProgress, lates: Mapping[WindowKey, int]) -> None:
-        """Go on where another aggregator was when it gave ``progress`` and ``lates``.
+    def restore(self, boundaries: Boundaries, lates: Mapping[WindowKey, int]) -> None:
+        """Go on where another aggregator was when it gave ``boundaries`` and ``lates``.
 
-        All outcomes whose horizon is after ``progress.kept_from`` must have been added before, and no
+        All outcomes whose horizon is after ``boundaries.kept_from`` must have been added before, and no
         watermark. Nothing that was published comes out again. Other windows than the other's come
         out from where they are complete.
         """
         for spec, floor in self._table.floors.items():
-            self._table.floors[spec] = max(floor, progress.floors.get(spec, progress.kept_from))
-        self._forget(progress.kept_from)
-        self._table.restore(progress.final_to, lates)
-        self._watermark = progress.watermark
+            self._table.floors[spec] = max(floor, boundaries.floors.get(spec, boundaries.kept_from))
+        self._forget(boundaries.kept_from)
+        self._table.restore(boundaries.final_to, lates)
+        self._watermark = boundaries.watermark
 
     def _forget(self, boundary: int) -> None:
         self._table.forget(boundary)

@@ -12,14 +12,14 @@ from aiokafka import ConsumerRecord, TopicPartition
 from schemas import Codec, DecodeError
 from schemas.outcome import VERDICT_OUTCOME
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import Offsets, place_of
 from streams.rates.aggregator import RateAggregator, Taken
+from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication
-from streams.rates.reader import Offsets, place_of
 from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption
 from streams.rates.rules import rate_rules
-from streams.rates.snapshot import ClosedWindow
 from streams.rates.state_topic import Lates, LeaderState, PartitionState, records_of
 from streams.rates.thresholds import ThresholdState, evaluate
 from streams.rates.watermark import Watermarks
@@ -172,7 +172,7 @@ class Counting:
             )
 
     def _leave(self) -> LeaderState:
-        boundaries, seen = self._aggregator.progress(), self._watermarks.event_times
+        boundaries, seen = self._aggregator.boundaries(), self._watermarks.event_times
         since = self._starts.since(boundaries.kept_from, self._positions)
         partitions = {
             at: PartitionState(position, since[at], seen.get(at)) for at, position in self._positions.items()

@@ -15,10 +15,10 @@ import structlog
 from aiokafka.errors import ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
+from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
 from streams.rates.instruments import RatesTelemetry
 from streams.rates.publication import open_rate_publisher
-from streams.rates.reader import open_reader
 from streams.rates.takeover import take_over
 from streams.rates.traces import Publications
 from streams.rates.turn import TopicsChanged, Turn
@@ -33,6 +33,11 @@ _ELECTION_SECONDS = 0.25
 _GRACE_SECONDS = 2.0
 #: How long the last publication of a worker that is asked to stop may take.
 _LAST_SECONDS = 3.0
+#: A fetch that finds nothing holds up a change of partitions for so long.
+_FETCH_WAIT_MS = 200
+#: A fetch waits that long for so much: one for each verdict would cost a millisecond an answer, and the brokers
+#: nearly as much. A rate that is published every few seconds loses nothing.
+_FETCH_BYTES = 1_048_576
 #: How long to wait after a failure; twice as long after each further one.
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 30.0
 
@@ -122,9 +127,16 @@ class RateLeader:
             # First of all: from here on the one before can commit nothing that is not read below.
             opened = open_rate_publisher(self._settings, codec, traces)
             publisher = await stack.enter_async_context(opened)
-            reader = await stack.enter_async_context(open_reader(kafka, Topics(kafka.topic_prefix).outputs))
+            verdicts = open_reader(
+                kafka,
+                *Topics(kafka.topic_prefix).outputs,
+                clock=self._clock,
+                fetch_min_bytes=_FETCH_BYTES,
+                fetch_max_wait_ms=_FETCH_WAIT_MS,
+            )
+            reader = await stack.enter_async_context(verdicts)
             self._telemetry.lead(leads=True)
-            counting = await take_over(self._settings, codec, reader, self._clock, self._goes_on)
+            counting = await take_over(self._settings, codec, reader, self._goes_on)
             if counting is None:
                 return
             log.info("rates_lead")

@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaProducer
 from schemas import Codec, RateAlert, RateWindow
 from schemas.records import rfc3339
 from streams.kafka.clients import open_producer
+from streams.kafka.event_headers import event_headers
 from streams.kafka.received import Headers
 from streams.kafka.topics import Topics
 from streams.rates.traces import Publications
@@ -82,14 +83,18 @@ class RatePublisher:
                 "topic": self._topics.rates,
                 "key": window.message_type.encode(),
                 "value": self._codec.encode(window),
-                "headers": [*_headers(_window_id(window), "truthgate.RateWindow"), *trace],
+                "headers": [*event_headers(_window_id(window), "RateWindow", "worker"), *trace],
             }
         for alert in publication.alerts:
+            alert_id = f"{alert.alert_id}/{alert.status}"
             yield {
                 "topic": self._topics.rate_alerts,
                 "key": (alert.message_type or ALL).encode(),
                 "value": self._codec.encode(alert),
-                "headers": [*_headers(f"{alert.alert_id}/{alert.status}", "truthgate.RateAlert"), *trace],
+                "headers": [
+                    *event_headers(alert_id, "RateAlert", "worker"),
+                    *trace,
+                ],
             }
         for key, value in publication.state:
             yield {"topic": self._topics.rates_state, "key": key, "value": value, "partition": 0}
@@ -112,17 +117,6 @@ async def open_rate_publisher(
     }
     async with open_producer(settings.kafka, **options) as producer:
         yield RatePublisher(producer, Topics(settings.kafka.topic_prefix), codec, publications)
-
-
-def _headers(event_id: str, event_type: str) -> Headers:
-    """Give the headers of an event: CloudEvents 1.0 in Kafka's binary mode."""
-    return (
-        ("ce_specversion", b"1.0"),
-        ("ce_id", event_id.encode()),
-        ("ce_type", event_type.encode()),
-        ("ce_source", b"/truthgate/worker"),
-        ("content-type", b"application/avro"),
-    )
 
 
 def _note_failure(sent: asyncio.Future[object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiokafka import TopicPartition
 
-from streams.rates.reader import Offsets
+from streams.kafka.topic_reader import Offsets
 
 
 class ReplayStarts:

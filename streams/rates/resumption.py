@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiokafka import TopicPartition
 
-from streams.rates.reader import Offsets, VerdictLog
+from streams.kafka.topic_reader import Offsets, TopicLog
 from streams.rates.state_topic import LeaderState
 
 
@@ -24,7 +24,7 @@ class Resumption:
     floor: int = 0
 
 
-def over_reason(state: LeaderState | None, seen: VerdictLog) -> str | None:
+def over_reason(state: LeaderState | None, seen: TopicLog) -> str | None:
     """Say in a stable code why to start over with what the topics hold, or None to go on from the state."""
     if state is None:
         return "new"
@@ -36,7 +36,7 @@ def over_reason(state: LeaderState | None, seen: VerdictLog) -> str | None:
     return None
 
 
-def go_on(state: LeaderState, seen: VerdictLog, now: int) -> Resumption:
+def go_on(state: LeaderState, seen: TopicLog, now: int) -> Resumption:
     """Go on from a state; where verdicts were deleted before they could be read again, windows are given up.
 
     ``now`` is in milliseconds since 1970. A new partition is read from its beginning.
@@ -53,7 +53,7 @@ def go_on(state: LeaderState, seen: VerdictLog, now: int) -> Resumption:
     return Resumption(since, positions, floor)
 
 
-def start_over(seen: VerdictLog, firsts: Mapping[TopicPartition, int], horizon: int) -> Resumption:
+def start_over(seen: TopicLog, firsts: Mapping[TopicPartition, int], horizon: int) -> Resumption:
     """Start with the verdicts from ``horizon`` (milliseconds) on, at ``firsts``; with all if that is all."""
     if all(firsts[at] <= begin for at, begin in seen.begins.items()):
         return Resumption(seen.begins, seen.begins)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from scoring.language import UNDETERMINED
+from streams.rates.closed_window import ClosedWindow
 from streams.rates.instruments import ShownAlert, ShownRate
-from streams.rates.snapshot import ClosedWindow
 from streams.rates.thresholds import ThresholdState
 from streams.rates.windows import WindowSpec
 

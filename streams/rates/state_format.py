@@ -33,8 +33,8 @@ class NotOurs(ValueError):
     """A record that no leader of this release can have written; it quotes nothing of it."""
 
 
-class Boundaries(BaseModel):
-    """An :class:`~streams.rates.progress.AggregatorProgress` as it is written."""
+class _Boundaries(BaseModel):
+    """The :class:`~streams.rates.boundaries.Boundaries` as they are written."""
 
     model_config = ConfigDict(strict=True)
 
@@ -44,7 +44,7 @@ class Boundaries(BaseModel):
     floors: list[tuple[_Duration, _Duration, _Millisecond]]
 
 
-class Progress(BaseModel):
+class WrittenProgress(BaseModel):
     """The record of the key ``progress``.
 
     ``partitions`` has of each topic (number, position, since, seen), ``origins`` (cluster id, topic, topic
@@ -56,19 +56,19 @@ class Progress(BaseModel):
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     origins: list[tuple[str, str, str]]
     partitions: dict[str, list[tuple[_Number, _Offset, _Offset, _Millisecond | None]]]
-    boundaries: Boundaries
+    boundaries: _Boundaries
     firing: list[RateAlert]
 
 
 _LATE_KEYS: Final[TypeAdapter[_LateKey]] = TypeAdapter(_LateKey)
 
 
-def read_progress(value: bytes) -> Progress:
+def read_progress(value: bytes) -> WrittenProgress:
     """Read the progress; raises NotOurs."""
     if len(value) > _MOST_PROGRESS_BYTES:
         raise NotOurs("too long")
     try:
-        told = Progress.model_validate_json(value, strict=True)
+        told = WrittenProgress.model_validate_json(value, strict=True)
     except ValidationError:
         raise NotOurs("no progress of this release") from None
     boundaries = told.boundaries

@@ -5,7 +5,6 @@ One key has the progress; each window that was corrected after it was final has 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +14,10 @@ import structlog
 from aiokafka import TopicPartition
 
 from schemas import RateAlert, to_json
-from streams.kafka.clients import open_consumer
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import open_reader
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
-from streams.rates.progress import AggregatorProgress
 from streams.rates.state_format import LATE, VERSION, NotOurs, read_late, read_late_key, read_progress
 from streams.rates.windows import WindowSpec
 from streams.settings import KafkaSettings
@@ -26,9 +25,6 @@ from streams.settings import KafkaSettings
 log = structlog.get_logger(__name__)
 
 _PROGRESS = b"progress"
-#: A topic that is compacted as it should be is read in a second or two.
-_READ_SECONDS = 60.0
-_POLL_MILLISECONDS = 200
 
 Lates = Mapping[WindowKey, int]
 Records = dict[bytes, bytes | None]
@@ -53,7 +49,7 @@ class LeaderState:
 
     origins: tuple[Origin, ...]
     partitions: Mapping[TopicPartition, PartitionState]
-    boundaries: AggregatorProgress
+    boundaries: Boundaries
     firing: tuple[RateAlert, ...] = ()
     lates: Lates = field(default_factory=dict)
 
@@ -82,7 +78,7 @@ class LeaderState:
         }
         limits = told.boundaries
         floors = {WindowSpec(size, hop): floor for size, hop, floor in limits.floors}
-        boundaries = AggregatorProgress(limits.watermark, limits.final_to, limits.kept_from, floors)
+        boundaries = Boundaries(limits.watermark, limits.final_to, limits.kept_from, floors)
         origins = tuple(Origin(*each) for each in told.origins)
         return cls(origins, partitions, boundaries, tuple(told.firing), lates)
 
@@ -101,17 +97,13 @@ async def read_records(settings: KafkaSettings, topic: str) -> Records:
     """Read the last committed value of each key.
 
     To be called by the holder of the transactional id: what its predecessor did not commit is
-    aborted by then. Raises KafkaError, ServiceUnreachable, TimeoutError.
+    aborted by then. Raises KafkaError, ServiceUnreachable.
     """
-    at, last = TopicPartition(topic, 0), Records()
-    options = {"auto_offset_reset": "earliest", "isolation_level": "read_committed"}
-    async with asyncio.timeout(_READ_SECONDS), open_consumer(settings, **options) as consumer:
-        consumer.assign([at])
-        begin, end = (await consumer.beginning_offsets([at]))[at], (await consumer.end_offsets([at]))[at]
-        consumer.seek(at, begin)
-        while await consumer.position(at) < end:
-            for record in (await consumer.getmany(at, timeout_ms=_POLL_MILLISECONDS)).get(at, ()):
-                last[record.key or b""] = record.value
+    last = Records()
+    async with open_reader(settings, topic) as reader:
+        seen = await reader.look()
+        async for records in reader.between(seen.begins, seen.ends):
+            last |= {record.key or b"": record.value for record in records}
     return last
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import structlog
 
 from schemas import Codec
+from streams.kafka.topic_reader import TopicLog, TopicReader
 from streams.kafka.topics import Topics
 from streams.rates.counting import Counting
-from streams.rates.reader import VerdictLog, VerdictReader
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
 from streams.rates.state_format import NotOurs
 from streams.rates.state_topic import Lates, LeaderState, Records, lates_in, read_records, state_in
@@ -23,23 +23,22 @@ _MS = 1_000
 async def take_over(
     settings: Settings,
     codec: Codec,
-    reader: VerdictReader,
-    clock: Callable[[], float],
+    reader: TopicReader,
     goes_on: Callable[[], bool],
 ) -> Counting | None:
     """Make a counting that goes on where the last one was, and position the reader there.
 
     None when ``goes_on`` says no in between. To be called by the holder of the transactional id. Raises
-    KafkaError, ServiceUnreachable, RegistryUnreachable, TimeoutError.
+    KafkaError, ServiceUnreachable, RegistryUnreachable.
     """
     records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
     seen, lates = await reader.look(), lates_in(records)
     state = _state(records, lates, seen)
-    begin = await _begin(settings, reader, seen, state, int(clock() * _MS))
+    begin = await _begin(settings, reader, seen, state)
     if begin.floor:
         log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
     counting = Counting(settings, codec, seen.origins, begin, state, lates)
-    async for batch in reader.replay(begin.since, begin.positions):
+    async for batch in reader.between(begin.since, begin.positions):
         await counting.replay(batch)
         if not goes_on():
             return None
@@ -48,7 +47,7 @@ async def take_over(
     return counting
 
 
-def _state(records: Records, lates: Lates, seen: VerdictLog) -> LeaderState | None:
+def _state(records: Records, lates: Lates, seen: TopicLog) -> LeaderState | None:
     """Give the state to go on from, None to start over."""
     try:
         state = state_in(records, lates)
@@ -62,8 +61,9 @@ def _state(records: Records, lates: Lates, seen: VerdictLog) -> LeaderState | No
 
 
 async def _begin(
-    settings: Settings, reader: VerdictReader, seen: VerdictLog, state: LeaderState | None, now: int
+    settings: Settings, reader: TopicReader, seen: TopicLog, state: LeaderState | None
 ) -> Resumption:
+    now = int(seen.seen_at * _MS)
     if state:
         return go_on(state, seen, now)
     longest = max(window.size for window in settings.rates.windows)

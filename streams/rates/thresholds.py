@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.records import RateAlert
+from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import instant, milliseconds
-from streams.rates.snapshot import ClosedWindow
 from streams.rates.tally import Tally
 from streams.settings import AlertThreshold
 

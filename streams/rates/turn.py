@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from aiokafka import ConsumerRecord
 
+from streams.kafka.topic_reader import TopicReader
 from streams.rates.aggregator import Taken
 from streams.rates.counting import Counting
 from streams.rates.instruments import RatesTelemetry
 from streams.rates.publication import RatePublisher
-from streams.rates.reader import VerdictReader
 from streams.rates.shown import shown_alerts, shown_rates
 from streams.rates.traces import Publications
 
@@ -40,7 +40,7 @@ class Turn:
     def __init__(
         self,
         counting: Counting,
-        reader: VerdictReader,
+        reader: TopicReader,
         publisher: RatePublisher,
         telemetry: RatesTelemetry,
         traces: Publications,
@@ -58,7 +58,7 @@ class Turn:
     async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
         """Count, and publish every ``interval`` seconds, while ``goes_on`` says so.
 
-        Raises TopicsChanged, KafkaError, RegistryUnreachable, TimeoutError.
+        Raises TopicsChanged, KafkaError, RegistryUnreachable, ServiceUnreachable, TimeoutError.
         """
         self._telemetry.watch(self._watermark_age, lambda: self._lag)
         next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS

@@ -8,17 +8,16 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from platformdirs import user_cache_path
 
 from schemas import KnowledgeDocument
 from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_lexicons
+from scoring.storage.file_lock import take_lock
 from streams.documents.versions import document_version
 from streams.retrieval.embedding import Embedder, open_embedder
 from streams.retrieval.index import ChunkIndex, remove
@@ -146,18 +145,10 @@ def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocum
 def _locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     # Of two commands at once on the same file one builds and the other waits, as long as that takes.
     with path.with_suffix(".lock").open("ab") as lock:
-        while not _is_taken(lock):
+        while not take_lock(lock):
             waiting()
             time.sleep(_LOOK_SECONDS)
         yield
-
-
-def _is_taken(lock: IO[bytes]) -> bool:
-    try:
-        flock(lock, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _forget_oldest(folder: Path) -> None:

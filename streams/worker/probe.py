@@ -19,8 +19,9 @@ from faust.types import TP
 
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health, Progress
-from streams.kafka.clients import ServiceUnreachable, open_consumer
+from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_identity import Origin, describe_topic
+from streams.kafka.topic_reader import open_reader, place_of
 from streams.settings import KafkaSettings
 from streams.worker.metrics import Metrics
 
@@ -30,7 +31,7 @@ log = structlog.get_logger(__name__)
 _REQUEST_SECONDS = 10.0
 #: How long to look for records behind the committed offsets.
 _PEEK_SECONDS = 2.0
-_POLL_MILLISECONDS = 100
+_POLL_SECONDS = 0.1
 #: A broker that has just started may not know a topic yet, or its whole log: believed when seen so often.
 _SIGHTINGS = 3
 
@@ -103,11 +104,7 @@ class ProgressProbe:
     async def _observe(self) -> None:
         await self._check_identity()
         owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
-        if owned:
-            progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()}
-        else:
-            await self._consumer.topics()  # shows that the brokers answer
-            progress = {}
+        progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()} if owned else {}
         self._health.observe(progress)
         self._export(progress)
 
@@ -157,17 +154,17 @@ class ProgressProbe:
 
         A partition that cannot be read to its end in time counts as one with answers.
         """
+        ends = {p: now.committed + now.lag for p, now in still.items()}
         unread, idle = set(still), set[TopicPartition]()
-        end = time.monotonic() + _PEEK_SECONDS
+        deadline = time.monotonic() + _PEEK_SECONDS
         # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
-        async with open_consumer(self._kafka) as peek:
-            peek.assign(list(still))
-            for partition, now in still.items():
-                peek.seek(partition, now.committed)
-            while unread and time.monotonic() < end:
-                unread -= (await peek.getmany(*unread, timeout_ms=_POLL_MILLISECONDS, max_records=1)).keys()
-                done = {p for p in unread if await peek.position(p) >= still[p].committed + still[p].lag}
+        async with open_reader(self._kafka, self._topic, isolation_level="read_uncommitted") as peek:
+            peek.read_from({p: now.committed for p, now in still.items()})
+            while unread and time.monotonic() < deadline:
+                unread -= set(map(place_of, await peek.poll(_POLL_SECONDS, most=1)))
+                done = {p for p in unread if peek.positions[p] >= ends[p]}
                 unread, idle = unread - done, idle | done
+                peek.hold_back(still.keys() - unread)
         return idle
 
     def _export(self, progress: dict[TP, Progress]) -> None:

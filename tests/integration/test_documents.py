@@ -21,7 +21,7 @@ from aiokafka.protocol.metadata import MetadataRequest
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.reasons import Reason
 from streams.answers.context import ContextSource, resolve_context
-from streams.cli.letters import Letter
+from streams.cli.dead_letters.letters import Letter
 from streams.documents.changes import BadDocument
 from streams.documents.follower import DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore

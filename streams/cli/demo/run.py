@@ -19,11 +19,12 @@ from streams.cli.demo.worker_process import WorkerProcess
 from streams.cli.lines import Complaints
 from streams.cli.output import say
 from streams.cli.reading import follow
-from streams.cli.sending import Outgoing, event_headers, open_sender, send_all
+from streams.cli.sending import Outgoing, open_sender, send_all
+from streams.kafka.event_headers import event_headers
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings, variable_name
 
-_SOURCE = "/truthgate/demo"
+_SOURCE = "demo"
 _START_SECONDS = 300.0  # models are read and documents indexed, on whatever machine this is
 _STALL_SECONDS = 60.0
 _LOOK_SECONDS = 0.25
@@ -103,7 +104,7 @@ async def _publish_documents(plan: Plan) -> int:
     topic, codec = Topics(plan.settings.kafka.topic_prefix).documents, Codec()
 
     def outgoing(document: KnowledgeDocument) -> Outgoing:
-        headers = event_headers(document.document_id, "truthgate.KnowledgeDocument", _SOURCE)
+        headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
         return Outgoing(topic, document.document_id.encode(), codec.encode(document), headers)
 
     async def placed() -> AsyncIterator[tuple[str, KnowledgeDocument]]:
@@ -132,12 +133,12 @@ async def _replay(plan: Plan, answers: list[ChatbotAnswer], board: Board) -> Non
 def _record(answer: ChatbotAnswer, topic: str, codec: Codec) -> Outgoing:
     """Give the record of an answer that the chatbot gives just now: rates go by the time of the answer."""
     fresh = replace(answer, produced_at=datetime.now(UTC))
-    headers = event_headers(answer.answer_id, "truthgate.ChatbotAnswer", _SOURCE)
+    headers = event_headers(answer.answer_id, "ChatbotAnswer", _SOURCE)
     return Outgoing(topic, answer.conversation_id.encode(), codec.encode(fresh), headers)
 
 
 def _broken(answer: ChatbotAnswer, topic: str, codec: Codec) -> Outgoing:
-    headers = event_headers("broken", "truthgate.ChatbotAnswer", _SOURCE)
+    headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
     return Outgoing(topic, b"broken", codec.encode(answer)[:40], headers)
 
 

@@ -15,16 +15,16 @@ from rich.console import Console
 from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
 from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.replayed import MAX_METADATA, Replayed
+from streams.cli.dead_letters.resending import Resent
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.cli.demo.view import tables
 from streams.cli.feed import feed, in_order
-from streams.cli.letters import Letter
 from streams.cli.output import json_line, printable
 from streams.cli.render import excerpt, verdict_line
 from streams.cli.replay import Pace
-from streams.cli.replayed import MAX_METADATA, Replayed
-from streams.cli.resending import Resent
 from streams.cli.sending import Outcome, Outgoing
 from streams.kafka.topics import Topics
 

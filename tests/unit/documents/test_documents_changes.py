@@ -8,16 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from aiokafka import TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, KnowledgeDocument
 from streams.delivery.dead_letters import bury
 from streams.documents.changes import read_change, read_changes
-from streams.documents.rebuild import Log, rebuild_reason
+from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import Change, DocumentStore
 from streams.failures import Stage
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 CODEC = Codec()
@@ -115,7 +117,11 @@ def store(tmp_path: Path) -> Iterator[DocumentStore]:
     store.close()
 
 
-LOG = Log(ORIGIN, {0: 0, 1: 0, 2: 0}, {0: 60, 1: 7, 2: 0}, 10 * DAY)
+def _offsets(*offsets: int) -> dict[TopicPartition, int]:
+    return {TopicPartition("documents", number): offset for number, offset in enumerate(offsets)}
+
+
+LOG = TopicLog((ORIGIN,), _offsets(0, 0, 0), _offsets(60, 7, 0), 10 * DAY)
 
 
 def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> None:
@@ -125,21 +131,23 @@ def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> No
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
-        (replace(LOG, origin=Origin("another", "documents", "id")), "another_topic"),
-        (replace(LOG, origin=Origin("cluster", "documents", "recreated")), "another_topic"),
-        (replace(LOG, ends={0: 49, 1: 7, 2: 0}), "offset_out_of_range"),
-        (replace(LOG, begins={0: 51, 1: 0, 2: 0}), "offset_out_of_range"),
-        (replace(LOG, begins={0: 0}, ends={0: 60}), "offset_out_of_range"),
+        (replace(LOG, origins=(Origin("another", "documents", "id"),)), "another_topic"),
+        (replace(LOG, origins=(Origin("cluster", "documents", "recreated"),)), "another_topic"),
+        (replace(LOG, ends=_offsets(49, 7, 0)), "offset_out_of_range"),
+        (replace(LOG, begins=_offsets(51, 0, 0)), "offset_out_of_range"),
+        (replace(LOG, begins=_offsets(0), ends=_offsets(60)), "offset_out_of_range"),
     ],
 )
-def test_a_store_that_does_not_fit_the_topic_is_rebuilt(store: DocumentStore, log: Log, reason: str) -> None:
+def test_a_store_that_does_not_fit_the_topic_is_rebuilt(
+    store: DocumentStore, log: TopicLog, reason: str
+) -> None:
     assert rebuild_reason(store, log, DAY, CODEC.reads) == reason
 
 
 def test_a_broker_that_tells_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
-    silent = replace(LOG, origin=Origin("cluster", "documents", ""))
+    silent = replace(LOG, origins=(Origin("cluster", "documents", ""),))
     assert rebuild_reason(store, silent, DAY, CODEC.reads) is None
-    store.reset(silent.origin)
+    store.reset(silent.origins[0])
     assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
 
 
@@ -170,6 +178,6 @@ def test_a_new_store_is_built(tmp_path: Path) -> None:
 
 
 def test_the_end_is_reached_when_every_partition_is_read_to_it() -> None:
-    assert not LOG.reached({0: 60, 1: 6, 2: 0})
-    assert LOG.reached({0: 60, 1: 7, 2: 0})
-    assert LOG.reached({0: 61, 1: 7})
+    assert not LOG.reached(_offsets(60, 6, 0))
+    assert LOG.reached(_offsets(60, 7, 0))
+    assert LOG.reached(_offsets(61, 7))

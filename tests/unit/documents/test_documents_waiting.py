@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from aiokafka import TopicPartition
 
 from schemas import Codec, KnowledgeDocument
 from streams.documents.follower import DocumentFollower
-from streams.documents.rebuild import Log
 from streams.documents.store import Change, DocumentStore
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
 from streams.settings import Settings
 
 ORIGIN = Origin("cluster", "documents", "id")
+AT = TopicPartition("documents", 0)
 LONG, SHORT = 30.0, 0.05
 DELETED_AT = datetime.fromtimestamp(2, UTC)
 
@@ -55,7 +57,7 @@ async def test_a_document_that_is_not_known_is_waited_for(follower: DocumentFoll
 async def test_a_deleted_document_is_waited_for_while_records_are_unread_that_may_bring_it_back(
     follower: DocumentFollower,
 ) -> None:
-    follower._goal = Log(ORIGIN, {0: 0}, {0: 3}, 0.0)
+    follower._goal = TopicLog((ORIGIN,), {AT: 0}, {AT: 3}, 0.0)
     assert follower.lag
     began = time.monotonic()
     assert await asyncio.wait_for(follower.wait_for(["gone"], DELETED_AT, SHORT), LONG) == {}

@@ -214,7 +214,7 @@ def _state(aggregator: RateAggregator) -> tuple[object, ...]:
         cells,
         {h: kept for h, kept in memory._kept.items() if kept},
         memory._several,
-        aggregator.progress(),
+        aggregator.boundaries(),
     )
 
 
@@ -247,7 +247,7 @@ def _successor(aggregator: RateAggregator, read: list[Outcome], random: Random) 
     heir = RateAggregator(RULES)
     for one in replayed:
         heir.add(one)
-    heir.restore(aggregator.progress(), aggregator.lates())
+    heir.restore(aggregator.boundaries(), aggregator.lates())
     return heir
 
 
@@ -281,7 +281,7 @@ def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole
     for time in range(0, 600, 7):
         if before.horizon(one := outcome(str(time), time)) > before.kept_from:
             after.add(one)
-    after.restore(before.progress(), before.lates())
+    after.restore(before.boundaries(), before.lates())
     after.advance(1_000)
     told = Counter((milliseconds(r.window_end) - milliseconds(r.window_start)) for r in after.take_changes())
     assert told == {60: 1, 120: 1}, "both from 540 on; of the other size nothing is known before 500"
@@ -304,5 +304,5 @@ def _with(before: RateAggregator, read: list[Outcome]) -> RateAggregator:
     after = RateAggregator(MINUTE)
     for one in read:
         after.add(one)
-    after.restore(before.progress(), before.lates())
+    after.restore(before.boundaries(), before.lates())
     return after

@@ -10,10 +10,10 @@ from aiokafka import TopicPartition
 
 from schemas import RateAlert
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import instant
-from streams.rates.progress import AggregatorProgress
-from streams.rates.reader import VerdictLog
 from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
 from streams.rates.state_topic import LeaderState, PartitionState, lates_in, records_of, state_in
@@ -21,13 +21,13 @@ from streams.rates.windows import WindowSpec
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.review", 1)
 ORIGIN = Origin("cluster", "verdicts.review", "id-1")
-BOUNDARIES = AggregatorProgress(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
+BOUNDARIES = Boundaries(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
 STATE = LeaderState((ORIGIN,), {A: PartitionState(10, 4, 900), B: PartitionState(5, 5, None)}, BOUNDARIES)
 NOW = 50_000
 
 
-def _log(begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> VerdictLog:
-    return VerdictLog((ORIGIN,), begins, ends)
+def _log(begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> TopicLog:
+    return TopicLog((ORIGIN,), begins, ends, NOW / 1000)
 
 
 def test_it_goes_on_where_the_last_one_was() -> None:
@@ -40,14 +40,14 @@ def test_it_goes_on_where_the_last_one_was() -> None:
     ("state", "seen", "reason"),
     [
         (None, _log({A: 0}, {A: 0}), "new"),
-        (STATE, VerdictLog((replace(ORIGIN, topic_id="id-2"),), {A: 0}, {A: 99}), "another_topic"),
-        (STATE, VerdictLog((), {}, {}), "another_topic"),
+        (STATE, TopicLog((replace(ORIGIN, topic_id="id-2"),), {A: 0}, {A: 99}, 0), "another_topic"),
+        (STATE, TopicLog((), {}, {}, 0), "another_topic"),
         (STATE, _log({A: 0, B: 0}, {A: 9, B: 5}), "offset_out_of_range"),
         (STATE, _log({A: 0}, {A: 99}), "offset_out_of_range"),
     ],
 )
 def test_it_starts_over_where_the_log_is_not_the_one_that_was_read(
-    state: LeaderState | None, seen: VerdictLog, reason: str
+    state: LeaderState | None, seen: TopicLog, reason: str
 ) -> None:
     assert over_reason(state, seen) == reason
 

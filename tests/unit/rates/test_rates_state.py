@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 
 from schemas.records import LATEST
 from streams.kafka.topic_identity import Origin
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import milliseconds
-from streams.rates.progress import AggregatorProgress
 from streams.rates.state_format import NotOurs
 from streams.rates.state_topic import LeaderState, PartitionState, lates_in, state_in
 from streams.rates.windows import WindowSpec
@@ -25,7 +25,7 @@ A = TopicPartition("verdicts.review", 0)
 STATE = LeaderState(
     (Origin("cluster", "verdicts.review", "id-1"),),
     {A: PartitionState(10, 4, 900)},
-    AggregatorProgress(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0}),
+    Boundaries(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0}),
 )
 WRITTEN: dict[str, Any] = json.loads(STATE.progress())
 LATE_KEY = b'["late",1000,500,"binary","nl"]'

@@ -17,11 +17,11 @@ from structlog.testing import capture_logs
 
 from schemas import Codec
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
 from streams.rates import takeover
+from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.counting import Counting
-from streams.rates.progress import AggregatorProgress
-from streams.rates.reader import VerdictLog
 from streams.rates.state_topic import LeaderState, PartitionState, Records, lates_in, records_of, state_in
 from streams.settings import Settings
 from tests.support.pages import BEGIN, blocked_verdict
@@ -29,12 +29,12 @@ from tests.support.pages import BEGIN, blocked_verdict
 CODEC = Codec()
 A = TopicPartition("verdicts.blocked", 0)
 ORIGIN = Origin("cluster", "verdicts.blocked", "id-1")
-SEEN = VerdictLog((ORIGIN,), {A: 0}, {A: 3})
 NOW = BEGIN.timestamp() + 60
+SEEN = TopicLog((ORIGIN,), {A: 0}, {A: 3}, NOW)
 MINUTE_MS = 60_000
 BEGIN_MS = int(BEGIN.timestamp()) * 1_000
 STATE = LeaderState(
-    (ORIGIN,), {A: PartitionState(1, 0, BEGIN_MS)}, AggregatorProgress(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, {})
+    (ORIGIN,), {A: PartitionState(1, 0, BEGIN_MS)}, Boundaries(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, {})
 )
 LATE = WindowKey(300_000, BEGIN_MS - BEGIN_MS % 300_000, "instruction", "nl")
 OURS: Records = dict(records_of(replace(STATE, lates={LATE: 1}), {}))
@@ -55,13 +55,13 @@ class Log:
     def __init__(self) -> None:
         self.positions: dict[TopicPartition, int] = {}
 
-    async def look(self) -> VerdictLog:
+    async def look(self) -> TopicLog:
         return SEEN
 
-    async def first_since(self, since: int, log: VerdictLog) -> dict[TopicPartition, int]:
+    async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
         return dict(log.begins)
 
-    async def replay(
+    async def between(
         self, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
     ) -> AsyncIterator[list[ConsumerRecord]]:
         yield [record(offset) for offset in range(begin[A], end[A])]
@@ -80,7 +80,7 @@ async def counted(records: Records) -> Counting:
     reader = Log()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(takeover, "read_records", lambda *_: _given(records))
-        counting = await takeover.take_over(Settings(), CODEC, reader, lambda: NOW, lambda: True)
+        counting = await takeover.take_over(Settings(), CODEC, reader, lambda: True)
     assert counting is not None
     rest = [record(offset) for offset in range(reader.positions[A], SEEN.ends[A])]
     await counting.take(rest, lambda *_: None)

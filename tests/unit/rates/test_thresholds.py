@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from schemas import Codec, RateAlert
 from streams.rates.aggregator import RateAggregator
 from streams.rates.cells import Group
+from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import milliseconds
 from streams.rates.rules import RateRules
-from streams.rates.snapshot import ClosedWindow
 from streams.rates.tally import Tally
 from streams.rates.thresholds import RUNBOOK_SECTION, Evaluation, ThresholdState, evaluate, is_above
 from streams.rates.windows import WindowSpec

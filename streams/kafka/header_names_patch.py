@@ -1,7 +1,7 @@
-r"""Record batches whose header names need not be UTF-8.
+r"""A patch of aiokafka: its consumers read records whose header names are not UTF-8.
 
 Kafka takes any bytes for a header's name, and aiokafka's parser raises on those that are no UTF-8:
-one such record would stop every consumer that meets it, for good. Here a batch that its fast parser
+one such record would stop every consumer that meets it, for good. With the patch a batch that its fast parser
 cannot read is read again by its slow one, which escapes the bytes (``\xff``).
 """
 
@@ -16,7 +16,7 @@ from aiokafka.record import default_records, memory_records
 
 
 def install() -> None:
-    """Have every consumer of this process read with :class:`TolerantRecords`."""
+    """Patch aiokafka: every consumer of this process reads with :class:`TolerantRecords` from then on."""
     fetcher.MemoryRecords = TolerantRecords
 
 

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TypeAlias
 
-from streams.cli.letters import Letter
-from streams.cli.reading import Received, partitions_of, snapshot
+from aiokafka import ConsumerRecord
+
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.reading import open_topics
 from streams.delivery import dead_letters as header
-from streams.kafka.clients import open_consumer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
-_Newest: TypeAlias = dict[int, tuple[int, Received]]  # by partition: the time that counts, and the record
+# By partition: the time that counts, and the record.
+_Newest: TypeAlias = dict[int, tuple[int, ConsumerRecord]]
 
 
 async def newest_of(settings: Settings, letters: Sequence[Letter]) -> set[str]:
@@ -28,19 +30,19 @@ async def newest_of(settings: Settings, letters: Sequence[Letter]) -> set[str]:
     """
     keys = {letter.key for letter in letters}
     topic = Topics(settings.kafka.topic_prefix).documents
-    starts = dict.fromkeys(await partitions_of(settings.kafka, topic), 0)
     seen: dict[bytes | None, _Newest] = {}
     async with (
-        open_consumer(settings.kafka, isolation_level="read_committed") as consumer,
-        aclosing(snapshot(settings.kafka, consumer, starts)) as records,
+        open_topics(settings.kafka, topic) as (reader, log),
+        aclosing(reader.between(log.begins, log.ends)) as batches,
     ):
-        async for record in records:
-            if record.key in keys:
-                _note(seen.setdefault(record.key, {}), record)
+        async for records in batches:
+            for record in records:
+                if record.key in keys:
+                    _note(seen.setdefault(record.key, {}), record)
     return {letter.place for letter in letters if _is_newest(letter, seen.get(letter.key, {}))}
 
 
-def _note(newest: _Newest, record: Received) -> None:
+def _note(newest: _Newest, record: ConsumerRecord) -> None:
     earlier, _ = newest.get(record.partition, (record.timestamp, None))
     newest[record.partition] = (max(earlier, record.timestamp), record)
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
-from streams.cli.archive import Archive, open_archive
-from streams.cli.letters import Letter
-from streams.cli.newest import newest_of
+from streams.cli.dead_letters.archive import Archive, open_archive
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.newest import newest_of
 from streams.cli.output import say
 from streams.cli.sending import Outcome, Outgoing, open_sender
 from streams.delivery import dead_letters as header

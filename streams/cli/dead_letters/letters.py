@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from streams.cli.reading import Received
+from aiokafka import ConsumerRecord
+
 from streams.cli.sending import Outgoing
 from streams.delivery import dead_letters as header
 from streams.kafka.received import Headers
@@ -27,7 +28,7 @@ class Letter:
     headers: Headers
 
     @classmethod
-    def of(cls, record: Received) -> Letter:
+    def of(cls, record: ConsumerRecord) -> Letter:
         """Take the record as a letter; whatever its headers hold, this does not fail."""
         return cls(record.partition, record.offset, record.key, record.value, tuple(record.headers))
 

@@ -1,4 +1,4 @@
-"""How far the windows are: what a successor must be told beside the verdicts themselves."""
+"""The times up to which windows are closed, final and forgotten, which the verdicts alone do not tell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streams.rates.windows import WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatorProgress:
+class Boundaries:
     """The boundaries of an aggregator, in milliseconds since 1970.
 
     Windows that end at or before ``watermark`` are closed, ``final_to`` final, ``kept_from`` forgotten;

@@ -12,13 +12,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from streams.cli.archive import open_archive
+from streams.cli.dead_letters.archive import open_archive
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.resending import Chosen, Resent, replay
 from streams.cli.exits import ExitCode, WrongUsage
-from streams.cli.letters import Letter
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
-from streams.cli.resending import Chosen, Resent, replay
 from streams.delivery import dead_letters as header
 from streams.failures import Stage
 from streams.settings import Settings, load_settings

@@ -6,7 +6,7 @@ from aiokafka.record.default_records import DefaultRecordBatch, _DefaultRecordBa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.kafka.header_names import TolerantRecords
+from streams.kafka.header_names_patch import TolerantRecords
 from tests.support.records import RawName
 
 GZIP = 1

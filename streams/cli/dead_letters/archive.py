@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, asynccontextmanager
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
@@ -14,10 +14,11 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.letters import Letter
-from streams.cli.reading import partitions_of, snapshot
-from streams.cli.replayed import Replayed
-from streams.kafka.clients import ServiceUnreachable, open_admin, open_consumer
+from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.replayed import Replayed
+from streams.cli.reading import open_topics
+from streams.kafka.clients import ServiceUnreachable, open_admin
+from streams.kafka.topic_reader import TopicLog, TopicReader
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
 
@@ -31,25 +32,29 @@ _RETRY_SECONDS = 0.2
 
 
 class Archive:
-    """What the dead-letter topic holds, and which of it was replayed."""
+    """What the dead-letter topic held when it was looked at, and which of it was replayed.
 
-    def __init__(self, settings: Settings, consumer: AIOKafkaConsumer, replayed: dict[int, Replayed]) -> None:
-        self._settings = settings
-        self._consumer = consumer
-        self._topic = Topics(settings.kafka.topic_prefix).dead_letters
+    Args:
+        reader: of the topic, with a consumer of the group that remembers.
+        log: how far the topic goes.
+        replayed: what was sent again, by partition.
+    """
+
+    def __init__(self, reader: TopicReader, log: TopicLog, replayed: dict[int, Replayed]) -> None:
+        self._reader = reader
+        self._log = log
         self._replayed = replayed
 
     async def letters(self, *, replayed_too: bool = True) -> AsyncGenerator[Letter, None]:
-        """Yield the letters that are there now, in order within a partition. Raises ServiceUnreachable."""
-        starts = {
-            TopicPartition(self._topic, partition): 0 if replayed_too else replayed.position
-            for partition, replayed in self._replayed.items()
-        }
-        async with aclosing(snapshot(self._settings.kafka, self._consumer, starts)) as records:
-            async for record in records:
-                letter = Letter.of(record)
-                if replayed_too or not self.was_replayed(letter):
-                    yield letter
+        """Yield the letters, in order within a partition. Raises KafkaError, ServiceUnreachable."""
+        begins = self._log.begins
+        if not replayed_too:
+            begins = {at: max(begin, self._replayed[at.partition].position) for at, begin in begins.items()}
+        async with aclosing(self._reader.between(begins, self._log.ends)) as batches:
+            async for records in batches:
+                for letter in map(Letter.of, records):
+                    if replayed_too or not self.was_replayed(letter):
+                        yield letter
 
     def was_replayed(self, letter: Letter) -> bool:
         """Say whether this letter was sent again before."""
@@ -61,26 +66,22 @@ class Archive:
         for letter in letters:
             offsets.setdefault(letter.partition, []).append(letter.offset)
         commit = {}
-        for partition, sent in offsets.items():
-            replayed = self._replayed[partition] = self._replayed[partition].plus(sent)
-            commit[TopicPartition(self._topic, partition)] = OffsetAndMetadata(
-                replayed.position, replayed.metadata
-            )
+        for at in self._log.ends:
+            if sent := offsets.get(at.partition):
+                replayed = self._replayed[at.partition] = self._replayed[at.partition].plus(sent)
+                commit[at] = OffsetAndMetadata(replayed.position, replayed.metadata)
         if commit:
-            await self._consumer.commit(commit)
+            await self._reader.consumer.commit(commit)
 
 
 @asynccontextmanager
 async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
-    """Open the dead-letter topic. Raises WrongUsage when it is not there, ServiceUnreachable."""
+    """Open the dead-letter topic. Raises WrongUsage when it is not there, KafkaError, ServiceUnreachable."""
     kafka = settings.kafka
-    places = await partitions_of(kafka, Topics(kafka.topic_prefix).dead_letters)
     group = f"{kafka.consumer_group}-dead-letters-replay"
-    committed = await _committed(kafka, group, places)
-    async with open_consumer(kafka, group_id=group) as consumer:
-        yield Archive(
-            settings, consumer, {place.partition: _replayed(committed.get(place)) for place in places}
-        )
+    async with open_topics(kafka, Topics(kafka.topic_prefix).dead_letters, group_id=group) as (reader, log):
+        committed = await _committed(kafka, group, list(log.ends))
+        yield Archive(reader, log, {at.partition: _replayed(committed.get(at)) for at in log.ends})
 
 
 def _replayed(committed: OffsetAndMetadata | None) -> Replayed:

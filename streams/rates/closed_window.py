@@ -1,4 +1,4 @@
-"""The newest closed windows, as thresholds are evaluated on and gauges show them."""
+"""The newest closed window of a size, as thresholds are evaluated on it and gauges show it."""
 
 from __future__ import annotations
 

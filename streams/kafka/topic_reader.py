@@ -1,0 +1,218 @@
+"""One consumer over all partitions of some topics: from given offsets to their end, or on and on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+
+from streams.kafka.clients import ServiceUnreachable, check_reachable, open_consumer
+from streams.kafka.topic_identity import Origin, describe_topic
+from streams.settings import KafkaSettings
+
+Offsets: TypeAlias = Mapping[TopicPartition, int]
+
+#: Unpacking so many takes some milliseconds, and the event loop waits for it.
+_MOST_RECORDS: Final = 200
+_POLL_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 0.5
+#: How long records that are there may fail to arrive: longer than a cluster takes to name another leader.
+_STALL_SECONDS: Final = 60.0
+#: After so much silence it is worth asking whether the cluster is still there.
+_SILENCE_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLog:
+    """Topics as they stand: which they are, and the first and the next offset of each partition.
+
+    ``seen_at`` is in seconds since 1970, from before the offsets were asked for.
+    """
+
+    origins: tuple[Origin, ...]
+    begins: Offsets
+    ends: Offsets
+    seen_at: float
+
+    def is_same(self, origins: tuple[Origin, ...]) -> bool:
+        """Whether these are the topics that were there before, and none was deleted and made again."""
+        return len(origins) == len(self.origins) and all(map(Origin.is_same, self.origins, origins))
+
+    def reached(self, positions: Offsets) -> bool:
+        """Whether a reader at ``positions`` has read everything up to these ends."""
+        return all(positions.get(at, 0) >= end for at, end in self.ends.items())
+
+
+class TopicReader:
+    """Reads topics from given offsets on.
+
+    Args:
+        settings: of the cluster; ``connect_timeout`` limits each question to it.
+        consumer: started, without a topic.
+        topics: their full names.
+        clock: seconds since 1970.
+
+    Attributes:
+        consumer: the same, for what is not done here.
+        positions: the next offset to read of each partition that is read. They are the consumer's: what
+            transactions and compaction remove leaves gaps behind the last record.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        consumer: AIOKafkaConsumer,
+        topics: tuple[str, ...],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.consumer = consumer
+        self.positions: dict[TopicPartition, int] = {}
+        self._settings = settings
+        self._topics = topics
+        self._clock = clock
+
+    async def look(self) -> TopicLog:
+        """Ask which topics these are and how far they go.
+
+        Raises:
+            KafkaError: the cluster refuses; UnknownTopicOrPartitionError with the topic's name when one is
+                not there.
+            ServiceUnreachable: no answer in time.
+        """
+        limit, seen_at = self._settings.connect_timeout, self._clock()
+        async with self._limited():
+            # The consumer has no public way to send a request of one's own.
+            client = self.consumer._client  # noqa: SLF001
+            described = [await describe_topic(client, topic, limit) for topic in self._topics]
+            places = [TopicPartition(each.origin.topic, n) for each in described for n in each.partitions]
+            begins = await self.consumer.beginning_offsets(places)
+            ends = await self.consumer.end_offsets(places)
+        return TopicLog(tuple(each.origin for each in described), begins, ends, seen_at)
+
+    async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
+        """Give of each partition the first offset whose record is not older than ``since`` (milliseconds).
+
+        Raises as :meth:`look` does.
+        """
+        async with self._limited():
+            found = await self.consumer.offsets_for_times(dict.fromkeys(log.ends, since))
+        return {at: found[at].offset if found.get(at) else end for at, end in log.ends.items()}
+
+    def read_from(self, positions: Offsets) -> None:
+        """Read these partitions from these offsets on."""
+        # Assigned and positioned without an await, so that nothing is fetched in between.
+        self.consumer.assign(list(positions))
+        for at, offset in positions.items():
+            self.consumer.seek(at, offset)
+        self.positions = dict(positions)
+
+    def hold_back(self, partitions: Collection[TopicPartition]) -> None:
+        """Read nothing of these partitions until the next call, and all others."""
+        held = self.consumer.paused()
+        self.consumer.pause(*(at for at in partitions if at not in held))
+        self.consumer.resume(*(at for at in held if at not in partitions))
+
+    async def poll(self, wait: float, most: int = _MOST_RECORDS) -> list[ConsumerRecord]:
+        """Return the next records, in order within a partition; ``positions`` are those after them.
+
+        Args:
+            wait: seconds to wait when there is none.
+            most: how many records at most.
+
+        Raises:
+            KafkaError: a position is out of the log's range, or reading is not allowed.
+            ServiceUnreachable: a position out of range could not be set right in time.
+        """
+        fetched = await self.consumer.getmany(timeout_ms=int(wait * 1000), max_records=most)
+        # Known at once, except where a position was out of range and is looked up again.
+        async with self._limited():
+            self.positions = {at: await self.consumer.position(at) for at in self.positions}
+        return [record for records in fetched.values() for record in records]
+
+    async def between(self, begins: Offsets, ends: Offsets) -> AsyncGenerator[list[ConsumerRecord], None]:
+        """Give all records from ``begins`` up to ``ends``, which are not included; some lists are empty.
+
+        Raises as :meth:`poll` does, ServiceUnreachable also when records do not arrive.
+        """
+        left = {at: begins[at] for at in ends if begins[at] < ends[at]}
+        if left:
+            self.read_from(left)
+        moved_at = time.monotonic()
+        while left:
+            before = self.positions
+            records = await self.poll(_POLL_SECONDS)
+            yield [record for record in records if record.offset < ends[place_of(record)]]
+            left = {at: now for at, now in self.positions.items() if now < ends[at]}
+            self.hold_back(self.positions.keys() - left.keys())
+            if self.positions != before:
+                moved_at = time.monotonic()
+            if time.monotonic() - moved_at > _STALL_SECONDS:
+                raise self._unreachable(
+                    f"gives nothing for {_STALL_SECONDS:g} s, though there is more to read"
+                )
+
+    async def on_and_on(self) -> AsyncGenerator[list[ConsumerRecord], None]:
+        """Give what comes, without end: something every half second at least, if only an empty list.
+
+        Raises as :meth:`poll` does, ServiceUnreachable also when nothing comes and no broker answers.
+        """
+        heard_at = time.monotonic()
+        while True:
+            records = await self.poll(_LOOK_SECONDS)
+            if records:
+                heard_at = time.monotonic()
+            elif time.monotonic() - heard_at > _SILENCE_SECONDS:
+                await check_reachable(self._settings)
+                heard_at = time.monotonic()
+            yield records
+
+    def at_end(self) -> list[TopicPartition]:
+        """Give the partitions that are read to their end, as the last answer to a fetch told it."""
+        ends = self.known_ends()
+        return [at for at, position in self.positions.items() if at in ends and position >= ends[at]]
+
+    @property
+    def lag(self) -> int:
+        """How many offsets are still to be read, as far as the brokers have told."""
+        return sum(max(0, end - self.positions[at]) for at, end in self.known_ends().items())
+
+    def known_ends(self) -> dict[TopicPartition, int]:
+        """Give the next offset of each partition, as of the last answer to a fetch."""
+        ends = {at: self.consumer.highwater(at) for at in self.positions}
+        return {at: end for at, end in ends.items() if end is not None}
+
+    @asynccontextmanager
+    async def _limited(self) -> AsyncIterator[None]:
+        limit = self._settings.connect_timeout
+        try:
+            async with asyncio.timeout(limit):
+                yield
+        except TimeoutError as error:
+            raise self._unreachable(f"does not answer within {limit:g} s") from error
+
+    def _unreachable(self, what: str) -> ServiceUnreachable:
+        return ServiceUnreachable(f"Kafka at {self._settings.bootstrap_servers} {what}")
+
+
+@asynccontextmanager
+async def open_reader(
+    settings: KafkaSettings, *topics: str, clock: Callable[[], float] = time.time, **options: Any
+) -> AsyncIterator[TopicReader]:
+    """Open a reader of committed records; raises ServiceUnreachable.
+
+    ``options`` go to AIOKafkaConsumer. An offset that is no longer there is an error unless
+    ``auto_offset_reset`` says otherwise, not a silent jump to another one.
+    """
+    options = {"auto_offset_reset": "none", "isolation_level": "read_committed", **options}
+    async with open_consumer(settings, **options) as consumer:
+        yield TopicReader(settings, consumer, topics, clock)
+
+
+def place_of(record: ConsumerRecord) -> TopicPartition:
+    """Give the partition that a record came from."""
+    return TopicPartition(record.topic, record.partition)

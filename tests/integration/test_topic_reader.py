@@ -1,0 +1,107 @@
+"""A topic is read to where it ends now, or on and on, whatever transactions leave in it."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import pytest
+from aiokafka import AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka.admin import RecordsToDelete
+from aiokafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
+
+from streams.kafka.clients import ServiceUnreachable, connection, open_admin, topic_reader
+from streams.kafka.topic_reader import TopicReader, open_reader
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.records import Outgoing, produce
+
+
+async def _write(settings: Settings, topic: str, value: bytes, *, committed: bool) -> None:
+    """Write a record to the first partition in a transaction that is committed or aborted."""
+    producer = AIOKafkaProducer(**connection(settings.kafka), transactional_id=f"{topic}-tx")
+    async with producer:
+        await producer.begin_transaction()
+        await producer.send_and_wait(topic, value, partition=0)
+        await (producer.commit_transaction if committed else producer.abort_transaction)()
+
+
+async def _all(reader: TopicReader) -> list[bytes | None]:
+    log = await reader.look()
+    return [record.value async for batch in reader.between(log.begins, log.ends) for record in batch]
+
+
+async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(
+    settings: Settings, topics: Topics
+) -> None:
+    await produce(settings.kafka, topics.review, [Outgoing(b"plain", partition=1)])
+    await _write(settings, topics.review, b"told", committed=True)
+    await _write(settings, topics.review, b"taken back", committed=False)
+    async with open_reader(settings.kafka, topics.review, topics.blocked) as reader:
+        log = await reader.look()
+        assert [origin.topic for origin in log.origins] == [topics.review, topics.blocked]
+        assert sorted(await _all(reader)) == [b"plain", b"told"]
+        # The last offset is that of a marker: only the position tells that all was read.
+        assert reader.positions[TopicPartition(topics.review, 0)] == 4
+
+
+async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes_on(
+    settings: Settings, topics: Topics
+) -> None:
+    await produce(settings.kafka, topics.review, [Outgoing(b"before", partition=0)])
+    async with open_reader(settings.kafka, topics.review) as reader:
+        log = await reader.look()
+        await produce(settings.kafka, topics.review, [Outgoing(b"after", partition=n) for n in (0, 1)])
+        read = [record.value async for batch in reader.between(log.begins, log.ends) for record in batch]
+        assert read == [b"before"]
+        reader.read_from(log.ends)
+        come: list[ConsumerRecord] = []
+        async with aclosing(reader.on_and_on()) as batches:
+            async for batch in batches:
+                come += batch
+                if len(come) == 2:
+                    break
+        assert [record.value for record in come] == [b"after", b"after"]
+        assert (reader.lag, len(reader.at_end())) == (
+            0,
+            len([at for at in log.ends if at in reader.known_ends()]),
+        )
+
+
+async def test_records_that_do_not_arrive_are_an_error_in_time(
+    settings: Settings, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_reader, "_STALL_SECONDS", 1.0)
+    async with open_reader(settings.kafka, topics.review) as reader:
+        log = await reader.look()
+        beyond = {at: end + 1 for at, end in log.ends.items()}
+        with pytest.raises(ServiceUnreachable, match="gives nothing for 1 s, though there is more"):
+            _ = [batch async for batch in reader.between(log.begins, beyond)]
+
+
+async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_over(
+    settings: Settings, topics: Topics
+) -> None:
+    await produce(
+        settings.kafka, topics.review, [Outgoing(b"gone", partition=0), Outgoing(b"kept", partition=0)]
+    )
+    first = TopicPartition(topics.review, 0)
+    async with open_admin(settings.kafka) as admin:
+        await admin.delete_records({first: RecordsToDelete(1)})
+    async with open_reader(settings.kafka, topics.review) as reader:
+        reader.read_from({first: 0})
+        with pytest.raises(OffsetOutOfRangeError):
+            await reader.poll(10)
+    async with open_reader(settings.kafka, topics.review, auto_offset_reset="earliest") as reader:
+        assert [batch[0].value async for batch in reader.between({first: 0}, {first: 2}) if batch] == [
+            b"kept"
+        ]
+
+
+async def test_a_topic_that_is_not_there_is_named_and_not_made(settings: Settings, topics: Topics) -> None:
+    missing = f"{topics.review}.missing"
+    async with open_reader(settings.kafka, topics.review, missing) as reader:
+        with pytest.raises(UnknownTopicOrPartitionError) as caught:
+            await reader.look()
+    assert caught.value.args == (missing,)
+    async with open_admin(settings.kafka) as admin:
+        assert missing not in await admin.list_topics()

@@ -1,0 +1,26 @@
+"""A file is locked by one at a time, until it is closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scoring.storage.file_lock import take_lock
+
+
+def test_a_lock_is_taken_once_and_free_again_when_its_file_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with path.open("ab") as first, path.open("ab") as second:
+        assert take_lock(first)
+        assert take_lock(first.fileno())
+        assert not take_lock(second)
+        first.close()
+        assert take_lock(second)
+
+
+def test_what_cannot_be_locked_is_an_error(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("ab") as file:
+        number = file.fileno()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        take_lock(number)
