@@ -11,6 +11,7 @@ from streams.cli.evaluate.extras import require
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.options import ConfigFile
 from streams.cli.output import say, write_line
+from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import RUNBOOK, all_rules, to_yaml
@@ -55,9 +56,6 @@ def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile 
 
     Example: `truthgate monitoring dashboard --output truthgate.json`
     """
-    require("grafana_foundation_sdk", "monitoring")
-    from streams.monitoring.dashboard import to_json  # noqa: PLC0415 - of the extra
-
     _write(to_json(Deployment(load_settings(config), Promql(job))), output)
 
 

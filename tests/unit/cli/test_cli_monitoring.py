@@ -38,12 +38,12 @@ def test_settings_come_from_the_environment() -> None:
     )
 
 
-@pytest.mark.parametrize(("command", "package"), [("rules", "yaml"), ("dashboard", "grafana_foundation_sdk")])
-def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch, command: str, package: str) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    done = truthgate_here("monitoring", command)
+def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    done = truthgate_here("monitoring", "rules")
     assert done.returncode == 2
-    assert done.stderr == f"truthgate: this needs {package}: pip install 'truthgate[monitoring]'\n"
+    assert done.stderr == "truthgate: this needs yaml: pip install 'truthgate[monitoring]'\n"
+    assert truthgate_here("monitoring", "dashboard").returncode == 0
 
 
 @pytest.mark.parametrize("command", ["rules", "dashboard"])
