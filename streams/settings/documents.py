@@ -46,7 +46,8 @@ class CompanyTermsSettings(Section):
 
     file: Path | None = Field(
         None,
-        description="what `truthgate lexicon build` wrote; unset: built from the documents, as they change",
+        description="what `truthgate company-terms build` wrote; unset: built from the documents, as they "
+        "change",
     )
     least_documents: int = Field(
         LEAST_DOCUMENTS, ge=1, description="a language with fewer documents has no terms"

@@ -12,8 +12,25 @@ from typer.testing import CliRunner
 from streams.cli.entry import app, run
 from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
 
-COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
-LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
+COMMANDS = [
+    "demo",
+    "worker",
+    "score",
+    "replay",
+    "publish-documents",
+    "tail",
+    "topics",
+    "dead-letters",
+    "company-terms",
+]
+LEAVES = [
+    *COMMANDS[:6],
+    "topics create",
+    "topics check",
+    "dead-letters list",
+    "dead-letters replay",
+    "company-terms build",
+]
 
 
 @pytest.fixture

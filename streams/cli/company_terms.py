@@ -1,4 +1,4 @@
-"""``truthgate lexicon``: build the words of the company's own language from its documents, and show them."""
+"""``truthgate company-terms``: the company's own words, built from its documents, and shown."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def build(
     keep the words fixed (`TRUTHGATE_COMPANY_TERMS__FILE`). The same documents give the same file. A
     bad line or file is named on standard error, the rest is used, and the exit code is 1.
 
-    Example: `truthgate lexicon build --documents help.jsonl --output company-terms.json`
+    Example: `truthgate company-terms build --documents help.jsonl --output company-terms.json`
     """
     for source in documents:
         refuse_wrong_language(source, language)
@@ -74,9 +74,9 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the words of a lexicon, the most frequent first: language, word, how often.
+    """Show the company's own words, the most frequent first: language, word, how often.
 
-    Example: `truthgate lexicon show company-terms.json --language nl`
+    Example: `truthgate company-terms show company-terms.json --language nl`
     """
     try:
         terms = load(file)
