@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from streams.cli.evaluate.extras import require
-from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.options import ConfigFile
 from streams.cli.output import say, write_line
+from streams.cli.output_file import whole_file
 from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import Promql
@@ -63,8 +63,6 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         write_line(text.rstrip("\n"))
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
+    with whole_file(output) as partial:
+        partial.write_text(text, encoding="utf-8")
     say(f"wrote {output}")

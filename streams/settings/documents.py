@@ -29,14 +29,12 @@ class DocumentSettings(Section):
         20,
         gt=0,
         le=YEAR_HOURS,
-        allow_inf_nan=False,
         description="a store older than this is rebuilt: tombstones may be gone (delete.retention.ms)",
     )
     history_days: float = Field(
         30,
         ge=0,
         le=3650,
-        allow_inf_nan=False,
         description="how long a version is kept after another took its place, for answers from before that",
     )
 

@@ -77,6 +77,10 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             ["score", "ANSWERS", "--output", "/nowhere/verdicts.jsonl"],
             "/nowhere/verdicts.jsonl cannot be written",
         ),
+        (
+            ["score", "ANSWERS", "--output", f"{__file__}/verdicts.jsonl"],
+            "cannot be written: Not a directory",
+        ),
         (["replay", "ANSWERS", "--rate", "1", "--speed", "1"], "exclude each other"),
         (["replay", "ANSWERS", "--rate", "0"], "--rate"),
         (["publish-documents"], "nothing to do"),

@@ -30,6 +30,16 @@ def test_the_dashboard_is_written_to_a_file(tmp_path: Path) -> None:
     assert job["current"]["value"] == "gate"
 
 
+def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path: Path) -> None:
+    link, output = tmp_path / "link.json", tmp_path / "dashboard.json"
+    link.symlink_to(output)
+    for _ in range(2):
+        assert truthgate_here("monitoring", "dashboard", "--output", link).returncode == 0
+        assert json.loads(output.read_text())["title"] == "truthgate"
+    assert link.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [output, link]
+
+
 def test_settings_come_from_the_environment() -> None:
     environment = {"TRUTHGATE_OBJECTIVES__VERDICT_WITHIN": "7"}
     assert (
