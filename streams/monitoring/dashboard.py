@@ -1,8 +1,8 @@
 """The Grafana dashboard: ``dashboard.json`` beside this module, with the settings of a deployment put in.
 
 The file itself is the dashboard of the default settings, and can be imported as it is. What was changed in
-Grafana is exported over it and then written anew by ``truthgate monitoring dashboard``, which lays it out
-and takes away what one deployment chose.
+Grafana is exported over it; ``truthgate monitoring dashboard`` with the file as ``--output`` then lays it out
+and puts the default limits back. A test holds that this was done.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def test_rates_are_drawn_for_each_message_type_with_bounds_and_thresholds() -> N
 
 
 def test_the_file_is_the_dashboard_of_the_default_settings() -> None:
-    """Written anew, it is the same: what was taken over from Grafana has lost what one deployment chose."""
+    """Written anew, it is the same: what was taken over from Grafana is laid out, with the default limits."""
     assert FILE.read_text("utf-8") == to_json(Deployment(Settings()))
 
 
