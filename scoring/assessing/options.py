@@ -19,7 +19,7 @@ class ScorerOptions:
     of documents (``Passage.version``) are kept there, never questions, answers, or what came with them.
     ``lexicons``: a folder of lexicon files (``fr.toml``) for further languages, each of which needs a
     pipeline too, or instead of those of the package.
-    ``company_terms``: the file that ``truthgate lexicon build`` writes, or None to do without.
+    ``company_terms``: the file that ``truthgate company-terms build`` writes, or None to do without.
     ``on_demand``: whether a default pipeline is loaded when the first text of its language comes, which
     makes that one wait, instead of at the start; scoring processes do not count it in the answer's time.
     ``timed``: whether an assessment tells when each part of it began and ended.

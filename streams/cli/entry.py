@@ -15,10 +15,10 @@ from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
 from streams.cli import (
+    company_terms,
     dead_letters,
     demo,
     evaluate,
-    lexicon,
     monitoring,
     publish,
     replay,
@@ -51,7 +51,8 @@ app.command("search")(search.search)
 app.command("replay")(replay.replay)
 app.command("publish-documents")(publish.publish_documents)
 app.command("tail")(tail.tail)
-app.add_typer(lexicon.app, name="lexicon")
+app.add_typer(company_terms.app, name="company-terms")
+app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(monitoring.app, name="monitoring")

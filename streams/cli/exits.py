@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and one line on standard error when it is not 0."""
+"""The end of a command: its exit code, and one line on standard error when it is not 0."""
 
 from __future__ import annotations
 

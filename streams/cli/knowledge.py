@@ -25,7 +25,11 @@ MarkdownLanguage = Annotated[
 
 
 def refuse_wrong_language(source: Path | None, language: str | None) -> None:
-    """Refuse a folder without a language, and a file with one. Raises WrongUsage."""
+    """Refuse a folder without a language, and a file with one.
+
+    Raises:
+        WrongUsage: it is one of these.
+    """
     if source and source.is_dir() and not language:
         raise WrongUsage("a folder of Markdown needs --language, such as --language nl")
     if language and not (source and source.is_dir()):
@@ -37,7 +41,8 @@ def listed_documents(
 ) -> list[KnowledgeDocument]:
     """Read the documents of a JSONL file, complain about bad lines, and move the bar, if one is given.
 
-    Raises CommandFailed when it cannot be read.
+    Raises:
+        CommandFailed: it cannot be read.
     """
     return [document for _, document in complaints.without_bad(read(path, KnowledgeDocument, bar))]
 
@@ -47,7 +52,8 @@ def documents_of(
 ) -> Iterator[tuple[Place, KnowledgeDocument]]:
     """Read the documents one by one, moving the bar, and complain about bad lines and files.
 
-    Raises CommandFailed when a file of lines cannot be read.
+    Raises:
+        CommandFailed: a file of lines cannot be read.
     """
     if language is None:
         yield from complaints.without_bad(read(source, KnowledgeDocument, bar))

@@ -55,7 +55,8 @@ def read(
 ) -> Iterator[tuple[int, T | BadLine]]:
     """Read records line by line, moving the bar; ``clock`` is for lines without a time.
 
-    Raises CommandFailed when the file cannot be read.
+    Raises:
+        CommandFailed: the file cannot be read.
     """
     try:
         for numbered in read_jsonl(opened(path), record_type, clock):
@@ -66,9 +67,11 @@ def read(
         raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
 
 
-def count(path: Path) -> int | None:
-    """Count the lines of a file for a progress bar; None for a pipe, which cannot be read twice."""
-    if not path.is_file():
-        return None
+def count(*paths: Path) -> int | None:
+    """Count the lines of files for a progress bar; None with a pipe, which cannot be read twice."""
+    return sum(map(_lines, paths)) if all(path.is_file() for path in paths) else None
+
+
+def _lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from streams.cli.evaluate.extras import require
-from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.options import ConfigFile
 from streams.cli.output import say, write_line
+from streams.cli.output_file import whole_file
+from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import RUNBOOK, all_rules, to_yaml
@@ -55,9 +56,6 @@ def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile 
 
     Example: `truthgate monitoring dashboard --output truthgate.json`
     """
-    require("grafana_foundation_sdk", "monitoring")
-    from streams.monitoring.dashboard import to_json  # noqa: PLC0415 - of the extra
-
     _write(to_json(Deployment(load_settings(config), Promql(job))), output)
 
 
@@ -65,8 +63,6 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         write_line(text.rstrip("\n"))
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
+    with whole_file(output) as partial:
+        partial.write_text(text, encoding="utf-8")
     say(f"wrote {output}")

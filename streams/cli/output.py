@@ -1,4 +1,4 @@
-"""Where commands write: results to standard output, everything else to standard error."""
+"""The output of commands: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 

@@ -9,9 +9,12 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from schemas.records import Verdict, VerdictEvidence, VerdictPassage
+from schemas.records import Verdict, VerdictPassage
 from streams.answers.evidence import offending
 from streams.cli.output import printable
+
+#: From a character of a text to another, exclusive.
+Span = tuple[int, int]
 
 STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 
@@ -66,14 +69,17 @@ def _named(passage: VerdictPassage) -> str:
     return printable(f"{passage.document_id}{version}")
 
 
-def excerpt(answer: str, spans: Sequence[VerdictEvidence], width: int) -> Text:
-    """Cut about ``width`` characters out of the answer, around the first span, with all spans marked."""
-    start = max(0, min(spans[0].start - width // 3, len(answer) - width)) if spans else 0
-    end = min(len(answer), start + width)
-    text = Text(printable(answer[start:end]))  # printable() keeps every offset
-    for span in spans:
-        text.stylize("bold white on red", max(span.start - start, 0), max(span.end - start, 0))
-    return Text("…" if start else "") + text + Text("…" if end < len(answer) else "")
+def excerpt(text: str, spans: Sequence[Span], width: int, before: int, style: str) -> Text:
+    """Cut about ``width`` characters out of a text, around the first span, with all spans marked.
+
+    ``before`` of them, at most, stand before the first span.
+    """
+    start = max(0, min(spans[0][0] - before, len(text) - width)) if spans else 0
+    end = min(len(text), start + width)
+    cut = Text(printable(text[start:end]))  # printable() keeps every offset
+    for first, last in spans:
+        cut.stylize(style, max(first - start, 0), max(last - start, 0))
+    return Text("…" if start else "") + cut + Text("…" if end < len(text) else "")
 
 
 def quoted(words: Iterable[str]) -> str:

@@ -19,18 +19,20 @@ from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers, offline_way
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.exits import WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, opened, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import indexing_bar, json_line, progress
+from streams.cli.output_file import partial_file, whole_file
 from streams.cli.scoring_options import (
     ProcessesOption,
     ProfileOption,
     TranslateOption,
     Unserved,
     chosen,
+    most_in_work,
     started,
     translated,
 )
@@ -41,9 +43,6 @@ from streams.judging.scorer_options import scorer_options
 from streams.retrieval.on_demand import retriever_on_demand
 from streams.settings import Settings, load_settings
 from streams.translating.opening import open_file_translation
-
-# Answers in work for each process: enough that none waits for input, few enough to bound memory.
-_WAITING_EACH = 16
 
 Line = tuple[int, ChatbotAnswer | BadLine]
 Outcome = Verdict | BadLine
@@ -91,7 +90,9 @@ def score(
     ):
         options = scorer_options(settings, on_demand=on_demand)
         unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, bar))
-    raise typer.Exit(max(complaints.exit_code, missing.exit_code, unserved.tell(settings)))
+    unserved.tell()
+    ended = unserved.exit_code(translation_required=settings.translation.mode == "always")
+    raise typer.Exit(max(complaints.exit_code, missing.exit_code, ended))
 
 
 async def _score(
@@ -114,11 +115,12 @@ async def _score(
         way = offline_way(given, pool, settings.policy.decide, scoring.profile, translation, retrieval)
         answers = OfflineAnswers(way, datetime.now(UTC))
         async with aclosing(
-            judged_lines(read(file, ChatbotAnswer, bar), answers, scoring.processes * _WAITING_EACH)
+            judged_lines(read(file, ChatbotAnswer, bar), answers, most_in_work(settings))
         ) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
-                unserved.see(outcome)
+                if isinstance(outcome, Verdict):
+                    unserved.see(outcome.degraded)
     return unserved
 
 
@@ -127,7 +129,10 @@ async def judged_lines(
 ) -> AsyncGenerator[Outcome, None]:
     """Judge the good lines, ``limit`` at once, and pass the bad ones on; all in the order of the input.
 
-    An answer that the scorer fails on becomes a bad line. Raises InfrastructureFailure.
+    An answer that the scorer fails on becomes a bad line.
+
+    Raises:
+        InfrastructureFailure: there is no judging.
     """
 
     async def judged(numbered: Line) -> Outcome:
@@ -155,7 +160,7 @@ def _write(outcome: Outcome, sink: TextIO, complaints: Complaints) -> None:
 
 def _refuse_overwriting(output: Path | None, inputs: Iterable[Path | None]) -> None:
     for path in inputs:
-        if path and output and any(_is_same(each, opened(path)) for each in (output, _partial(output))):
+        if path and output and any(_is_same(each, opened(path)) for each in (output, partial_file(output))):
             raise WrongUsage(f"--output {output} would overwrite the input {path}")
 
 
@@ -166,25 +171,10 @@ def _is_same(output: Path, path: Path) -> bool:
         return False
 
 
-def _partial(path: Path) -> Path:
-    return path.with_name(path.name + ".part")
-
-
 @contextmanager
 def _output(path: Path | None) -> Iterator[TextIO]:
-    """Open the output; a file appears under its name only when it is whole."""
     if path is None:
         yield sys.stdout
         return
-    ordinary = path.is_file() or not path.exists()  # and not a device or a pipe
-    partial = _partial(path) if ordinary else path
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            yield file
-        if ordinary:
-            partial.replace(path)
-    except OSError as error:
-        raise CommandFailed(f"{path} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
-    finally:
-        if ordinary:
-            partial.unlink(missing_ok=True)
+    with whole_file(path) as partial, partial.open("w", encoding="utf-8") as file:
+        yield file

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import typer
 
-from schemas.jsonl import BadLine
-from schemas.records import Verdict
 from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.output import say
@@ -19,9 +19,17 @@ from streams.settings import MOST_PROCESSES, Settings
 _ANSWERS_EACH = 25
 _FEW = 100
 
+# Answers in work for each process: enough that none waits for input, few enough to bound memory.
+_WAITING_EACH = 16
+
 _UNTRANSLATED = Reason.TRANSLATION_UNAVAILABLE
 _UNSEARCHED = Reason.RETRIEVAL_UNAVAILABLE
 _LATE = Reason.SCORING_TIMEOUT
+_UNSERVED = {
+    _UNTRANSLATED: "could not be translated",
+    _UNSEARCHED: "could not be searched for",
+    _LATE: "took longer to score than they may (scoring.timeout)",
+}
 
 ProfileName = Literal["paper", "extended"]
 ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
@@ -43,8 +51,7 @@ ProcessesOption = Annotated[
 def chosen(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
     """Give the settings with what the command line says instead; None leaves a setting as it is."""
     options = {"profile": profile, "processes": processes}
-    scoring = settings.scoring.model_copy(update={key: value for key, value in options.items() if value})
-    return settings.model_copy(update={"scoring": scoring})
+    return settings.changed("scoring", {key: value for key, value in options.items() if value})
 
 
 def started(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
@@ -58,58 +65,50 @@ def started(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
     if answers is None or not few:
         return settings, False
     enough = min(settings.scoring.processes, answers // _ANSWERS_EACH + 1)
-    scoring = settings.scoring.model_copy(update={"processes": enough})
-    return settings.model_copy(update={"scoring": scoring}), True
+    return settings.changed("scoring", {"processes": enough}), True
 
 
 def translated(settings: Settings, mode: TranslateMode | None) -> Settings:
     """Give the settings with this translation mode; None leaves it as it is.
 
-    Raises WrongUsage for mode always where no translator is configured.
+    Raises:
+        WrongUsage: the mode is always, and no translator is configured.
     """
     if mode is None:
         return settings
     if mode == "always" and settings.translation.provider is None:
         raise WrongUsage("--translate always: no translator is configured (set translation.provider)")
-    translation = settings.translation.model_copy(update={"mode": mode})
-    return settings.model_copy(update={"translation": translation})
+    return settings.changed("translation", {"mode": mode})
+
+
+def most_in_work(settings: Settings) -> int:
+    """Give how many answers are in work at once."""
+    return settings.scoring.processes * _WAITING_EACH
 
 
 class Unserved:
-    """Counts the verdicts on answers that were to be translated, searched for or scored, and could not be."""
+    """How many answers were to be translated, searched for or scored in time, and could not be."""
 
     def __init__(self) -> None:
-        self._untranslated = 0
-        self._unsearched = 0
-        self._late = 0
+        self._degraded: Counter[str] = Counter()
 
-    def see(self, outcome: Verdict | BadLine) -> None:
-        """Take in what became of a line."""
-        if isinstance(outcome, Verdict):
-            self._untranslated += _UNTRANSLATED in outcome.degraded
-            self._unsearched += _UNSEARCHED in outcome.degraded
-            self._late += _LATE in outcome.degraded
+    def see(self, degraded: Iterable[str]) -> None:
+        """Take in what could not be checked of one answer."""
+        self._degraded.update(degraded)
 
-    def tell(self, settings: Settings) -> ExitCode:
-        """Say how many there were, if any, and give the exit code.
+    def tell(self) -> None:
+        """Say of each kind how many there were, if any."""
+        for reason, told in _UNSERVED.items():
+            if number := self._degraded[reason]:
+                say(f"{number} answers {told}: degraded {reason}")
 
-        It is 3 where a required service could not be reached, else 1 where an answer took too long.
+    def exit_code(self, *, translation_required: bool) -> ExitCode:
+        """Give how the command ends.
+
+        Returns:
+            3 where a required service could not be reached; else 1 where an answer took too long, and so is
+            not scored, as bad lines are not.
         """
-        if self._untranslated:
-            say(f"{self._untranslated} answers could not be translated: degraded {_UNTRANSLATED}")
-        if self._unsearched:
-            say(f"{self._unsearched} answers could not be searched for: degraded {_UNSEARCHED}")
-        tell_late(self._late)
-        needed = self._unsearched or (self._untranslated and settings.translation.mode == "always")
-        return ExitCode.UNREACHABLE if needed else late_code(self._late)
-
-
-def tell_late(late: int) -> None:
-    """Say how many answers took longer to score than they may, if any."""
-    if late:
-        say(f"{late} answers took longer to score than they may (scoring.timeout): degraded {_LATE}")
-
-
-def late_code(late: int) -> ExitCode:
-    """Give the exit code where so many answers took too long: they are not scored, as bad lines are not."""
-    return ExitCode.BAD_INPUT if late else ExitCode.DONE
+        if self._degraded[_UNSEARCHED] or (translation_required and self._degraded[_UNTRANSLATED]):
+            return ExitCode.UNREACHABLE
+        return ExitCode.BAD_INPUT if self._degraded[_LATE] else ExitCode.DONE

@@ -31,7 +31,8 @@ class _Checked(FileIO):
 def check_standard_output() -> None:
     """Make standard output UTF-8, as JSON is whatever the locale, and let it raise OutputFailed.
 
-    Raises OutputFailed where this process was started without one.
+    Raises:
+        OutputFailed: this process was started without one.
     """
     if sys.stdout is None:
         raise OutputFailed("standard output is closed")

@@ -161,7 +161,7 @@ def offline_terms(settings: Settings, documents: Iterable[KnowledgeDocument]) ->
     with TemporaryDirectory(prefix="truthgate-") as folder:
         path = Path(folder) / FILE_NAME
         save(terms, path)
-        yield settings.model_copy(update={"company_terms": chosen.model_copy(update={"file": path})})
+        yield settings.changed("company_terms", {"file": path})
 
 
 def terms_path(settings: Settings) -> Path:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from streams.embedded.errors import BrokerFailed, MissingExtra, PortTaken
 from streams.embedded.ports import accepts
@@ -108,7 +107,8 @@ class Broker:
     def wait_for(self, condition: Callable[[ClusterView], bool], deadline: float) -> None:
         """Wait until this broker answers with a view of its cluster that is as wanted.
 
-        Raises BrokerFailed when the process ends or ``deadline`` (of time.monotonic) passes before.
+        Raises:
+            BrokerFailed: the process ends or ``deadline`` (of time.monotonic) passes before.
         """
         while not ((view := self.view()) and condition(view)):
             if not self.running:
@@ -119,8 +119,7 @@ class Broker:
 
     def stop(self, timeout: float) -> None:
         """Ask the process to end; kill it when it has not ended after ``timeout`` seconds."""
-        self._signal(signal.SIGCONT)
-        self._signal(signal.SIGTERM)
+        self.terminate()
         try:
             if self._process:
                 self._process.wait(timeout)
@@ -153,7 +152,8 @@ class Broker:
     def _reap(self) -> None:
         if self._process:
             self._process.wait()
-            _close(self._process.stdin)
+            if self._process.stdin:
+                self._process.stdin.close()
             self._process = None
 
     def _java(self, *arguments: str) -> list[str]:
@@ -163,11 +163,6 @@ class Broker:
         log = self.log_file.read_text(encoding="utf-8", errors="replace")
         kind = PortTaken if "Address already in use" in log else BrokerFailed
         return kind(f"{self.name} {what}; the end of its log:\n{_tail(log)}")
-
-
-def _close(pipe: IO[bytes] | None) -> None:
-    if pipe:
-        pipe.close()
 
 
 def _tail(text: str) -> str:

@@ -40,7 +40,10 @@ class EmbeddedKafka:
     heap_mb: Java heap of each broker. start_timeout: seconds until every broker must answer.
 
     Brokers are named by index from 0. When the process that holds the cluster goes away, however it
-    does, its brokers are killed. Raises EmbeddedKafkaError (see streams.embedded.errors).
+    does, its brokers are killed.
+
+    Raises:
+        EmbeddedKafkaError: see streams.embedded.errors.
     """
 
     def __init__(

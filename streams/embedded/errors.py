@@ -1,4 +1,4 @@
-"""What can go wrong with the embedded cluster; every message is meant for a user to read."""
+"""The errors of the embedded cluster; every message is meant for a user to read."""
 
 from __future__ import annotations
 

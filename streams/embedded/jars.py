@@ -45,7 +45,11 @@ class LockedJar:
 def read_lock(text: str) -> tuple[LockedJar, ...]:
     """Read lines of ``SHA-256  group:artifact:version``; empty lines and ``#`` comments are skipped."""
     lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
-    return tuple(_locked_jar(sha256, *coordinate.split(":")) for sha256, coordinate in lines)
+    return tuple(
+        LockedJar(group, artifact, version, sha256)
+        for sha256, coordinate in lines
+        for group, artifact, version in [coordinate.split(":")]
+    )
 
 
 def kafka_home() -> Path:
@@ -58,7 +62,10 @@ def kafka_home() -> Path:
 def ensure_jars(home: Path | None = None, console: Console | None = None) -> list[Path]:
     """Return the checked jars in the order of the lock file, fetching them when there are none.
 
-    Raises FetchFailed, DamagedJar, or MissingExtra when jgo is needed and not installed.
+    Raises:
+        FetchFailed: one cannot be fetched.
+        DamagedJar: one is not what the lock file names.
+        MissingExtra: jgo is needed and not installed.
     """
     home = home or kafka_home()
     jars = read_lock(LOCK_FILE.read_text(encoding="utf-8"))
@@ -69,7 +76,11 @@ def ensure_jars(home: Path | None = None, console: Console | None = None) -> lis
 
 
 def verify(home: Path, jars: Iterable[LockedJar]) -> None:
-    """Raise DamagedJar for the first jar in ``home`` that is missing or has another SHA-256."""
+    """Compare the jars in ``home`` with the lock.
+
+    Raises:
+        DamagedJar: one is missing or has another SHA-256.
+    """
     for jar in jars:
         path = home / jar.filename
         if not path.is_file():
@@ -139,10 +150,6 @@ def _fetcher(repository: Path) -> Callable[[LockedJar], Path]:
         return Path(artifact.resolve())
 
     return fetch
-
-
-def _locked_jar(sha256: str, group: str, artifact: str, version: str) -> LockedJar:
-    return LockedJar(group, artifact, version, sha256)
 
 
 def _sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a broker says about its cluster, asked over Kafka's own protocol."""
+"""The cluster as a broker describes it, asked over Kafka's own protocol."""
 
 from __future__ import annotations
 

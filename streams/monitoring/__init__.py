@@ -1,1 +1,1 @@
-"""What watches truthgate from outside: Prometheus' rules, a Grafana dashboard, and the runbook for both."""
+"""The watch on truthgate from outside: Prometheus' rules, a Grafana dashboard, and the runbook for both."""

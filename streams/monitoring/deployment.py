@@ -1,4 +1,4 @@
-"""What the rules and the dashboard are made for: one deployment with its settings."""
+"""The deployment that rules and dashboard are made for, with its settings."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streams.monitoring.promql import Promql, Window, duration
+from streams.monitoring.promql import Promql, duration
 from streams.monitoring.rules import Alert, Group, Recording, Severity
 from streams.monitoring.sums import IN_TIME, LETTERS, TIMED, VERDICTS
 from streams.settings import ObjectiveSettings
@@ -74,7 +74,7 @@ class Counted:
     plus: tuple[str, ...]
     minus: tuple[str, ...] = ()
 
-    def increase(self, promql: Promql, window: Window) -> str:
+    def increase(self, promql: Promql, window: float) -> str:
         """Write the increase over a window, over all workers."""
         added, taken = (
             [promql.sum_over("increase", name, window) for name in names] for names in (self.plus, self.minus)

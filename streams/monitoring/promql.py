@@ -9,9 +9,6 @@ from streams.settings import WrongSettings
 #: What keeps two deployments apart in one Prometheus; a label that is not there changes nothing.
 DEPLOYMENT = ("namespace", "job")
 
-#: In seconds, or as a variable of Grafana's, such as ``$__range``.
-Window = float | str
-
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
 
 
@@ -31,7 +28,6 @@ class Promql:
     Args:
         job: the name under which Prometheus scrapes the workers.
         pace: every window and every wait is multiplied by it; below 1 for tests that cannot wait.
-        matchers: what else every series has to match.
 
     Raises:
         WrongSettings: the name of the job cannot stand between quotes.
@@ -39,22 +35,21 @@ class Promql:
 
     job: str = "truthgate"
     pace: float = 1
-    matchers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.job or any(character in '"\\\n{}' for character in self.job):
             raise WrongSettings(f"--job {self.job!r} is no name of a scrape job")
 
-    def time(self, window: Window) -> str:
-        """Write a window, at this pace."""
-        return window if isinstance(window, str) else duration(window * self.pace)
+    def time(self, window: float) -> str:
+        """Write a window in seconds, at this pace."""
+        return duration(window * self.pace)
 
     def series(self, name: str, *matchers: str) -> str:
         """Select a metric of the deployment: ``up{job="truthgate"}``."""
         job = f'job="{self.job}"'
-        return f"{name}{{{', '.join((job, *self.matchers, *matchers))}}}"
+        return f"{name}{{{', '.join((job, *matchers))}}}"
 
-    def over(self, function: str, name: str, window: Window, *matchers: str) -> str:
+    def over(self, function: str, name: str, window: float, *matchers: str) -> str:
         """Apply a function to a window of a metric: ``rate(truthgate_answers_total{...}[5m])``."""
         return f"{function}({self.series(name, *matchers)}[{self.time(window)}])"
 
@@ -62,6 +57,6 @@ class Promql:
         """Aggregate over the workers of a deployment, with these labels kept."""
         return f"{aggregation} by ({', '.join((*DEPLOYMENT, *labels))}) ({expression})"
 
-    def sum_over(self, function: str, name: str, window: Window, *matchers: str) -> str:
+    def sum_over(self, function: str, name: str, window: float, *matchers: str) -> str:
         """Aggregate a function of a metric over the deployment: ``sum by (namespace, job) (rate(...))``."""
         return self.by("sum", self.over(function, name, window, *matchers))

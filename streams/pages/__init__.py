@@ -1,4 +1,4 @@
-"""What the worker serves over HTTP: health, readiness, metrics, and a page for people."""
+"""The pages that the worker serves over HTTP: health, readiness, metrics, and a page for people."""
 
 from streams.pages.application import create_pages
 from streams.pages.serving import serve

@@ -1,4 +1,4 @@
-"""Which alerts fire now, from the records of their changes."""
+"""The alerts that fire now, from the records of their changes."""
 
 from __future__ import annotations
 

@@ -14,13 +14,11 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from streams.health import Health
+from streams.pages.kept import Kept
 from streams.pages.live import LiveData
 from streams.pages.views import ALL, Blocked, Live, Series, Threshold
 from streams.settings import Settings
 
-FRESH_SECONDS: Final = 0.5
-"""So long one answer serves everybody: any number of visitors costs no more than a few."""
-_MOST_KEPT: Final = 64
 _LONGEST_LANGUAGE: Final = 256
 _LIVE, _BLOCKED = TypeAdapter(Live), TypeAdapter(Blocked)
 
@@ -43,7 +41,12 @@ class Api:
         self._settings = settings
         self._clock = clock
         self._version = version("truthgate")
-        self._kept: dict[tuple[str, ...], tuple[float, bytes]] = {}
+        self._kept = Kept(clock)
+
+    def add_to(self, pages: web.Application) -> None:
+        """Serve the data under ``/api/``."""
+        pages.router.add_get("/api/live", self.live)
+        pages.router.add_get("/api/blocked", self.blocked)
 
     async def live(self, request: web.Request) -> web.Response:
         """Answer with :class:`Live`; 400 for a window that there is none of."""
@@ -54,7 +57,7 @@ class Api:
         if asked not in sizes or len(language or "") > _LONGEST_LANGUAGE:
             return _json(b'{"error":"unknown window or language"}', status=400)
         return _json(
-            self._fresh(
+            self._kept.body(
                 ("live", asked, language or ""),
                 lambda: _LIVE.dump_json(self._document(sizes[asked], language)),
             )
@@ -63,17 +66,7 @@ class Api:
     async def blocked(self, _: web.Request) -> web.Response:
         """Answer with :class:`Blocked`."""
         self._data.visit()
-        return _json(self._fresh(("blocked",), lambda: _BLOCKED.dump_json(self._data.blocked.document())))
-
-    def _fresh(self, asked: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-        now = self._clock()
-        made_at, body = self._kept.get(asked, (0.0, b""))
-        if not 0 <= now - made_at < FRESH_SECONDS:
-            body = make()
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[asked] = now, body
-        return body
+        return _json(self._kept.body(("blocked",), lambda: _BLOCKED.dump_json(self._data.blocked.document())))
 
     def _document(self, window: int, language: str | None) -> Live:
         data = self._data
@@ -105,19 +98,6 @@ class Api:
             for each in self._settings.alerts.thresholds
             if (each.message_type or ALL, each.language) == (message_type, language) and each.window == window
         )
-
-
-def add_api(
-    pages: web.Application,
-    data: LiveData,
-    health: Health,
-    settings: Settings,
-    clock: Callable[[], float] = time.time,
-) -> None:
-    """Serve the data under ``/api/``; see :class:`Api`."""
-    api = Api(data, health, settings, clock)
-    pages.router.add_get("/api/live", api.live)
-    pages.router.add_get("/api/blocked", api.blocked)
 
 
 def _json(body: bytes, status: int = 200) -> web.Response:

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.health import Health
-from streams.pages.api import add_api
+from streams.pages.api import Api
 from streams.pages.assets import add_assets
+from streams.pages.kept import Kept
 from streams.pages.live import LiveData
-from streams.pages.metrics import MetricsPage
 from streams.settings import Settings
 
 Answer = Callable[[web.Request], Awaitable[web.Response]]
@@ -47,11 +48,11 @@ def create_pages(
     pages.on_response_prepare.append(_protect)
     pages.router.add_get("/healthz", _probe(health.problem))
     pages.router.add_get("/readyz", _probe(lambda: health.problem() or health.not_ready))
-    pages.router.add_get("/metrics", MetricsPage(registry, clock).answer)
+    pages.router.add_get("/metrics", _metrics(registry, Kept(clock)))
     if settings and settings.web.page:
         data = LiveData(settings)
         add_assets(pages)
-        add_api(pages, data, health, settings)
+        Api(data, health, settings).add_to(pages)
         pages.cleanup_ctx.append(_stopping(data))
     return pages
 
@@ -60,6 +61,14 @@ def _probe(problem: Callable[[], str | None]) -> Answer:
     async def answer(_: web.Request) -> web.Response:
         found = problem()
         return web.Response(status=503 if found else 200, text=f"{found or 'ok'}\n")
+
+    return answer
+
+
+def _metrics(registry: CollectorRegistry, kept: Kept) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        body = kept.body(("metrics",), lambda: generate_latest(registry))
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return answer
 

@@ -1,4 +1,4 @@
-"""What the page shows, read from Kafka while somebody looks at it, on any worker alike."""
+"""The data that the page shows, read from Kafka while somebody looks at it, on any worker alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page is told, as typed values; ``/api/live`` and ``/api/blocked`` give them as JSON.
+"""The values that the page is told; ``/api/live`` and ``/api/blocked`` give them as JSON.
 
 Times are milliseconds since 1970, rates are shares of 0 to 1.
 """

@@ -35,8 +35,8 @@ _GRACE_SECONDS = 2.0
 _LAST_SECONDS = 3.0
 #: A fetch that finds nothing holds up a change of partitions for so long.
 _FETCH_WAIT_MS = 200
-#: A fetch waits that long for so much: one for each verdict would cost a millisecond an answer, and the brokers
-#: nearly as much. A rate that is published every few seconds loses nothing.
+#: A fetch waits that long for so much: one for each verdict would cost a millisecond an answer here, and
+#: nearly as much in the broker. A rate that is published every few seconds loses nothing.
 _FETCH_BYTES = 1_048_576
 #: How long to wait after a failure; twice as long after each further one.
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 30.0

@@ -4,7 +4,7 @@ Each section stands in the file of its subject: ``web.port`` is ``port`` of ``We
 puts the sections together, and ``loading.py`` reads them and says what is wrong.
 """
 
-from streams.settings.base import WrongSettings
+from streams.settings.base import PREFIX, WrongSettings, variable_name
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
 from streams.settings.loading import load_settings
@@ -13,7 +13,6 @@ from streams.settings.retrieval import RetrievalSettings
 from streams.settings.scoring import MOST_PROCESSES, ScoringSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
 from streams.settings.translation import TranslationSettings
-from streams.settings.variables import PREFIX, variable_name
 from streams.settings.whole import Settings
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
 

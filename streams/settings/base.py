@@ -1,4 +1,4 @@
-"""What the sections share: their base class, the error, and types and limits of values."""
+"""The base of all sections, the error, names of variables, and types and limits of values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
 
+PREFIX = "TRUTHGATE_"
+DELIMITER = "__"
+
 DAY_SECONDS = 86_400
 YEAR_HOURS = 24 * 365
 
 # Beyond some size a number is a slip, and clients and timers fail on it long after the start.
-Seconds = Annotated[float, Field(gt=0, le=DAY_SECONDS, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=DAY_SECONDS)]
 
 
 class WrongSettings(Exception):
@@ -22,9 +25,9 @@ class WrongSettings(Exception):
 
 
 class Section(BaseModel):
-    """A part of the settings: it cannot be changed, and has no names but its own."""
+    """A part of the settings: it cannot be changed, has no names but its own, and only finite numbers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def repeated(values: Iterable[T]) -> T | None:
@@ -35,3 +38,8 @@ def repeated(values: Iterable[T]) -> T | None:
 def one_line(text: str) -> str:
     """Give ``text`` with every stretch of white space as one space: messages are one line."""
     return " ".join(text.split())
+
+
+def variable_name(*path: str | int) -> str:
+    """Name the environment variable of a setting: ``("web", "port")`` is ``TRUTHGATE_WEB__PORT``."""
+    return PREFIX + DELIMITER.join(str(part) for part in path).upper()

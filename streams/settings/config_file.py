@@ -22,7 +22,11 @@ def config_file() -> Path | None:
 
 
 def refuse_unreadable_file(path: Path | None) -> None:
-    """Raise WrongSettings, one line with the reason, unless ``path`` is None or a file of TOML."""
+    """Refuse a file that cannot be read, or is not TOML; None is no file.
+
+    Raises:
+        WrongSettings: in one line with the reason.
+    """
     if path is None:
         return
     try:

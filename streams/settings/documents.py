@@ -29,14 +29,12 @@ class DocumentSettings(Section):
         20,
         gt=0,
         le=YEAR_HOURS,
-        allow_inf_nan=False,
         description="a store older than this is rebuilt: tombstones may be gone (delete.retention.ms)",
     )
     history_days: float = Field(
         30,
         ge=0,
         le=3650,
-        allow_inf_nan=False,
         description="how long a version is kept after another took its place, for answers from before that",
     )
 
@@ -46,7 +44,8 @@ class CompanyTermsSettings(Section):
 
     file: Path | None = Field(
         None,
-        description="what `truthgate lexicon build` wrote; unset: built from the documents, as they change",
+        description="what `truthgate company-terms build` wrote; unset: built from the documents, as they "
+        "change",
     )
     least_documents: int = Field(
         LEAST_DOCUMENTS, ge=1, description="a language with fewer documents has no terms"

@@ -13,9 +13,8 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from scoring.values.readable import is_text
-from streams.settings.base import WrongSettings, one_line
+from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line, variable_name
 from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
-from streams.settings.variables import DELIMITER, PREFIX, variable_name
 from streams.settings.whole import Settings
 
 # Read by the embedded Kafka and by the tests, not by the settings.
@@ -32,8 +31,9 @@ _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 def load_settings(config: Path | None = None) -> Settings:
     """Read the settings from the environment and ``config``, or the file that TRUTHGATE_CONFIG names.
 
-    Raises WrongSettings, one line that names the variable or the setting, and never its value:
-    it may be a secret.
+    Raises:
+        WrongSettings: in one line that names the variable or the setting, and never its value, which may be
+            a secret.
     """
     token = chosen_file.set(config)
     try:

@@ -77,7 +77,7 @@ class AlertThreshold(Section):
     message_type: MessageType | None = Field(None, description="unset: all together")
     language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
     window: int = Field(description="the size of one of rates.windows, in seconds")
-    rate: float = Field(ge=0, lt=1, allow_inf_nan=False)
+    rate: float = Field(ge=0, lt=1)
     minimum_answers: int = Field(30, ge=1, le=10**9)
     severity: Literal["critical", "warning", "info"] = "warning"
 

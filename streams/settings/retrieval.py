@@ -31,9 +31,7 @@ class RetrievalSettings(Section):
     embeddings_dimensions: int | None = Field(
         None, ge=1, le=16_384, description="set: asked for; unset: the model's own"
     )
-    embeddings_timeout: float = Field(
-        10, gt=0, le=600, allow_inf_nan=False, description="seconds that one HTTP call may take"
-    )
+    embeddings_timeout: float = Field(10, gt=0, le=600, description="seconds that one HTTP call may take")
     embeddings_attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     embeddings_batch: int = Field(32, ge=1, le=2_048, description="how many texts go into one call")
     chunk_characters: int = Field(1_024, ge=64, le=100_000)
@@ -41,33 +39,26 @@ class RetrievalSettings(Section):
     candidates: int = Field(20, ge=1, le=1_000, description="how many of the best take part in the choice")
     passages: int = Field(5, ge=1, le=100, description="how many diverse ones are chosen of these")
     rrf_k: int = Field(60, ge=1, le=10_000, description="how little the first ranks count above the others")
-    keyword_weight: float = Field(1, ge=0, le=1_000, allow_inf_nan=False, description="0: no search by words")
+    keyword_weight: float = Field(1, ge=0, le=1_000, description="0: no search by words")
     foreign_keyword_weight: float = Field(
         0,
         ge=0,
         le=1_000,
-        allow_inf_nan=False,
         description="the same, of words looked for in documents of other languages than the question's",
     )
     vector_weight: float | None = Field(
-        None,
-        ge=0,
-        le=1_000,
-        allow_inf_nan=False,
-        description="0: no search by vectors; unset: the embedder's own",
+        None, ge=0, le=1_000, description="0: no search by vectors; unset: the embedder's own"
     )
     relevance_weight: float = Field(
         0.7,
         ge=0,
         le=1,
-        allow_inf_nan=False,
         description="of maximal marginal relevance: 1 chooses by relevance alone, 0 by diversity alone",
     )
     floor: float | None = Field(
         None,
         ge=-1,
         le=1,
-        allow_inf_nan=False,
         description="what finds less than this relevance is insufficient: the answer goes to review; "
         "unset: the embedder's own",
     )

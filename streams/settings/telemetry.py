@@ -29,14 +29,11 @@ class TelemetrySettings(Section):
     otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
     otlp_certfile: Path | None = None
     otlp_keyfile: Path | None = None
-    otlp_timeout: float = Field(
-        10, gt=0, le=600, allow_inf_nan=False, description="seconds that one export may take"
-    )
+    otlp_timeout: float = Field(10, gt=0, le=600, description="seconds that one export may take")
     sampling_ratio: float = Field(
         1,
         ge=0,
         le=1,
-        allow_inf_nan=False,
         description="what share of the answers is traced, where the chatbot's traceparent does not say; "
         "0: none, whatever it says",
     )

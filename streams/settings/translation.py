@@ -34,9 +34,7 @@ class TranslationSettings(Section):
         description="how long an answer waits for its translation, but never more than half of the time "
         "it has left; then it is judged as it is, degraded translation_unavailable",
     )
-    request_timeout: float = Field(
-        5, gt=0, le=60, allow_inf_nan=False, description="seconds that one HTTP call may take"
-    )
+    request_timeout: float = Field(5, gt=0, le=60, description="seconds that one HTTP call may take")
     attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     concurrency: int = Field(4, ge=1, le=64, description="how many calls are made at once")
     request_characters: int = Field(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import BaseModel, ValidationInfo, field_validator
 from pydantic_core import from_json
 from pydantic_settings import (
     BaseSettings,
@@ -14,6 +15,7 @@ from pydantic_settings import (
 )
 
 from scoring.policy import Policy
+from streams.settings.base import DELIMITER, PREFIX, variable_name
 from streams.settings.config_file import config_file
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
@@ -22,7 +24,6 @@ from streams.settings.retrieval import RetrievalSettings
 from streams.settings.scoring import ScoringSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
 from streams.settings.translation import TranslationSettings
-from streams.settings.variables import DELIMITER, PREFIX, variable_name
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
 
 
@@ -71,6 +72,11 @@ class Settings(BaseSettings):
             return {**value, "overrides": from_json(text)}
         except ValueError:
             raise ValueError(f"{variable_name('policy', 'overrides')} should be a JSON list") from None
+
+    def changed(self, section: str, values: Mapping[str, Any]) -> Settings:
+        """Give these settings with some values of a section replaced, which are taken unchecked."""
+        changed: BaseModel = getattr(self, section).model_copy(update=values)
+        return self.model_copy(update={section: changed})
 
     @classmethod
     def settings_customise_sources(

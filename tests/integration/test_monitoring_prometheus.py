@@ -47,6 +47,8 @@ _VARIABLES = {
     "$message_type": ".*",
     "$language": ".*",
     "$window": f"{_WINDOW}s",
+    "$in_time": "0.99",
+    "$judged": "0.999",
 }
 _PER_SECOND = 8
 #: For all that is waited for together.

@@ -35,6 +35,8 @@ VARIABLES: Mapping[str, str] = {
     "$message_type": ".*",
     "$language": ".*",
     "$window": "5m",
+    "$in_time": "0.99",
+    "$judged": "0.999",
 }
 
 

@@ -1,4 +1,4 @@
-"""What the demo has seen so far: verdicts, each counted once, rates, and what is still missing."""
+"""The board of what the demo has seen: verdicts, each counted once, rates, and what is still missing."""
 
 from __future__ import annotations
 

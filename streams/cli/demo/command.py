@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +36,7 @@ from streams.settings import (
     RateWindowSettings,
     Settings,
     TopicSettings,
+    WebSettings,
     load_settings,
     variable_name,
 )
@@ -100,40 +101,30 @@ def _demo(folder: Path, language: Language, rate: float, port: int, *, plain: bo
     say("starting Apache Kafka (the first time it is fetched, 44 MB)")
     with EmbeddedKafka() as kafka:
         say(f"Kafka runs at {kafka.bootstrap_servers}; the worker's log is {folder / 'worker.log'}")
-        settings = _settings(kafka.bootstrap_servers, folder)
-        worker = WorkerProcess(_variables(settings, port), folder / "worker.log")
+        sections = _sections(kafka.bootstrap_servers, folder, port)
+        worker = WorkerProcess(_variables(sections), folder / "worker.log")
+        settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with _view(plain=plain) as view:
             return asyncio.run(run(Plan(settings, language, rate, port, keep), worker, view))
 
 
-def _settings(bootstrap_servers: str, folder: Path) -> Settings:
-    return Settings(
-        kafka=KafkaSettings(bootstrap_servers=bootstrap_servers),
-        topics=TopicSettings(partitions=_PARTITIONS),
-        encoding=EncodingSettings(),
-        documents=DocumentSettings(store=folder / "documents"),
-        rates=_RATES,
-        alerts=_ALERTS,
-    )
-
-
-def _variables(settings: Settings, port: int) -> dict[str, str]:
+def _sections(bootstrap_servers: str, folder: Path, port: int) -> dict[str, BaseModel]:
     return {
-        variable_name("kafka", "bootstrap_servers"): settings.kafka.bootstrap_servers,
-        variable_name("topics", "partitions"): str(settings.topics.partitions),
-        variable_name("documents", "store"): str(settings.documents.store),
-        variable_name("web", "host"): LOOPBACK,
-        variable_name("web", "port"): str(port),
-        # Its customers are invented.
-        variable_name("web", "texts"): "true",
-        **_json_variables("rates", settings.rates),
-        **_json_variables("alerts", settings.alerts),
+        "kafka": KafkaSettings(bootstrap_servers=bootstrap_servers),
+        "topics": TopicSettings(partitions=_PARTITIONS),
+        "documents": DocumentSettings(store=folder / "documents"),
+        "web": WebSettings(host=LOOPBACK, port=port, texts=True),  # its customers are invented
+        "rates": _RATES,
+        "alerts": _ALERTS,
     }
 
 
-def _json_variables(section: str, values: BaseModel) -> dict[str, str]:
-    changed = values.model_dump(mode="json", exclude_unset=True)
-    return {variable_name(section, name): json.dumps(value) for name, value in changed.items()}
+def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
+    return {
+        variable_name(section, name): value if isinstance(value, str) else json.dumps(value)
+        for section, values in sections.items()
+        for name, value in values.model_dump(mode="json", exclude_unset=True).items()
+    }
 
 
 def _port(wanted: int) -> int:

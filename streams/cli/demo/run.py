@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from schemas import ChatbotAnswer, Codec, DecodeError, KnowledgeDocument, Verdict
+from schemas import ChatbotAnswer, Codec, KnowledgeDocument
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import Language, sample_answers, sample_documents
 from streams.cli.demo.view import View
@@ -20,6 +20,7 @@ from streams.cli.lines import Complaints
 from streams.cli.output import say
 from streams.cli.reading import follow
 from streams.cli.sending import Outgoing, open_sender, send_all
+from streams.cli.tail import decoded
 from streams.kafka.event_headers import event_headers
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings, variable_name
@@ -54,7 +55,12 @@ class Plan:
 
 
 async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
-    """Run the demo to its end and return what it saw. Raises DemoFailed, ServiceUnreachable."""
+    """Run the demo to its end and return what it saw.
+
+    Raises:
+        DemoFailed: the worker ends, or nothing comes from it.
+        ServiceUnreachable: Kafka does not answer.
+    """
     answers = sample_answers(plan.language)
     board = Board([answer.answer_id for answer in answers], dead_letters=1)
     await create_topics(plan.settings)
@@ -73,12 +79,16 @@ def page_address(port: int) -> str:
     return f"http://127.0.0.1:{port}/"
 
 
+def _say_pages(port: int) -> None:
+    page = page_address(port)
+    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
+
+
 async def _ready(plan: Plan, worker: WorkerProcess) -> None:
     """Wait until the worker takes answers; raises DemoFailed when it ends, or takes too long."""
-    page = page_address(plan.port)
-    address = f"{page}readyz"
+    address = f"{page_address(plan.port)}readyz"
     say(f"the worker starts, reads its models and indexes the documents; its health: {address}")
-    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
+    _say_pages(plan.port)
     deadline = asyncio.get_running_loop().time() + _START_SECONDS
     async with httpx.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
         while not await _answers(client, address):
@@ -152,20 +162,10 @@ async def _collect(settings: Settings, board: Board, view: View) -> None:
             if record.topic == topics.dead_letters:
                 board.add_letter()
                 view.show(board)
-            else:
-                _take_in(record.value, codec, board, view)
+            elif (verdict := await decoded(record, codec)) and board.add(verdict):
+                view.show(board, verdict)
             if board.complete:
                 return
-
-
-def _take_in(value: bytes | None, codec: Codec, board: Board, view: View) -> None:
-    try:
-        verdict = codec.decode(value, Verdict)
-    except DecodeError as error:
-        say(f"a verdict cannot be decoded: {error}")
-        return
-    if board.add(verdict):
-        view.show(board, verdict)
 
 
 async def _watch(worker: WorkerProcess, board: Board) -> None:
@@ -187,8 +187,7 @@ async def _stay(plan: Plan, worker: WorkerProcess) -> None:
     say("all is judged; Kafka and the worker stay until Ctrl-C. In another terminal:")
     say(f"export {variable_name('kafka', 'bootstrap_servers')}={plan.settings.kafka.bootstrap_servers}")
     say("truthgate tail --from-beginning    or    truthgate dead-letters list")
-    page = page_address(plan.port)
-    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
+    _say_pages(plan.port)
     await _watch(worker, Board(()))
 
 

@@ -97,9 +97,14 @@ def _verdicts(board: Board, rows: int, width: int) -> Table:
             f"{score(verdict.score):>5}",
             in_words(verdict.message_type),
             in_words(verdict.reasons[0]) if verdict.reasons else "",
-            excerpt(verdict.answer, offending(verdict), room),
+            _faults(verdict, room),
         )
     return table
+
+
+def _faults(verdict: Verdict, width: int) -> Text:
+    spans = [(evidence.start, evidence.end) for evidence in offending(verdict)]
+    return excerpt(verdict.answer, spans, width, width // 3, "bold white on red")
 
 
 def _state(board: Board) -> Text:

@@ -15,7 +15,7 @@ from scoring.values.version import SCORER_VERSION
 from streams.answers.context import GivenDocuments
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson, ConfigFile, InputFiles
@@ -25,7 +25,6 @@ from streams.cli.scoring_options import (
     ProcessesOption,
     ProfileOption,
     chosen,
-    late_code,
     started,
     translated,
 )
@@ -95,17 +94,16 @@ def evaluate(
     ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
-    settings, on_demand = started(settings, _total(files))
+    settings, on_demand = started(settings, count(*files))
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
-    with offline_terms(settings, every) as settings, progress("judging", _total(files)) as bar:
+    with offline_terms(settings, every) as settings, progress("judging", count(*files)) as bar:
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
     _show(found, settings, plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
-    unmet = found.unsearched or (found.untranslated and always)
-    codes = [ExitCode.UNREACHABLE if unmet else late_code(found.late)]
-    raise typer.Exit(max(*codes, *(each.exit_code for each in (*given, *found.complaints))))
+    ended = found.unserved.exit_code(translation_required=always)
+    raise typer.Exit(max(ended, *(each.exit_code for each in (*given, *found.complaints))))
 
 
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:
@@ -124,11 +122,6 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     if len(known) > 1:
         raise WrongUsage("--documents: give one for all FILEs, or one for each of them in their order")
     return [*(known or [[]])] * len(files)
-
-
-def _total(files: Sequence[Path]) -> int | None:
-    counts = [count(path) for path in files]
-    return None if None in counts else sum(filter(None, counts))
 
 
 def _show(found: Judged, settings: Settings, plot: Path | None, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What only an evaluation needs: the packages of its extras, and the file of its plot."""
+"""The packages of extras, and the file of an evaluation's plot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.exits import WrongUsage
+from streams.cli.output_file import whole_file
 
 if TYPE_CHECKING:
     from scoring.evaluation import Case
@@ -16,13 +17,21 @@ _PICTURES = {".png": "png", ".svg": "svg"}
 
 
 def require(package: str, extra: str) -> None:
-    """Raise WrongUsage where a package is not installed, saying which extra brings it."""
+    """Refuse to go on without a package.
+
+    Raises:
+        WrongUsage: it is not installed; the message says which extra brings it.
+    """
     if find_spec(package) is None:
         raise WrongUsage(f"this needs {package}: pip install 'truthgate[{extra}]'")
 
 
 def check_plot(path: Path, inputs: Sequence[Path]) -> None:
-    """Raise WrongUsage where no plot could be drawn to ``path``, before anything is judged."""
+    """Look whether a plot can be drawn to ``path``, before anything is judged.
+
+    Raises:
+        WrongUsage: it cannot.
+    """
     if path.suffix.lower() not in _PICTURES:
         raise WrongUsage(f"--plot {path}: its name should end in {' or '.join(_PICTURES)}")
     if not path.parent.is_dir():
@@ -33,14 +42,12 @@ def check_plot(path: Path, inputs: Sequence[Path]) -> None:
 
 
 def draw_to(path: Path, cases: Mapping[str, Sequence[Case]]) -> None:
-    """Draw the plot; the file takes its name only when it is whole. Raises CommandFailed."""
+    """Draw the plot.
+
+    Raises:
+        CommandFailed: the file cannot be written.
+    """
     from streams.cli.evaluate.plot import draw  # noqa: PLC0415 - needs matplotlib
 
-    partial = path.with_name(path.name + ".part")
-    try:
+    with whole_file(path) as partial:
         draw(partial, _PICTURES[path.suffix.lower()], cases)
-        partial.replace(path)
-    except OSError as error:
-        raise CommandFailed(f"{path} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
-    finally:
-        partial.unlink(missing_ok=True)

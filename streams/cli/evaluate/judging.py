@@ -18,15 +18,12 @@ from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, with
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
 from streams.cli.output import indexing_bar
-from streams.cli.scoring_options import translated
+from streams.cli.scoring_options import most_in_work, translated
 from streams.judging.pool import ScoringPool
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings
 from streams.translating.opening import open_file_translation
 from streams.translating.step import Translation
-
-# Answers in work for each process: enough that none waits for input, few enough to bound memory.
-_WAITING_EACH = 16
 
 Documents = Sequence[KnowledgeDocument]
 
@@ -47,7 +44,10 @@ async def judged(
 ) -> Judged:
     """Judge the answers of each file against its documents in each way, moving the bar.
 
-    Raises CommandFailed when a file cannot be read, InfrastructureFailure, WrongSettings.
+    Raises:
+        CommandFailed: a file cannot be read.
+        InfrastructureFailure: there is no judging.
+        WrongSettings: what they ask for cannot be had.
     """
     scoring, now = settings.scoring, datetime.now(UTC)
     pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options)
@@ -69,8 +69,7 @@ async def judged(
         sources = [
             Source(path, judges(each), Complaints(str(path))) for path, each in zip(files, known, strict=True)
         ]
-        limit = scoring.processes * _WAITING_EACH
-        async with aclosing(judged_lines(sources, limit, bar)) as answers:
+        async with aclosing(judged_lines(sources, most_in_work(settings), bar)) as answers:
             return Judged([way.name for way in ways], sources, [cases async for cases in answers])
 
 

@@ -27,7 +27,10 @@ def draw(path: Path, kind: str, runs: Mapping[str, Sequence[Case]]) -> None:
     """Draw one panel for each way of scoring, and write it as ``kind`` (``png`` or ``svg``).
 
     A point is an answer with rating and score, its colour and shape the decision; a bar is the
-    median score of a rating. Equal input gives an equal file. Raises OSError.
+    median score of a rating. Equal input gives an equal file.
+
+    Raises:
+        OSError: the file cannot be written.
     """
     with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
         figure = Figure(figsize=(_SIDE_INCHES * len(runs), _SIDE_INCHES), layout="constrained")

@@ -12,13 +12,12 @@ from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
 from scoring.evaluation import Case
-from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 from streams.answers.offline import OfflineAnswers
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, read
 from streams.cli.output import say
-from streams.cli.scoring_options import tell_late
+from streams.cli.scoring_options import Unserved
 from streams.failures import BadAnswer
 
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
@@ -85,22 +84,13 @@ class Judged:
         return [source.complaints for source in self.sources]
 
     @property
-    def untranslated(self) -> int:
-        """How many answers were to be translated and could not be."""
-        return self._degraded(Reason.TRANSLATION_UNAVAILABLE)
-
-    @property
-    def unsearched(self) -> int:
-        """How many answers were to be searched for and could not be."""
-        return self._degraded(Reason.RETRIEVAL_UNAVAILABLE)
-
-    @property
-    def late(self) -> int:
-        """How many answers took longer to score than they may."""
-        return self._degraded(Reason.SCORING_TIMEOUT)
-
-    def _degraded(self, reason: Reason) -> int:
-        return sum(reason in case.degraded for cases in self.answers for case in cases)
+    def unserved(self) -> Unserved:
+        """The answers that could not be served in full, in whatever way they were scored."""
+        unserved = Unserved()
+        for cases in self.answers:
+            for case in cases:
+                unserved.see(case.degraded)
+        return unserved
 
     def tell(self) -> None:
         """Say on standard error what a reader of the tables must know."""
@@ -108,12 +98,7 @@ class Judged:
         ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
         if repeated := len(ids) - len(set(ids)):
             say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
-        if self.untranslated:
-            say(f"{self.untranslated} answers could not be translated, and are counted out")
-        if self.unsearched:
-            reason = Reason.RETRIEVAL_UNAVAILABLE
-            say(f"{self.unsearched} answers could not be searched for: degraded {reason}")
-        tell_late(self.late)
+        self.unserved.tell()
 
     def _tell_unrated(self) -> None:
         for source in self.sources:
@@ -146,7 +131,9 @@ async def judged_lines(
 ) -> AsyncGenerator[tuple[Case, ...], None]:
     """Judge the good lines of all files, ``limit`` at once, in their order, and complain about the others.
 
-    Raises CommandFailed when a file cannot be read, InfrastructureFailure.
+    Raises:
+        CommandFailed: a file cannot be read.
+        InfrastructureFailure: there is no judging.
     """
     async with aclosing(in_order(_lines(sources, bar), _judge, limit)) as outcomes:
         async for line, outcome in outcomes:

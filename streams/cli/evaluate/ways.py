@@ -32,7 +32,11 @@ class Way:
 
 
 def chosen_ways(context: ContextChoice, translate: TranslateChoice) -> tuple[Way, ...]:
-    """Return the ways that the options ask for; raises WrongUsage where they compare two things at once."""
+    """Give the ways that the options ask for.
+
+    Raises:
+        WrongUsage: they compare two things at once.
+    """
     if context == "both":
         if translate == "both":
             raise WrongUsage("--context both and --translate both: compare one of them at a time")

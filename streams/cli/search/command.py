@@ -89,9 +89,8 @@ def search(
 def _chosen(settings: Settings, passages: int | None) -> Settings:
     if passages is None:
         return settings
-    retrieval = settings.retrieval
-    wider = {"passages": passages, "candidates": max(passages, retrieval.candidates)}
-    return settings.model_copy(update={"retrieval": retrieval.model_copy(update=wider)})
+    candidates = max(passages, settings.retrieval.candidates)
+    return settings.changed("retrieval", {"passages": passages, "candidates": candidates})
 
 
 async def _search(

@@ -1,4 +1,4 @@
-"""What was found for a question, for programs and for people."""
+"""The passages found for a question, for programs and for people."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from streams.cli.output import printable
+from streams.cli.render import Span, excerpt
 from streams.cli.search.questions import Question
 from streams.retrieval.highlights import Highlighter
 from streams.retrieval.types import Hit, Retrieved
@@ -43,7 +44,8 @@ def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> I
             f"characters {hit.start} to {hit.end}, version {hit.version}",
         )
         yield Text(f"   {_why(hit)}", "cyan")
-        yield Text("   ") + _excerpt(hit, _places(question, hit, highlighter))
+        places = _places(question, hit, highlighter)
+        yield Text("   ") + excerpt(hit.text, places, _WIDTH, _BEFORE, "bold black on yellow")
         yield Text()
     if found.hits and found.relevance is not None:
         yield Text(f"relevance {found.relevance:.2f}", "dim" if found.sufficient else "yellow")
@@ -64,14 +66,5 @@ def _ranked(search: str, rank: int | None, measure: str, value: float | None) ->
     return f"{search} {place}" + ("" if value is None else f" ({measure} {value:.2f})")
 
 
-def _places(question: Question, hit: Hit, highlighter: Highlighter) -> tuple[tuple[int, int], ...]:
+def _places(question: Question, hit: Hit, highlighter: Highlighter) -> tuple[Span, ...]:
     return highlighter.places(question.question, hit.text, hit.language)
-
-
-def _excerpt(hit: Hit, places: tuple[tuple[int, int], ...]) -> Text:
-    start = max(0, min(places[0][0] - _BEFORE, len(hit.text) - _WIDTH)) if places else 0
-    end = min(len(hit.text), start + _WIDTH)
-    text = Text(printable(hit.text[start:end]))  # printable() keeps every offset
-    for first, last in places:
-        text.stylize("bold black on yellow", max(first - start, 0), max(last - start, 0))
-    return Text("…" if start else "") + text + Text("…" if end < len(hit.text) else "")

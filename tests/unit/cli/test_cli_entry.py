@@ -22,8 +22,25 @@ from streams.settings import WrongSettings
 from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
 from tests.support.ports import NOBODY
 
-COMMANDS = ["demo", "worker", "score", "replay", "publish-documents", "tail", "topics", "dead-letters"]
-LEAVES = [*COMMANDS[:6], "topics create", "topics check", "dead-letters list", "dead-letters replay"]
+COMMANDS = [
+    "demo",
+    "worker",
+    "score",
+    "replay",
+    "publish-documents",
+    "tail",
+    "topics",
+    "dead-letters",
+    "company-terms",
+]
+LEAVES = [
+    *COMMANDS[:6],
+    "topics create",
+    "topics check",
+    "dead-letters list",
+    "dead-letters replay",
+    "company-terms build",
+]
 
 
 @pytest.fixture
@@ -69,6 +86,10 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (
             ["score", "ANSWERS", "--output", "/nowhere/verdicts.jsonl"],
             "/nowhere/verdicts.jsonl cannot be written",
+        ),
+        (
+            ["score", "ANSWERS", "--output", f"{__file__}/verdicts.jsonl"],
+            "cannot be written: Not a directory",
         ),
         (["replay", "ANSWERS", "--rate", "1", "--speed", "1"], "exclude each other"),
         (["replay", "ANSWERS", "--rate", "0"], "--rate"),

@@ -163,13 +163,12 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
 
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
 def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
-    span = VerdictEvidence("undefined_component", "", start, start + length)
-    assert len(excerpt(text, [span], width).plain) <= width + 2
+    assert len(excerpt(text, [(start, start + length)], width, width // 3, "red").plain) <= width + 2
 
 
 def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
     far = "x" * 500 + "Send to the bank" + "y" * 500
-    text = excerpt(far, [VerdictEvidence("undefined_component", "Send to the bank", 500, 516)], 60)
+    text = excerpt(far, [(500, 516)], 60, 20, "red")
     (mark,) = text.spans
     assert text.plain[mark.start : mark.end] == "Send to the bank"
 

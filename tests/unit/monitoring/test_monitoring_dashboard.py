@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from streams.monitoring.dashboard import FILE, to_json
 from streams.monitoring.deployment import Deployment
-from streams.settings import HealthSettings, Settings
+from streams.monitoring.objectives import BURN_RATES, objectives
+from streams.monitoring.promql import Promql, duration
+from streams.settings import HealthSettings, ObjectiveSettings, Settings
 from tests.support.monitoring import VARIABLES, board, panels
 
 BOARD = board(Deployment(Settings()))
 PANELS = panels(BOARD)
+_OTHER = Deployment(
+    Settings(
+        objectives=ObjectiveSettings(verdict_within=2.5, in_time=0.95, judged=0.9999999),
+        health=HealthSettings(stall_timeout=42),
+    ),
+    Promql("gate"),
+)
 
 
 def test_every_panel_has_title_description_unit_and_queries() -> None:
@@ -45,7 +57,7 @@ def _cells(panel: dict[str, Any]) -> list[tuple[int, int]]:
 def test_every_query_goes_to_the_chosen_data_source() -> None:
     for panel in PANELS:
         for target in panel["targets"]:
-            assert target["datasource"]["uid"] == "${datasource}"
+            assert target.get("datasource", panel["datasource"])["uid"] == "${datasource}"
 
 
 def test_every_variable_that_a_query_names_can_be_chosen() -> None:
@@ -76,7 +88,42 @@ def test_rates_are_drawn_for_each_message_type_with_bounds_and_thresholds() -> N
     assert legends == ["upper bound", "lower bound", "rate", "threshold {{alert}}"]
 
 
-def test_limits_are_drawn_where_the_settings_have_them() -> None:
-    dashboard = board(Deployment(Settings(health=HealthSettings(stall_timeout=42))))
-    panel = next(panel for panel in panels(dashboard) if panel["title"] == "Time without a commit")
-    assert panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"] == 42
+def test_the_file_is_the_dashboard_of_the_default_settings() -> None:
+    """Written anew, it is the same: what was taken over from Grafana is laid out, with the default limits."""
+    assert FILE.read_text("utf-8") == to_json(Deployment(Settings()))
+
+
+@pytest.mark.parametrize(
+    ("title", "limit"),
+    [
+        ("Time without a commit", 42),
+        ("Time to the verdict, quantiles", 2.5),
+        ("In time", 0.95),
+        ("Judged", 0.9999999),
+    ],
+)
+def test_limits_are_drawn_where_the_settings_have_them(title: str, limit: float) -> None:
+    panel = next(panel for panel in panels(board(_OTHER)) if panel["title"] == title)
+    assert panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"] == limit
+
+
+def test_objectives_of_the_settings_and_the_job_are_what_queries_and_descriptions_name() -> None:
+    variables = {each["name"]: each for each in board(_OTHER)["templating"]["list"]}
+    assert variables["job"]["current"]["value"] == "gate"
+    for name, value in (("in_time", "0.95"), ("judged", "0.9999999")):
+        assert variables[name]["query"] == variables[name]["current"]["value"] == value
+        assert any(f"(1 - ${name})" in target["expr"] for panel in PANELS for target in panel["targets"])
+        assert any(f"objectives.{name}, is ${name}." in panel["description"] for panel in PANELS)
+
+
+def test_how_fast_a_budget_is_spent_is_shown_for_the_windows_and_factors_of_its_alerts() -> None:
+    burning = [panel for panel in PANELS if panel["title"].endswith("how fast the budget is spent")]
+    assert len(burning) == len(objectives(ObjectiveSettings()))
+    for panel in burning:
+        for rate in BURN_RATES:
+            pair = f"{duration(rate.short)} and {duration(rate.long)} above {rate.factor:g}"
+            assert pair in panel["description"]
+        legends = [target["legendFormat"] for target in panel["targets"]]
+        assert legends == [duration(window) for rate in BURN_RATES[:2] for window in (rate.short, rate.long)]
+        limit = panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"]
+        assert limit == max(rate.factor for rate in BURN_RATES)

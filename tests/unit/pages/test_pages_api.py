@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from streams.health import Health
 from streams.pages import create_pages
-from streams.pages.api import add_api
+from streams.pages.api import Api
 from streams.pages.live import LiveData
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
 from tests.support.clock import Clock
@@ -60,7 +60,7 @@ async def client(data: StillData, clock: Clock) -> AsyncIterator[TestClient[Any,
     pages = web.Application()
     health = Health(180)
     health.waits_for(None)
-    add_api(pages, data, health, data._settings, clock)
+    Api(data, health, data._settings, clock).add_to(pages)
     async with TestClient(TestServer(pages)) as opened:
         yield opened
 
@@ -130,7 +130,7 @@ async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) 
         async with client.get(f"/api/live?language=x{number}") as response:
             assert response.status == 200
     api = next(iter(client.app.router.routes())).handler.__self__
-    assert len(api._kept) <= 64
+    assert len(api._kept._bodies) <= 64
 
 
 async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
@@ -138,7 +138,7 @@ async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> N
         data = StillData(settings_with(texts=texts))
         data._take_in([blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim"))])
         pages = web.Application()
-        add_api(pages, data, Health(180), data._settings, clock)
+        Api(data, Health(180), data._settings, clock).add_to(pages)
         async with TestClient(TestServer(pages)) as client, client.get("/api/blocked") as response:
             text = await response.text()
             told = await response.json()

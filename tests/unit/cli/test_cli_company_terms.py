@@ -31,12 +31,12 @@ def jsonl(tmp_path: Path, *lines: str) -> Path:
 
 
 def build(documents: Path, output: Path, *options: str) -> int:
-    return run(["lexicon", "build", "--documents", str(documents), "--output", str(output), *options])
+    return run(["company-terms", "build", "--documents", str(documents), "--output", str(output), *options])
 
 
 def test_the_sample_knowledge_base_gives_the_product_s_words(output: Path) -> None:
     with as_file(SAMPLE / "documents.nl.jsonl") as documents:
-        done = truthgate("lexicon", "build", "--documents", documents, "--output", output)
+        done = truthgate("company-terms", "build", "--documents", documents, "--output", output)
     assert done.returncode == 0
     assert done.stdout == ""
     assert done.stderr.startswith("truthgate: nl: ")
@@ -136,7 +136,7 @@ def built(tmp_path: Path, output: Path) -> Path:
 
 def test_words_are_shown_the_most_frequent_first(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert run(["lexicon", "show", str(built)]) == 0
+    assert run(["company-terms", "show", str(built)]) == 0
     shown = capsys.readouterr()
     assert shown.out == "en\tpayslip\t2\nnl\tkantora\t2\n"
     assert shown.err.splitlines() == [
@@ -148,7 +148,7 @@ def test_words_are_shown_the_most_frequent_first(built: Path, capsys: pytest.Cap
 
 def test_words_are_shown_as_json_and_of_one_language(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert run(["lexicon", "show", str(built), "--json", "--language", "en"]) == 0
+    assert run(["company-terms", "show", str(built), "--json", "--language", "en"]) == 0
     assert json.loads(capsys.readouterr().out) == {"language": "en", "word": "payslip", "count": 2}
 
 
@@ -161,5 +161,16 @@ def test_what_cannot_be_shown_is_bad_input(
 ) -> None:
     if not arguments:
         built.write_text('{"format": 1, "version": "", "languages": []}', "utf-8")
-    assert run(["lexicon", "show", str(built), *arguments]) == 1
+    assert run(["company-terms", "show", str(built), *arguments]) == 1
     assert reason in capsys.readouterr().err
+
+
+def test_the_command_still_has_its_former_name(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = jsonl(tmp_path, *(line(f"d{n}") for n in range(20)))
+    assert run(["lexicon", "build", "--documents", str(documents), "--output", str(output)]) == 0
+    assert run(["lexicon", "show", str(output)]) == 0
+    assert "loonstrook" in capsys.readouterr().out
+    assert run(["--help"]) == 0
+    assert "lexicon" not in capsys.readouterr().out

@@ -1,8 +1,8 @@
-"""``truthgate lexicon``: build the words of the company's own language from its documents, and show them."""
+"""``truthgate company-terms``: the company's own words, built from its documents, and shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import repeat
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +13,12 @@ from scoring.company_terms import LEAST_DOCUMENTS, CompanyTerms, CompanyTermsErr
 from scoring.company_terms.building import build as build_terms
 from scoring.company_terms.counting import LanguageCounts
 from scoring.company_terms.general import GeneralLanguage
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
+from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_language
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson
 from streams.cli.output import json_line, printable, progress, say, write_line
+from streams.cli.output_file import whole_file
 from streams.documents.company_terms import count_given
 
 app = typer.Typer(help="The words of the company's own language, from its help documents.")
@@ -48,14 +49,14 @@ def build(
     keep the words fixed (`TRUTHGATE_COMPANY_TERMS__FILE`). The same documents give the same file. A
     bad line or file is named on standard error, the rest is used, and the exit code is 1.
 
-    Example: `truthgate lexicon build --documents help.jsonl --output company-terms.json`
+    Example: `truthgate company-terms build --documents help.jsonl --output company-terms.json`
     """
     for source in documents:
         refuse_wrong_language(source, language)
         if output.exists() and output.samefile(source):
             raise WrongUsage(f"--output {output} would overwrite the documents")
     complaints, general = [Complaints(str(source)) for source in documents], GeneralLanguage()
-    with progress("reading", _total(documents)) as bar:
+    with progress("reading", count(*documents)) as bar:
         read = map(documents_of, documents, repeat(language), complaints, repeat(bar))
         counts = count_given(document for placed in read for _, document in placed)
     terms = build_terms(counts.languages, general, least_documents)
@@ -74,9 +75,9 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the words of a lexicon, the most frequent first: language, word, how often.
+    """Show the company's own words, the most frequent first: language, word, how often.
 
-    Example: `truthgate lexicon show company-terms.json --language nl`
+    Example: `truthgate company-terms show company-terms.json --language nl`
     """
     try:
         terms = load(file)
@@ -99,11 +100,6 @@ def _show(code: str, terms: CompanyTerms, as_json: bool) -> None:
             write_line(f"{code}\t{printable(word)}\t{times}")
 
 
-def _total(sources: Sequence[Path]) -> int | None:
-    counts = [count(source) for source in sources]
-    return None if None in counts else sum(filter(None, counts))
-
-
 def _tell(
     terms: CompanyTerms, counts: Mapping[str, LanguageCounts], general: GeneralLanguage, least: int
 ) -> None:
@@ -122,7 +118,5 @@ def _tell(
 def _save(terms: CompanyTerms, output: Path) -> None:
     if not terms.languages:
         raise CommandFailed(f"no words found, so {output} is not written")
-    try:
-        save(terms, output)
-    except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}", ExitCode.WRONG_USAGE) from error
+    with whole_file(output) as partial:
+        save(terms, partial)
