@@ -16,7 +16,7 @@ from scoring.assessing.stopwatch import Stopwatch
 from scoring.company_terms import Watched
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.storage.kept_file import KeptFile
+from scoring.storage.kept_file import PARSES, KeptFile
 from scoring.text.parsing import KeptParses, Parser, PipelineError
 from scoring.text.prepared import TextCache
 from scoring.values.assessment import Assessment, CacheUse
@@ -63,7 +63,9 @@ class Scorer:
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
         parser = _parser(options, self._lexicons, loading)
-        self._file = KeptFile(options.prepared, options.prepared_megabytes) if options.prepared else None
+        self._file = (
+            KeptFile(options.prepared, PARSES, options.prepared_megabytes) if options.prepared else None
+        )
         kept = KeptParses(self._file, parser) if self._file else None
         if kept and not options.on_demand:
             kept.identify(self._lexicons)
