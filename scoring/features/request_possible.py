@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from scoring.claims import (
+    FEWEST_WORDS,
     Asked,
     Claim,
     Known,
@@ -28,9 +29,7 @@ from scoring.values.types import FeatureValue
 
 DENIED_REQUEST = "denied_request"
 
-_FEWEST_WORDS = 2
-# What the denial must have of the question, and of the denial the question.
-_ANSWERS = 0.5
+# What the question must have of the denial.
 _ASKED = 0.7
 # What an answer that offers the document's alternative has of it.
 _OFFERED = 0.5
@@ -127,13 +126,13 @@ def _denials(material: Material) -> Iterator[_Denial]:
 
 def _denies(asked: Asked, question: Question, document: Known, lexicon: Lexicon) -> bool:
     claims = asked.sentence.claims
-    if asked.answers < _ANSWERS or not _restrictions(claims, lexicon) <= _words(question.claims):
+    if not asked.is_reply or not _restrictions(claims, lexicon) <= _words(question.claims):
         return False
     if not any(claim.denies_possibility(lexicon) for claim in claims):
         return False
     content = content_of(claim for claim in claims if claim.negative or not claim.corrects)
     shared = content & asked.shared
-    return len(shared) >= _FEWEST_WORDS and document.weights(shared) >= _ASKED * document.weights(content)
+    return len(shared) >= FEWEST_WORDS and document.weights(shared) >= _ASKED * document.weights(content)
 
 
 def _words(claims: Iterable[Claim]) -> frozenset[str]:
