@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scoring.features import (
@@ -20,6 +20,7 @@ from scoring.features import (
     VerbatimGuide,
     VerdictAgrees,
 )
+from scoring.values.rules import Rule
 from scoring.values.types import MessageType
 
 
@@ -43,6 +44,11 @@ class Profile:
     def features(self) -> tuple[Feature, ...]:
         """The features of all groups, in the order in which a verdict has them."""
         return tuple(feature for group in self.groups for feature in group.features)
+
+    @property
+    def rules(self) -> Mapping[str, Rule | None]:
+        """What follows from each kind of evidence; of several rules the first decides."""
+        return {kind: rule for feature in self.features for kind, rule in feature.evidence}
 
 
 def profiles() -> Iterator[Profile]:

@@ -158,7 +158,7 @@ class Scorer:
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
         values = tuple(self._values(materials, watch))
-        score = truthfulness(values, quotation_decides=kind is MessageType.INSTRUCTION)
+        score = truthfulness(values, self._profile.rules, quotation_decides=kind is MessageType.INSTRUCTION)
         return _Measured(score, kind, values, exchange.translation is not None, refused)
 
     def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:

@@ -44,6 +44,7 @@ class CompanySpecificTerms:
     name = "company_terms"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.COMPANY_TERMS})
+    evidence = ((COMPANY_TERM, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the share of company terms, measured against a share that is certain."""

@@ -29,6 +29,7 @@ class ComplexAnswer:
     name = "complex_answer"
     on_translation = False
     needs = frozenset({Resource.LEXICON})
+    evidence = tuple((f"{kind}_signal", None) for kind in COMPLEXITY_KINDS)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return kinds that occur / 4."""

@@ -25,9 +25,17 @@ from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
 DENIED_REQUEST = "denied_request"
+
+# It also takes one for untrue that says in other words that it cannot be done.
+DENIED = Rule(
+    "denied_request",
+    "The answer explains what a document says cannot be done, and does not say so.",
+    Severity.HOLDS,
+)
 
 # What the question must have of the denial.
 _ASKED = 0.7
@@ -66,6 +74,7 @@ class RequestPossible:
     name = "request_possible"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((DENIED_REQUEST, DENIED),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 0 where the answer does not mention that what was asked is denied."""

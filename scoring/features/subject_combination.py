@@ -37,6 +37,7 @@ class SubjectCombination:
     name = "subject_combination"
     on_translation = True
     needs = frozenset({Resource.PIPELINE})
+    evidence = ((UNSUPPORTED_SUBJECT, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the pairs that the context has / the pairs of the answer."""

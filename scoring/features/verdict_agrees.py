@@ -21,6 +21,7 @@ from scoring.claims import (
     verdict,
 )
 from scoring.features.base import Resource
+from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
 from scoring.text.spans import span_evidence
@@ -71,6 +72,7 @@ class VerdictAgrees:
     name = "verdict_agrees"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((CONTRADICTED_VERDICT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 1 where the verdict agrees with the documents, 0 where they contradict it."""

@@ -42,7 +42,7 @@ def check(feature, texts):
     assert value.value is None or 0 <= value.value <= 1
     answer = texts.answer.original
     for evidence in value.evidence:
-        assert re.fullmatch("[a-z]+(_[a-z]+)*", evidence.kind)
+        assert evidence.kind in dict(feature.evidence)
         assert 0 <= evidence.start < evidence.end <= len(answer)
         assert answer[evidence.start : evidence.end] == evidence.text
         assert evidence.document_id in {None, *(document.document_id for document in texts.context)}
