@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scoring.features import (
-    CompanySpecificTerms,
-    ComplexAnswer,
-    ComponentsDefined,
-    ErrorMismatch,
-    Feature,
-    Hal,
-    PromptOverlap,
-    QuantitiesKnown,
-    RequestPossible,
-    StatementsAgree,
-    SubjectCombination,
-    VerbatimGuide,
-    VerdictAgrees,
-)
+from scoring.features.base import Feature
+from scoring.features.company_terms import CompanySpecificTerms
+from scoring.features.complex_answer import ComplexAnswer
+from scoring.features.components_defined import ComponentsDefined
+from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.hal import Hal
+from scoring.features.prompt_overlap import PromptOverlap
+from scoring.features.quantities_known import QuantitiesKnown
+from scoring.features.request_possible import RequestPossible
+from scoring.features.statements_agree import StatementsAgree
+from scoring.features.subject_combination import SubjectCombination
+from scoring.features.verbatim_guide import VerbatimGuide
+from scoring.features.verdict_agrees import VerdictAgrees
 from scoring.values.rules import Rule
 from scoring.values.types import MessageType
 

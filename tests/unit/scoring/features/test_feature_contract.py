@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.assessing.profile import profiles
-from scoring.features import Resource
+from scoring.features.base import Resource
 from scoring.text.parsing import Parser
 from tests.unit.scoring.scoring_support import LEXICONS, material, prepared
 
