@@ -1,4 +1,4 @@
-"""Which message types are scored, and by which features."""
+"""The profiles: which message types are scored, and by which features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells an answer that says it has none from one that is wrong."""
+"""The refusal: an answer that says it has none, and so is not wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text claims, clause by clause, and which clause of a document speaks of the same."""
+"""The claims of a text, clause by clause, and the clauses of a document that speak of the same."""
 
 from scoring.claims.alignment import FEWEST_WORDS, Aligned, Asked, aligned, coverage
 from scoring.claims.known import Known, known

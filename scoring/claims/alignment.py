@@ -1,4 +1,4 @@
-"""Which clauses and sentences of a document speak of what a clause or a question speaks of."""
+"""The clauses and sentences of a document that speak of what a clause or a question speaks of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the sentences of a text, and in each the clauses: what they speak of, and whether they deny it."""
+"""The sentences of a text, and in each the clauses: what they speak of, and whether they deny it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the UI components that a text names, in the house styles that help texts have.
+"""The UI components that a text names, in the house styles that help texts have.
 
 A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
 a name: it has a capital, or stands beside a word such as "button". A menu path (``A / B``,

@@ -1,4 +1,4 @@
-"""Finds components that nothing marks: "klik op Opslaan", "the Save button", "Go to HR > Staff"."""
+"""Components that nothing marks: "klik op Opslaan", "the Save button", "Go to HR > Staff"."""
 
 from __future__ import annotations
 

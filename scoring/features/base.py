@@ -1,4 +1,4 @@
-"""What a feature is: something measured on the texts of one exchange, with its evidence."""
+"""The protocol of a feature: something measured on the texts of one exchange, with its evidence."""
 
 from __future__ import annotations
 

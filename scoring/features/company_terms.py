@@ -1,4 +1,4 @@
-"""Whether the answer speaks the company's own language (paper, V-B, "Company-Specific Terms")."""
+"""Words of the company's own language in the answer (paper, V-B, "Company-Specific Terms")."""
 
 from __future__ import annotations
 

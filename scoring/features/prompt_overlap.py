@@ -1,4 +1,4 @@
-"""How much of the question comes back in the answer (paper, V-B, "Prompt Overlap")."""
+"""Words of the question that come back in the answer (paper, V-B, "Prompt Overlap")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to do what cannot be done (paper, IV-C.2 and Table II, "Off-Context" and "Answer Contradiction")."""
+"""Requests that cannot be met (paper, IV-C.2 and Table II, "Off-Context" and "Answer Contradiction")."""
 
 from __future__ import annotations
 

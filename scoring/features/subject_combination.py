@@ -1,4 +1,4 @@
-"""Who does what: verbs with their subjects (paper, V-B, "Subject Combination")."""
+"""Verbs with their subjects, or who does what (paper, V-B, "Subject Combination")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scorer knows of a language, read from one TOML file a language."""
+"""The lexicon: what the scorer knows of a language, read from one TOML file."""
 
 from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList

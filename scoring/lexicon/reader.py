@@ -1,4 +1,4 @@
-"""Reads a lexicon and says exactly what is wrong with one that cannot be used."""
+"""The reader of lexicons, which says exactly what is wrong with one that cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the part of a message that says something: without its greeting and closing."""
+"""The greeting and closing of a message, and the part between that says something."""
 
 from __future__ import annotations
 

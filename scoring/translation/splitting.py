@@ -1,4 +1,4 @@
-"""Cuts a text into sentences to translate, and puts their translations back into its structure.
+"""The sentences of a text to translate, and their translations put back into its structure.
 
 What makes a text a guide stays as it is: line ends, list marks and numbers, headings, table bars,
 code. Only what stands between is translated, sentence by sentence, so that each sentence of the

@@ -1,4 +1,4 @@
-"""Puts an exchange into English: question, answer and documents (paper, section VI-A)."""
+"""The translator of an exchange into English: question, answer and documents (paper, section VI-A)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cuts a help text into pieces that a parser trained on running text can read.
+"""The pieces of a help text that a parser trained on running text can read.
 
 Marks of Markdown and HTML are left out, a list item or heading is a piece of its own, and every
 character of a piece knows its place in the original.
