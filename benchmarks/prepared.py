@@ -88,7 +88,7 @@ def answers(path: Path, language: Language, texts: Sequence[str]) -> Iterator[Ro
         Exchange(exchange.question, exchange.answer, (Passage("d", text, version="1"),), language)
         for text, exchange in zip(texts, cycle(exchanges), strict=False)
     ]
-    options = ScorerOptions(prepared=path, prepared_megabytes=_MEGABYTES)
+    options = ScorerOptions(kept_parses=path, kept_parses_megabytes=_MEGABYTES)
     with closing(Scorer(options=options)) as restarted:
         cold = _milliseconds(Scorer().assess, events)
         disk = _milliseconds(restarted.assess, events)

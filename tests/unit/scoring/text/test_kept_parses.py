@@ -57,7 +57,7 @@ def file(tmp_path):
 
 @contextmanager
 def scoring(file, **options):
-    with closing(Scorer(options=ScorerOptions(prepared=file, **options))) as scorer:
+    with closing(Scorer(options=ScorerOptions(kept_parses=file, **options))) as scorer:
         yield scorer
 
 
@@ -296,7 +296,7 @@ def test_what_is_in_memory_comes_back_into_a_file_that_was_begun_anew(file):
 
 
 def test_a_scorer_that_nobody_closed_can_be_forgotten(file):
-    Scorer(options=ScorerOptions(prepared=file)).assess(EXCHANGE)
+    Scorer(options=ScorerOptions(kept_parses=file)).assess(EXCHANGE)
     gc.collect()
     with scoring(file) as scorer:
         assert scorer.assess(EXCHANGE).documents == CacheUse(disk_hits=3)
