@@ -1,4 +1,4 @@
-"""Which language an exchange is in, and when that is not known well enough."""
+"""The language of an exchange, and when it is not known well enough."""
 
 from __future__ import annotations
 

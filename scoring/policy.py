@@ -11,6 +11,7 @@ from itertools import product
 
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.reasons import Reason
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
@@ -24,9 +25,11 @@ _UNDECIDABLE = (
     Reason.DOCUMENTS_STALE,
 )
 
-# These set the score to 1 too, but take too many true answers for untrue: one that says in other words that
-# something cannot be done, or that has calculated its numbers. Nothing is sent by that; a person decides.
-_HELD = frozenset({Reason.DENIED_REQUEST, Reason.UNKNOWN_QUANTITY})
+_BY_RULE = {
+    Severity.BLOCKS: Decision.BLOCKED,
+    Severity.HOLDS: Decision.REVIEW,
+    Severity.SENDS: Decision.AUTO_SEND,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,9 @@ class Thresholds:
 class Policy:
     """Thresholds on the score (1 to 5) and what becomes of answers that have none.
 
-    An answer is blocked below ``block_below`` or when it names an undefined component, sent by
-    itself from ``auto_send_at`` on, and otherwise held for review. Two rules that set the score to 1 hold
-    an answer and never block it, ``denied_request`` and ``unknown_quantity``. ``unscored`` is for message
+    An answer is blocked below ``block_below``, sent by itself from ``auto_send_at`` on, and otherwise held
+    for review; but where a rule of a feature has set its score, that rule tells whether it is blocked,
+    held or sent. ``unscored`` is for message
     types that the profile does not score. ``refusal`` is for an answer that says that it has none
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
@@ -139,7 +142,7 @@ class Policy:
         decision, first = self._decision(assessment)
         return Decided(decision, _reasons(first, assessment), self.identity)
 
-    def _decision(self, assessment: Assessment) -> tuple[Decision, str]:
+    def _decision(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
         for gap in _UNDECIDABLE:
             if gap in assessment.degraded:
                 return Decision.REVIEW, gap
@@ -149,21 +152,15 @@ class Policy:
             return Decision.REVIEW, assessment.degraded[0]
         return decision, reason
 
-    def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason]:
+    def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason | Rule]:
         thresholds = self.thresholds(assessment.message_type, assessment.language)
         if assessment.refuses is Refuses.PURELY:
             return thresholds.refusal, Reason.REFUSAL
+        if isinstance(assessment.because, Rule):
+            return _BY_RULE[assessment.because.severity], assessment.because
         if assessment.score is None:
             return _without_score(assessment.because, thresholds)
-        if assessment.because is Reason.UNDEFINED_COMPONENT:
-            return Decision.BLOCKED, Reason.UNDEFINED_COMPONENT
-        if assessment.score < thresholds.block_below:
-            return _below(assessment)
-        # At the highest score only a rule sends: no mean, however high, proves anything.
-        is_proved = assessment.because is Reason.VERBATIM_GUIDE or thresholds.auto_send_at < HIGHEST
-        if assessment.score >= thresholds.auto_send_at and is_proved:
-            return Decision.AUTO_SEND, assessment.because or Reason.HIGH_SCORE
-        return Decision.REVIEW, Reason.MIDDLE_SCORE
+        return _by_mean(assessment.score, assessment.refuses, thresholds)
 
 
 @lru_cache(maxsize=8)
@@ -184,12 +181,15 @@ def _overridden(base: Thresholds, override: Override) -> Thresholds:
     )
 
 
-def _below(assessment: Assessment) -> tuple[Decision, Reason]:
-    if assessment.refuses is Refuses.AND_ANSWERS and assessment.because is None:
-        return Decision.REVIEW, Reason.REFUSAL
-    if assessment.because in _HELD:
-        return Decision.REVIEW, assessment.because
-    return Decision.BLOCKED, assessment.because or Reason.LOW_SCORE
+def _by_mean(score: float, refuses: Refuses, thresholds: Thresholds) -> tuple[Decision, Reason]:
+    if score < thresholds.block_below:
+        if refuses is Refuses.AND_ANSWERS:
+            return Decision.REVIEW, Reason.REFUSAL
+        return Decision.BLOCKED, Reason.LOW_SCORE
+    # At the highest score only a rule sends: no mean, however high, proves anything.
+    if thresholds.auto_send_at <= score and thresholds.auto_send_at < HIGHEST:
+        return Decision.AUTO_SEND, Reason.HIGH_SCORE
+    return Decision.REVIEW, Reason.MIDDLE_SCORE
 
 
 def _without_score(because: Reason | None, thresholds: Thresholds) -> tuple[Decision, Reason]:
@@ -198,7 +198,7 @@ def _without_score(because: Reason | None, thresholds: Thresholds) -> tuple[Deci
     return Decision.REVIEW, because or Reason.NO_APPLICABLE_FEATURE
 
 
-def _reasons(first: str, assessment: Assessment) -> tuple[str, ...]:
+def _reasons(first: str | Rule, assessment: Assessment) -> tuple[str, ...]:
     others = (assessment.because, *assessment.degraded)
     return tuple(dict.fromkeys(str(code) for code in (first, *others) if code is not None))
 

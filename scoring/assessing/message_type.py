@@ -1,4 +1,4 @@
-"""What kind of question a user asks, by ordered lists of phrases (paper, section V-A)."""
+"""The message type of a question, by ordered lists of phrases (paper, section V-A)."""
 
 from __future__ import annotations
 

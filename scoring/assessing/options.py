@@ -1,4 +1,4 @@
-"""What a scorer may be told beside its policy and profile."""
+"""The options of a scorer beside its profile."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class ScorerOptions:
     a pipeline's folder, that serves this language instead of the default.
     ``cached_characters``: how much text of documents is kept prepared, the least recently used dropped;
     4 million characters are about 2,000 help documents, and take some 25 times as many bytes.
-    ``prepared``: a file in which the parses of documents outlive the process, shared by those of one
-    machine and bounded by ``prepared_megabytes``; None to keep none. Only documents that come from the store
-    of documents (``Passage.version``) are kept there, never questions, answers, or what came with them.
+    ``kept_parses``: a file in which the parses of documents outlive the process, shared by those of one
+    machine and bounded by ``kept_parses_megabytes``; None to keep none. Only documents that come from the
+    store of documents (``Passage.version``) are kept there, never questions, answers, or what came with them.
     ``lexicons``: a folder of lexicon files (``fr.toml``) for further languages, each of which needs a
     pipeline too, or instead of those of the package.
     ``company_terms``: the file that ``truthgate company-terms build`` writes, or None to do without.
@@ -29,7 +29,7 @@ class ScorerOptions:
     company_terms: Path | None = None
     cached_characters: int = 4_000_000
     lexicons: Path | None = None
-    prepared: Path | None = None
-    prepared_megabytes: int = 500
+    kept_parses: Path | None = None
+    kept_parses_megabytes: int = 500
     on_demand: bool = False
     timed: bool = False

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scoring.company_terms import Watched
-from scoring.features import ContextText, Material
 from scoring.lexicon import Lexicon
 from scoring.text.greeting import content_span
+from scoring.text.material import ContextText, Material
 from scoring.text.parsing import Parser
 from scoring.text.prepared import PreparedText, Source, TextCache, parse_together
 from scoring.values.assessment import CacheUse

@@ -1,25 +1,24 @@
-"""Which message types are scored, and by which features."""
+"""The profiles: which message types are scored, and by which features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scoring.features import (
-    CompanySpecificTerms,
-    ComplexAnswer,
-    ComponentsDefined,
-    ErrorMismatch,
-    Feature,
-    Hal,
-    PromptOverlap,
-    QuantitiesKnown,
-    RequestPossible,
-    StatementsAgree,
-    SubjectCombination,
-    VerbatimGuide,
-    VerdictAgrees,
-)
+from scoring.features.base import Feature
+from scoring.features.company_terms import CompanySpecificTerms
+from scoring.features.complex_answer import ComplexAnswer
+from scoring.features.components_defined import ComponentsDefined
+from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.hal import Hal
+from scoring.features.prompt_overlap import PromptOverlap
+from scoring.features.quantities_known import QuantitiesKnown
+from scoring.features.request_possible import RequestPossible
+from scoring.features.statements_agree import StatementsAgree
+from scoring.features.subject_combination import SubjectCombination
+from scoring.features.verbatim_guide import VerbatimGuide
+from scoring.features.verdict_agrees import VerdictAgrees
+from scoring.values.rules import Rule
 from scoring.values.types import MessageType
 
 
@@ -43,6 +42,11 @@ class Profile:
     def features(self) -> tuple[Feature, ...]:
         """The features of all groups, in the order in which a verdict has them."""
         return tuple(feature for group in self.groups for feature in group.features)
+
+    @property
+    def rules(self) -> Mapping[str, Rule | None]:
+        """What follows from each kind of evidence; of several rules the first decides."""
+        return {kind: rule for feature in self.features for kind, rule in feature.evidence}
 
 
 def profiles() -> Iterator[Profile]:

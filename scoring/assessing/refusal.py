@@ -1,13 +1,13 @@
-"""Tells an answer that says it has none from one that is wrong."""
+"""The refusal: an answer that says it has none, and so is not wrong."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scoring.lexicon import Lexicon, PhraseList, Refusals
 from scoring.text.prepared import PreparedText, Word
+from scoring.text.sentences import ends_between
 from scoring.text.spans import span_evidence
 from scoring.text.stems import content_stems
 from scoring.values.types import Evidence, FeatureValue, Refuses
@@ -16,7 +16,6 @@ REFUSAL = "refusal"
 
 # Whom to ask, and about what: "ask your account manager about your licence".
 _ADVISED_WORDS = 3
-_SENTENCE_END = re.compile(r"[.!?;:\n]")
 # A word that holds one of the question's repeats it: "omzetten" where it was "zet ... om". A prefix
 # that is put before a verb has few letters, and the limits bound the search.
 _LONGEST_PREFIX = 5
@@ -81,8 +80,9 @@ def _sentences(answer: PreparedText, lists: Refusals) -> Iterator[tuple[Word, ..
     """Yield the words sentence by sentence; what follows a word such as "but" is one of its own."""
     words: list[Word] = []
     for word in answer.words:
-        ends = words and _SENTENCE_END.search(answer.original, words[-1].end, word.start)
-        if words and (ends or word.text in lists.contrasts):
+        if words and (
+            word.text in lists.contrasts or ends_between(answer.original, words[-1].end, word.start)
+        ):
             yield tuple(words)
             words = []
         words.append(word)

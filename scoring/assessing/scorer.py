@@ -16,7 +16,7 @@ from scoring.assessing.stopwatch import Stopwatch
 from scoring.company_terms import Watched
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.storage.kept_file import KeptFile
+from scoring.storage.kept_file import PARSES, KeptFile
 from scoring.text.parsing import KeptParses, Parser, PipelineError
 from scoring.text.prepared import TextCache
 from scoring.values.assessment import Assessment, CacheUse
@@ -63,7 +63,11 @@ class Scorer:
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
         parser = _parser(options, self._lexicons, loading)
-        self._file = KeptFile(options.prepared, options.prepared_megabytes) if options.prepared else None
+        self._file = (
+            KeptFile(options.kept_parses, PARSES, options.kept_parses_megabytes)
+            if options.kept_parses
+            else None
+        )
         kept = KeptParses(self._file, parser) if self._file else None
         if kept and not options.on_demand:
             kept.identify(self._lexicons)
@@ -156,7 +160,7 @@ class Scorer:
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
         values = tuple(self._values(materials, watch))
-        score = truthfulness(values, quotation_decides=kind is MessageType.INSTRUCTION)
+        score = truthfulness(values, self._profile.rules, quotation_decides=kind is MessageType.INSTRUCTION)
         return _Measured(score, kind, values, exchange.translation is not None, refused)
 
     def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:

@@ -1,6 +1,6 @@
-"""What a text claims, clause by clause, and which clause of a document speaks of the same."""
+"""The claims of a text, clause by clause, and the clauses of a document that speak of the same."""
 
-from scoring.claims.alignment import Aligned, Asked, aligned, coverage
+from scoring.claims.alignment import FEWEST_WORDS, Aligned, Asked, aligned, coverage
 from scoring.claims.known import Known, known
 from scoring.claims.quantities import Quantity, numbers, quantities, units
 from scoring.claims.question import Question, alike, content_words, question_of, replies
@@ -8,6 +8,7 @@ from scoring.claims.reading import Claim, Sentence, content_of, have_opposites, 
 from scoring.claims.verdict import Verdict, verdict
 
 __all__ = [
+    "FEWEST_WORDS",
     "Aligned",
     "Asked",
     "Claim",

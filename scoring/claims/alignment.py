@@ -1,4 +1,4 @@
-"""Which clauses and sentences of a document speak of what a clause or a question speaks of."""
+"""The clauses and sentences of a document that speak of what a clause or a question speaks of."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from scoring.claims.reading import Claim, Sentence
 
 # No question has more; what is left out of a longer one cannot cost time.
 _MOST_WORDS = 100
+# With less of its words than that a sentence speaks of something else than the question.
+_ANSWERS = 0.5
+#: Fewer content words than that any two sentences may share.
+FEWEST_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,11 @@ class Asked:
     answers: float
     asked: float
     shared: frozenset[str]
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether the sentence has enough of the question to answer it."""
+        return self.answers >= _ANSWERS
 
 
 def aligned(claim: Claim, document: Known, least: float) -> Iterator[Aligned]:

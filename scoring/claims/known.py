@@ -1,4 +1,4 @@
-"""What a document claims, kept so that the clauses which share words with a given one are found at once."""
+"""The claims of a document, kept so that clauses which share words with a given one are found at once."""
 
 from __future__ import annotations
 

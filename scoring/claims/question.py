@@ -1,4 +1,4 @@
-"""What a question asks, put to the documents."""
+"""A question, and what it asks put to the documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the sentences of a text, and in each the clauses: what they speak of, and whether they deny it."""
+"""The sentences of a text, and in each the clauses: what they speak of, and whether they deny it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from scoring.claims.quantities import limits
 from scoring.lexicon import Lexicon
 from scoring.text.parsing import NO_WORDS, Parse
 from scoring.text.prepared import PreparedText
+from scoring.text.sentences import ends_between, is_closed
 
-_SENTENCE_END = re.compile(r"[.!?](?:[\s*_\"”’')\]]|$)|;|:\s|\s[-–—]\s|\n[ \t]*\n")
-_ENDS_LINE = re.compile(r"[.!?:;][\s*_\"”’')\]]*$")
 _NUMBER_OF_STEP = re.compile(r"[ \t]{0,20}(?:\*\*|__)?\d{1,2}[.)][ \t*_\"“‘']{1,8}")
 # So much may stand between the last word of a line and its end.
 _MARKUP = 4
@@ -107,21 +106,12 @@ def _runs(text: PreparedText) -> Iterator[list[int]]:
     for index in range(len(parse)):
         if parse.pos[index] in NO_WORDS:
             continue
-        if run and _ends(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
+        if run and ends_between(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
             yield run
             run = []
         run.append(index)
     if run:
         yield run
-
-
-def _ends(original: str, end: int, start: int) -> bool:
-    """Say whether a sentence ends between two words; a line that goes on in small letters is only wrapped."""
-    between = original[end:start]
-    if _SENTENCE_END.search(between):
-        return True
-    is_wrapped = original[start].islower() and not between.strip()
-    return "\n" in between and not is_wrapped
 
 
 def _sentence(text: PreparedText, tokens: Sequence[int]) -> Sentence:
@@ -226,7 +216,7 @@ def _is_heading(original: str, start: int, end: int) -> bool:
     line_end = original.find("\n\n", end, end + _MARKUP)
     if line_end < 0 or any(map(str.isalnum, original[line_start:start])):
         return False
-    return _ENDS_LINE.search(original[end:line_end]) is None
+    return not is_closed(original[end:line_end], also=":;")
 
 
 def _line_start(original: str, place: int) -> int:

@@ -1,4 +1,4 @@
-"""Which words of the help documents are the company's own language (paper, V-B, "Company-Specific Terms").
+"""The words of the help documents that are the company's own language (paper, V-B, "Company-Specific Terms").
 
 The paper takes the 10,000 most frequent words of the documentation that do not occur in a corpus of
 the general language (Dutch Wikibooks). Word lists of today hold some 300,000 words of a language,

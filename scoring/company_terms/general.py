@@ -1,4 +1,4 @@
-"""How frequent words are in a language at large (wordfreq's lists)."""
+"""The frequency of words in a language at large (wordfreq's lists)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the UI components that a text names, in the house styles that help texts have.
+"""The UI components that a text names, in the house styles that help texts have.
 
 A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
 a name: it has a capital, or stands beside a word such as "button". A menu path (``A / B``,
@@ -15,6 +15,7 @@ from scoring.components.names import Component, Name
 from scoring.components.unmarked import unmarked_components
 from scoring.text.marks import Mark, marks
 from scoring.text.prepared import PreparedText, words_of
+from scoring.text.sentences import STOPS, ends_between
 
 # The number of spaces is bounded so that a run of blanks is not searched again and again.
 _SEPARATOR = re.compile(r"[ \t]{0,4}(?:[ \t][/|][ \t]|->|[>›»→])[ \t]{0,4}")
@@ -22,7 +23,6 @@ _LONGEST_SEPARATOR = 11
 _MOST_WORDS = 8
 # As far as "click then on the" before a name.
 _CUE_REACH = 24
-_STOP = re.compile(r"[.!?;\n]")
 _SENTENCE_WORDS = 4
 _LONGEST_ITEM = 34
 # No menu is deeper. Evidence may quote a path, so it must not be as long as an answer can be.
@@ -102,7 +102,7 @@ def _has_cue(text: PreparedText, mark: Mark) -> bool:
     is_quoted = text.original[mark.outer_start] not in "*_<"
     cues = lexicon.component_nouns | (lexicon.action_verbs if is_quoted else frozenset())
     nearest = next((word.text for word in reversed(before) if word.text not in lexicon.function_words), "")
-    return nearest in cues and not _STOP.search(text.original, before[-1].end, mark.outer_start)
+    return nearest in cues and not ends_between(text.original, before[-1].end, mark.outer_start)
 
 
 def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> bool:
@@ -115,7 +115,7 @@ def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> b
             return False
     if name.words[-1] in text.lexicon.keys:
         return False
-    ends_sentence = text.original[name.end : name.end + 1] in (".", "!", "?")
+    ends_sentence = text.original.startswith(tuple(STOPS), name.end)
     is_sentence = ends_sentence and len(name.words) >= _SENTENCE_WORDS
     return not is_sentence and not text.lexicon.emphasis.occurs(name.words, (0,))
 

@@ -1,4 +1,4 @@
-"""Finds components that nothing marks: "klik op Opslaan", "the Save button", "Go to HR > Staff"."""
+"""Components that nothing marks: "klik op Opslaan", "the Save button", "Go to HR > Staff"."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scoring.components.names import Component, Name
 from scoring.lexicon import Lexicon
 from scoring.text.marks import Mark
 from scoring.text.prepared import PreparedText, Word, words_of
+from scoring.text.sentences import clause_ends_between
 
 _SEPARATOR = re.compile(r"[ \t](?:[/>›»→|]|->)[ \t]")
-_STOP = re.compile(r"[.!?,;:()\n]")
 _MOST_WORDS = 5
 # Between the verb and the name: "klik dan op de knop Opslaan".
 _MOST_BETWEEN = 4
@@ -149,4 +149,4 @@ def _is_capital(text: PreparedText, word: Word) -> bool:
 
 
 def _stops(text: PreparedText, left: Word, right: Word) -> bool:
-    return _STOP.search(text.original, left.end, right.start) is not None
+    return clause_ends_between(text.original, left.end, right.start, also=")")

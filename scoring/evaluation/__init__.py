@@ -1,4 +1,4 @@
-"""How good the scorer is, by the tables of the paper's section VI; needs scipy."""
+"""The quality of the scorer, by the tables of the paper's section VI; needs scipy."""
 
 from scoring.evaluation.agreement import Agreement, agreement
 from scoring.evaluation.cases import RATINGS, Case, Group

@@ -1,4 +1,4 @@
-"""How far two raters agree: no score can be expected to agree better with either."""
+"""The agreement of two raters: no score can be expected to agree better with either."""
 
 from __future__ import annotations
 

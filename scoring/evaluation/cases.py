@@ -1,4 +1,4 @@
-"""What is evaluated: judged answers beside what people say of them, and the groups they fall into."""
+"""The cases that are evaluated: judged answers beside what people say of them, and their groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether scores rank answers as people do (paper, VI-B2, Table IV)."""
+"""The correlation of scores with what people say of the answers (paper, VI-B2, Table IV)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two ways of scoring decide the same about the same answers."""
+"""Two ways of scoring compared by what they decide about the same answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far scores are from ratings (paper, VI-B3, Table V)."""
+"""The deviation of scores from ratings (paper, VI-B3, Table V)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each feature is worth alone: the paper selects features by their correlation (section V-B)."""
+"""The worth of each feature alone: the paper selects features by their correlation (section V-B)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well the message types of questions are recognised (paper, VI-B1, Table III)."""
+"""The message types of questions, and how well they are recognised (paper, VI-B1, Table III)."""
 
 from __future__ import annotations
 

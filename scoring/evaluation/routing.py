@@ -1,4 +1,4 @@
-"""What the routing policy did with answers of each rating, scored or not."""
+"""The decisions of the policy on answers of each rating, scored or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feature is: something measured on the texts of one exchange, with its evidence."""
+"""The protocol of a feature: something measured on the texts of one exchange, with its evidence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from scoring.text.material import Material
+from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
 
@@ -37,6 +38,10 @@ class Feature(Protocol):
     @property
     def needs(self) -> frozenset[Resource]:
         """What the language of the texts must have; without company terms alone it is not applicable."""
+
+    @property
+    def evidence(self) -> Kinds:
+        """The kinds of evidence that it gives, the surest first, each with the rule that follows from it."""
 
     def measure(self, material: Material) -> FeatureValue:
         """Measure the answer against question and context."""

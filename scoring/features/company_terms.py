@@ -1,4 +1,4 @@
-"""Whether the answer speaks the company's own language (paper, V-B, "Company-Specific Terms")."""
+"""Words of the company's own language in the answer (paper, V-B, "Company-Specific Terms")."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class CompanySpecificTerms:
     name = "company_terms"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.COMPANY_TERMS})
+    evidence = ((COMPANY_TERM, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the share of company terms, measured against a share that is certain."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from scoring.features.base import Resource
-from scoring.lexicon import COMPLEXITY_KINDS
 from scoring.text.material import Material
 from scoring.text.spans import span_evidence
 from scoring.values.types import Evidence, FeatureValue
+
+_KINDS = ("perspective", "comparison", "example", "reasoning")
 
 
 class ComplexAnswer:
@@ -29,18 +30,19 @@ class ComplexAnswer:
     name = "complex_answer"
     on_translation = False
     needs = frozenset({Resource.LEXICON})
+    evidence = tuple((f"{kind}_signal", None) for kind in _KINDS)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return kinds that occur / 4."""
         if not material.answer.words:
             return FeatureValue(self.name, None)
-        evidence = tuple(found for kind in COMPLEXITY_KINDS for found in _first(material, kind))
-        return FeatureValue(self.name, len(evidence) / len(COMPLEXITY_KINDS), evidence)
+        evidence = tuple(found for kind in _KINDS for found in _first(material, kind))
+        return FeatureValue(self.name, len(evidence) / len(_KINDS), evidence)
 
 
 def _first(material: Material, kind: str) -> tuple[Evidence, ...]:
     answer = material.answer
-    hit = next(answer.lexicon.complexity[kind].find(answer.word_texts), None)
+    hit = next(answer.lexicon.features[ComplexAnswer.name][kind].find(answer.word_texts), None)
     if hit is None:
         return ()
     span = answer.words[hit[0]].start, answer.words[hit[1] - 1].end

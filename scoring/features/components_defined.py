@@ -14,11 +14,18 @@ from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import Evidence, FeatureValue
 
 UNDEFINED_COMPONENT = "undefined_component"
 UNDEFINED_PATH = "undefined_path"
 MISPLACED_COMPONENT = "misplaced_component"
+
+UNDEFINED = Rule(
+    "undefined_component",
+    "The answer names a button, field or menu path that neither documents nor question define.",
+    Severity.BLOCKS,
+)
 
 # Each distinct name is looked for in every text. No support answer names more; the rest is undefined.
 _MOST_NAMES = 500
@@ -54,6 +61,7 @@ class ComponentsDefined:
     name = "components_defined"
     on_translation = False
     needs = frozenset({Resource.LEXICON})
+    evidence = tuple((kind, UNDEFINED) for kind in (UNDEFINED_COMPONENT, UNDEFINED_PATH, MISPLACED_COMPONENT))
 
     def measure(self, material: Material) -> FeatureValue:
         """Return defined parts / named parts."""

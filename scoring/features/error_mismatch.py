@@ -12,9 +12,16 @@ from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
 from scoring.text.stems import content_stems, first_places
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
 ERROR_MISMATCH = "error_mismatch"
+
+MISMATCH = Rule(
+    "error_mismatch",
+    "The answer explains another error code than the one that was asked about.",
+    Severity.BLOCKS,
+)
 
 # Of another code's explanation: so many words and so many times those of the right one, or, where
 # explanations are short, none of the right one and this share of the other's.
@@ -54,6 +61,7 @@ class ErrorMismatch:
     name = "error_mismatch"
     on_translation = False
     needs = frozenset({Resource.LEXICON})
+    evidence = ((ERROR_MISMATCH, MISMATCH),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return right words / (right words + words of the other code that has most of them)."""

@@ -59,6 +59,7 @@ class Hal:
     name = "hal"
     on_translation = True
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((UNSUPPORTED_WORDS, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the weighted share of the answer's pairs that the context has."""

@@ -1,4 +1,4 @@
-"""How much of the question comes back in the answer (paper, V-B, "Prompt Overlap")."""
+"""Words of the question that come back in the answer (paper, V-B, "Prompt Overlap")."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from scoring.text.material import Material
 from scoring.text.spans import span_evidence
 from scoring.text.stems import content_stems, first_places
 from scoring.values.types import FeatureValue
+
+QUESTION_WORD = "question_word"
 
 
 class PromptOverlap:
@@ -27,6 +29,7 @@ class PromptOverlap:
     name = "prompt_overlap"
     on_translation = False
     needs = frozenset({Resource.LEXICON})
+    evidence = ((QUESTION_WORD, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return repeated content words / content words of the question."""
@@ -35,5 +38,5 @@ class PromptOverlap:
             return FeatureValue(self.name, None)
         places = material.answer.derived(first_places)
         repeated = sorted(places[stem] for stem in asked if stem in places)
-        evidence = span_evidence("question_word", material.answer, repeated)
+        evidence = span_evidence(QUESTION_WORD, material.answer, repeated)
         return FeatureValue(self.name, len(repeated) / len(asked), evidence)

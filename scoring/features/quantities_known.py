@@ -9,9 +9,17 @@ from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
 UNKNOWN_QUANTITY = "unknown_quantity"
+
+# It also takes one for untrue that has calculated its numbers.
+UNKNOWN = Rule(
+    "unknown_quantity",
+    "The answer names a number that neither documents nor question have.",
+    Severity.HOLDS,
+)
 
 # What a clause of the answer and one of a document must have of each other for numbers to be compared.
 _ALIKE = 0.5
@@ -47,6 +55,7 @@ class QuantitiesKnown:
     name = "quantities_known"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((UNKNOWN_QUANTITY, UNKNOWN),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 1 - unknown quantities / compared quantities."""

@@ -1,4 +1,4 @@
-"""How to do what cannot be done (paper, IV-C.2 and Table II, "Off-Context" and "Answer Contradiction")."""
+"""Requests that cannot be met (paper, IV-C.2 and Table II, "Off-Context" and "Answer Contradiction")."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from scoring.claims import (
+    FEWEST_WORDS,
     Asked,
     Claim,
     Known,
@@ -24,13 +25,19 @@ from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
 DENIED_REQUEST = "denied_request"
 
-_FEWEST_WORDS = 2
-# What the denial must have of the question, and of the denial the question.
-_ANSWERS = 0.5
+# It also takes one for untrue that says in other words that it cannot be done.
+DENIED = Rule(
+    "denied_request",
+    "The answer explains what a document says cannot be done, and does not say so.",
+    Severity.HOLDS,
+)
+
+# What the question must have of the denial.
 _ASKED = 0.7
 # What an answer that offers the document's alternative has of it.
 _OFFERED = 0.5
@@ -67,6 +74,7 @@ class RequestPossible:
     name = "request_possible"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((DENIED_REQUEST, DENIED),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 0 where the answer does not mention that what was asked is denied."""
@@ -127,13 +135,13 @@ def _denials(material: Material) -> Iterator[_Denial]:
 
 def _denies(asked: Asked, question: Question, document: Known, lexicon: Lexicon) -> bool:
     claims = asked.sentence.claims
-    if asked.answers < _ANSWERS or not _restrictions(claims, lexicon) <= _words(question.claims):
+    if not asked.is_reply or not _restrictions(claims, lexicon) <= _words(question.claims):
         return False
     if not any(claim.denies_possibility(lexicon) for claim in claims):
         return False
     content = content_of(claim for claim in claims if claim.negative or not claim.corrects)
     shared = content & asked.shared
-    return len(shared) >= _FEWEST_WORDS and document.weights(shared) >= _ASKED * document.weights(content)
+    return len(shared) >= FEWEST_WORDS and document.weights(shared) >= _ASKED * document.weights(content)
 
 
 def _words(claims: Iterable[Claim]) -> frozenset[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
-from scoring.claims import Aligned, Claim, Sentence, aligned, known, opposed, sentences
+from scoring.claims import FEWEST_WORDS, Aligned, Claim, Sentence, aligned, known, opposed, sentences
 from scoring.features.base import Resource
+from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -19,7 +20,6 @@ CONTRADICTED_STATEMENT = "contradicted_statement"
 SAME = 2 / 3
 # What is nearly as like is heard too: documents say "can" of one case and "cannot" of another.
 _NEARLY = 0.1
-_FEWEST_WORDS = 2
 # No support answer says more; each statement is compared with every document.
 _MOST_STATEMENTS = 200
 
@@ -59,6 +59,7 @@ class StatementsAgree:
     name = "statements_agree"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((CONTRADICTED_STATEMENT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 1 - contradicted statements / compared statements."""
@@ -105,7 +106,7 @@ def statements(text: PreparedText) -> tuple[_Statement, ...]:
 
 def _can_be_compared(claim: Claim, sentence: Sentence) -> bool:
     says_what = claim.has_verb and not claim.elliptic
-    return sentence.states and says_what and len(claim.content) >= _FEWEST_WORDS
+    return sentence.states and says_what and len(claim.content) >= FEWEST_WORDS
 
 
 def _compared(statement: _Statement, material: Material) -> _Compared | None:
@@ -113,7 +114,7 @@ def _compared(statement: _Statement, material: Material) -> _Compared | None:
         (match, document.document_id)
         for document in material.context
         for match in aligned(statement.claim, document.text.derived(known), SAME - _NEARLY)
-        if len(match.claim.content) >= _FEWEST_WORDS
+        if len(match.claim.content) >= FEWEST_WORDS
     ]
     likest = max((match.likeness for match, _ in found), default=0.0)
     near = [(match, document) for match, document in found if match.likeness >= likest - _NEARLY]

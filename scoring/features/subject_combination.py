@@ -1,4 +1,4 @@
-"""Who does what: verbs with their subjects (paper, V-B, "Subject Combination")."""
+"""Verbs with their subjects, or who does what (paper, V-B, "Subject Combination")."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class SubjectCombination:
     name = "subject_combination"
     on_translation = True
     needs = frozenset({Resource.PIPELINE})
+    evidence = ((UNSUPPORTED_SUBJECT, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the pairs that the context has / the pairs of the answer."""

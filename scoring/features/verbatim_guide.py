@@ -15,10 +15,17 @@ from scoring.text.material import ContextText, Material
 from scoring.text.parsing import NO_WORDS
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import Evidence, FeatureValue
 
 VERBATIM_GUIDE = "verbatim_guide"
 DIFFERING_STEP = "differing_step"
+
+QUOTED = Rule(
+    "verbatim_guide",
+    "The numbered guide of the answer stands in a document almost word for word.",
+    Severity.SENDS,
+)
 
 # An answer with more guides is no support answer; the limit bounds steps times steps.
 _MOST_GUIDES = 10
@@ -50,6 +57,7 @@ class VerbatimGuide:
     name = "verbatim_guide"
     on_translation = True
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((VERBATIM_GUIDE, QUOTED), (DIFFERING_STEP, None))
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the mean similarity of the answer's guides."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scoring.claims import (
+    FEWEST_WORDS,
     Asked,
     Claim,
     Quantity,
@@ -20,6 +21,7 @@ from scoring.claims import (
     verdict,
 )
 from scoring.features.base import Resource
+from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
 from scoring.text.spans import span_evidence
@@ -27,9 +29,7 @@ from scoring.values.types import FeatureValue
 
 CONTRADICTED_VERDICT = "contradicted_verdict"
 
-_FEWEST_WORDS = 2
-# What a sentence must have of the question, and what the two have of each other on average, to answer it.
-_ANSWERS = 0.5
+# What the question and a sentence that answers it have of each other on average.
 _FITS = 0.55
 # A sentence that says much more than was asked gives no plain answer.
 _CLOSE = 0.6
@@ -72,6 +72,7 @@ class VerdictAgrees:
     name = "verdict_agrees"
     on_translation = False
     needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
+    evidence = ((CONTRADICTED_VERDICT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 1 where the verdict agrees with the documents, 0 where they contradict it."""
@@ -152,7 +153,7 @@ def _reply(material: Material) -> _Reply | None:
         return None
     documents = [document.text.derived(known) for document in material.context]
     words = frozenset(word for word in question.words if any(found.like(word) for found in documents))
-    if len(words) < _FEWEST_WORDS:
+    if len(words) < FEWEST_WORDS:
         return None
     ranked = (
         found for document in material.context for found in _ranked(words, question, material, document)
@@ -176,4 +177,4 @@ def _ranked(
 
 
 def _fits(asked: Asked) -> bool:
-    return asked.answers >= _ANSWERS and (asked.answers + asked.asked) / 2 >= _FITS
+    return asked.is_reply and (asked.answers + asked.asked) / 2 >= _FITS

@@ -1,4 +1,4 @@
-"""Finds numbered guides: "1. ...", "2) ...", "Stap 3: ..."."""
+"""The numbered guides of a text: "1. ...", "2) ...", "Stap 3: ..."."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an answer quotes a guide of a document, line for line, and says nothing else.
+"""Answers that quote a guide of a document, line for line, and say nothing else.
 
 Such an answer may be sent without anybody seeing it, so nothing here is tolerant: one more
 sentence, another sign or another order of the lines, and it is no quotation.

@@ -1,11 +1,10 @@
-"""What the scorer knows of a language, read from one TOML file a language."""
+"""The lexicon: what the scorer knows of a language, read from one TOML file."""
 
-from scoring.lexicon.model import COMPLEXITY_KINDS, ClaimWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
 
 __all__ = [
-    "COMPLEXITY_KINDS",
     "ClaimWords",
     "Lexicon",
     "LexiconError",

@@ -10,7 +10,6 @@ from scoring.lexicon.phrases import PhraseList
 from scoring.values.types import MessageType
 
 _SHORTEST_STEM = 4
-COMPLEXITY_KINDS = ("perspective", "comparison", "example", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Lexicon:
       ``if_statement`` are the types where none hits.
     - ``greetings``, ``closings``: phrases that open or close a message without saying anything.
     - ``lead_ins``: whole lines that introduce a guide and say nothing else.
-    - ``complexity``: signal words by kind (see COMPLEXITY_KINDS).
+    - ``features``: phrases that one feature alone looks for, by its name and the name of their list.
     - ``refusal``: how an answer says that it has none.
     - ``claims``: what decides whether two clauses say the same.
     - ``function_words``: words that carry no content;
@@ -113,7 +112,7 @@ class Lexicon:
     greetings: PhraseList
     closings: PhraseList
     lead_ins: frozenset[str]
-    complexity: Mapping[str, PhraseList]
+    features: Mapping[str, Mapping[str, PhraseList]]
     refusal: Refusals
     claims: ClaimWords
     function_words: frozenset[str]

@@ -1,4 +1,4 @@
-"""Finds the line of a lexicon file that a key or value stands on; TOML's reader does not tell."""
+"""The lines of a lexicon file that keys and values stand on; TOML's reader does not tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a lexicon and says exactly what is wrong with one that cannot be used."""
+"""The reader of lexicons, which says exactly what is wrong with one that cannot be used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scoring.lexicon.model import COMPLEXITY_KINDS, ClaimWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
@@ -38,7 +38,7 @@ _KEYS = {
     "if_question",
     "if_statement",
     "plural_endings",
-    "complexity",
+    "features",
     "message_types",
     "refusal",
     "claims",
@@ -60,6 +60,8 @@ _REFUSAL_WORDS = ("words", "contrasts", "verdicts")
 _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
+# Which tables features have is told by this one; the shipped ones have the same.
+_COMPLETE = "en"
 _TWO = 2
 
 
@@ -70,7 +72,7 @@ class LexiconError(ValueError):
 @cache
 def load_shipped() -> Mapping[str, Lexicon]:
     """Return the lexicons of the package by language code, read once; raises LexiconError."""
-    return MappingProxyType(_load(files("scoring.lexicon")))
+    return MappingProxyType(_load(files("scoring.lexicon"), lambda file: _Reader(file).read()))
 
 
 def load_folder(folder: Traversable) -> dict[str, Lexicon]:
@@ -78,7 +80,7 @@ def load_folder(folder: Traversable) -> dict[str, Lexicon]:
 
     A folder without any is a mistake in its name.
     """
-    if not (found := _load(folder)):
+    if not (found := _load(folder, load_lexicon)):
         raise LexiconError(f"{folder}: holds no lexicon, a file such as fr.toml")
     return found
 
@@ -93,15 +95,15 @@ def load_lexicons(own: Traversable | None = None) -> dict[str, Lexicon]:
 
 def load_lexicon(file: Traversable) -> Lexicon:
     """Read one lexicon file; raises LexiconError that names file, line, key and reason."""
-    return _Reader(file).read()
+    return _Reader(file).read(like=load_shipped()[_COMPLETE])
 
 
-def _load(folder: Traversable) -> dict[str, Lexicon]:
+def _load(folder: Traversable, load: Callable[[Traversable], Lexicon]) -> dict[str, Lexicon]:
     try:
         names = sorted((entry for entry in folder.iterdir()), key=lambda entry: entry.name)
     except OSError as error:
         raise LexiconError(f"{folder}: {error.strerror}") from error
-    found = [load_lexicon(entry) for entry in names if entry.name.endswith(".toml")]
+    found = [load(entry) for entry in names if entry.name.endswith(".toml")]
     return {lexicon.language: lexicon for lexicon in found}
 
 
@@ -130,7 +132,8 @@ class _Reader:
             line = content.count(b"\n", 0, error.start) + 1
             raise LexiconError(f"{self._name}: line {line}: is not UTF-8: {error.reason}") from error
 
-    def read(self) -> Lexicon:
+    def read(self, like: Lexicon | None = None) -> Lexicon:
+        """Return the lexicon, which must have the features' tables that ``like`` has, if it is given."""
         top = self._content
         self._refuse_unknown(top, _KEYS | set(_WORD_LISTS) | set(_PHRASE_LISTS), _TOP)
         return Lexicon(
@@ -138,7 +141,7 @@ class _Reader:
             message_types=tuple(self._message_types()),
             if_question=self._message_type(top, "if_question", _TOP),
             if_statement=self._message_type(top, "if_statement", _TOP),
-            complexity=self._complexity(),
+            features=self._features(like),
             refusal=self._refusal(),
             claims=self._claims(),
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
@@ -167,11 +170,21 @@ class _Reader:
                 self._value({"in_statements": False, **table}, "in_statements", bool, section),
             )
 
-    def _complexity(self) -> dict[str, PhraseList]:
-        section = Section("complexity")
-        table = self._value(self._content, "complexity", dict, _TOP)
-        self._refuse_unknown(table, set(COMPLEXITY_KINDS), section)
-        return {kind: self._phrases(table, kind, section) for kind in COMPLEXITY_KINDS}
+    def _features(self, like: Lexicon | None) -> dict[str, dict[str, PhraseList]]:
+        tables = self._value(self._content, "features", dict, _TOP)
+        lists = like.features if like else tables
+        self._refuse_unknown(
+            {f"features.{name}": table for name, table in tables.items()},
+            {f"features.{name}" for name in lists},
+            _TOP,
+        )
+        return {name: self._feature(name, set(lists[name])) for name in lists}
+
+    def _feature(self, name: str, lists: set[str]) -> dict[str, PhraseList]:
+        table = self._value(self._content["features"], name, dict, _TOP)
+        section = Section(f"features.{name}")
+        self._refuse_unknown(table, lists, section)
+        return {key: self._phrases(table, key, section) for key in lists}
 
     def _refusal(self) -> Refusals:
         section = Section("refusal")

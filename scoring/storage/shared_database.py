@@ -1,4 +1,4 @@
-"""An SQLite file that several processes share, and that is begun anew when it is damaged."""
+"""The SQLite file that several processes share, and that is begun anew when it is damaged."""
 
 from __future__ import annotations
 
@@ -9,10 +9,28 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.storage.sqlite_file import is_blank, is_damage, is_foreign, remove
+from scoring.storage.sqlite_errors import is_damage
+
+_VERSION = 3  # raise it with every change of the schema: a file of another one is begun anew
+# Results of some 3 kB would leave a third of SQLite's usual pages empty.
+_PAGE_BYTES = 16_384
+# In one transaction, since a process may be killed after each statement.
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE results (
+    key BLOB NOT NULL PRIMARY KEY,
+    used_at REAL NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+CREATE INDEX by_use ON results (used_at);
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_MAGIC = b"SQLite format 3\0"
+# Where SQLite's header holds the number that names the application.
+_APPLICATION = slice(68, 72)
 
 # How long a call waits for another process that is writing, which takes it a millisecond.
 _BUSY_SECONDS = 0.05
@@ -25,48 +43,27 @@ _RIGHTS = 0o600
 _OPEN_OR_MAKE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What is in the file; one of another ``version`` (at least 1) is begun anew."""
-
-    application_id: int
-    version: int
-    page_size: int
-    schema: str
-
-    @property
-    def script(self) -> str:
-        """The statements that make a new file; a process may be killed after each of them."""
-        return f"""
-PRAGMA page_size = {self.page_size};
-PRAGMA application_id = {self.application_id};
-PRAGMA journal_mode = WAL;
-BEGIN IMMEDIATE;
-{self.schema}
-PRAGMA user_version = {self.version};
-COMMIT;
-"""
-
-
 class Unusable(Exception):
     """The file cannot be used as it is; the message is the name of the reason."""
 
 
 class SharedDatabase:
-    """The connection of one process to the file, opened when it is asked for.
+    """The connection of one process to a file of results by key, opened when it is asked for.
 
     Nothing waits for the disk: what a power failure damages is begun anew, as is what else is damaged. No
     other process loses more than what it had: it goes on with the file that was, until it looks again. Only
     the owner may read the file. What is at its path and not ours is not touched, nor is a link followed.
 
-    ``most_bytes`` is what the file is meant to hold; what SQLite keeps beside it is a small part of that.
+    Args:
+        path: the file; its folder is made when it is not there.
+        application_id: marks the file as ours in SQLite's header, and tells what is kept in it.
+        most_bytes: what the file is meant to hold; what SQLite keeps beside it is a small part of that.
     """
 
-    def __init__(self, path: Path, layout: Layout, most_bytes: int) -> None:
+    def __init__(self, path: Path, application_id: int, most_bytes: int) -> None:
         self._path = path
-        self._layout = layout
-        share = most_bytes // _WAITING_SHARE // layout.page_size
-        self._waiting_pages = max(1, min(_WAITING_PAGES, share))
+        self._application_id = application_id
+        self._waiting_pages = max(1, min(_WAITING_PAGES, most_bytes // _WAITING_SHARE // _PAGE_BYTES))
         self._connection: sqlite3.Connection | None = None
         self._number: int | None = None
         self._is_damaged = False
@@ -84,38 +81,39 @@ class SharedDatabase:
     def connection(self) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now.
 
-        Raises Unusable, OSError or sqlite3.Error where it cannot be opened.
+        Raises:
+            Unusable: the file is not ours, or others have been opening it for too long.
+            OSError: its folder or the file cannot be made or read.
+            sqlite3.Error: the file cannot be opened.
         """
         if self._connection is None or self.was_replaced:
-            self._close()
+            self.disconnect(self._is_damaged)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self._path.with_name(f"{self._path.name}.lock")):
-                self._connection = self._open()
+                self._connection = self._opened()
             self._number = _number(self._path)
         return self._connection
 
     def disconnect(self, is_damaged: bool = False) -> None:
         """Close the file; one that is damaged is begun anew when it is opened next."""
         self._is_damaged = is_damaged
-        self._close()
-
-    def _close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _open(self) -> sqlite3.Connection:
-        if _is_anothers(self._path, self._layout.application_id):
+    def _opened(self) -> sqlite3.Connection:
+        if _is_anothers(self._path, self._application_id):
             raise Unusable("FOREIGN")
         # Another process may have begun it anew already.
         if self._is_damaged and _number(self._path) == self._number:
-            remove(self._path)
+            _remove(self._path)
         self._is_damaged = False
         try:
             return self._connected()
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-        remove(self._path)
+        _remove(self._path)
         return self._connected()
 
     def _connected(self) -> sqlite3.Connection:
@@ -124,22 +122,24 @@ class SharedDatabase:
             os.fchmod(file.fileno(), _RIGHTS)
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)
         try:
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {self._waiting_pages}")
-            waiting_bytes = self._waiting_pages * self._layout.page_size
-            connection.execute(f"PRAGMA journal_size_limit = {waiting_bytes}")
-            self._lay_out(connection)
+            self._set_up(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _lay_out(self, connection: sqlite3.Connection) -> None:
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {self._waiting_pages}")
+        connection.execute(f"PRAGMA journal_size_limit = {self._waiting_pages * _PAGE_BYTES}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
-            connection.executescript(self._layout.script)
-        elif version != self._layout.version:
-            raise sqlite3.DatabaseError("of another layout")
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            connection.execute(f"PRAGMA application_id = {self._application_id}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+        elif version != _VERSION:
+            raise sqlite3.DatabaseError("of another version")
 
 
 @contextmanager
@@ -165,8 +165,8 @@ def _took(lock: int) -> bool:
 def _is_anothers(path: Path, application_id: int) -> bool:
     """Say whether what is at a path is not ours; raises OSError where it cannot be read, as a folder cannot.
 
-    A file that does not tell whose it is, as a crash may leave a new one, is ours if it has the rights that
-    we give.
+    By the header alone: what is damaged behind it does not make it somebody else's. A file that does not tell
+    whose it is, as a crash or a power failure may leave a new one, is ours if it has the rights that we give.
     """
     try:
         found = path.lstat()
@@ -174,9 +174,11 @@ def _is_anothers(path: Path, application_id: int) -> bool:
         return False
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         return True
-    if is_blank(path):
-        return found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != _RIGHTS
-    return is_foreign(path, application_id)
+    with path.open("rb") as file:
+        header = file.read(_APPLICATION.stop)
+    if any(header):
+        return not header.startswith(_MAGIC) or header[_APPLICATION] != application_id.to_bytes(4, "big")
+    return found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != _RIGHTS
 
 
 def _number(path: Path) -> int | None:
@@ -185,3 +187,9 @@ def _number(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
+
+
+def _remove(path: Path) -> None:
+    """Remove a database and what belongs to it, as far as it is there; raises OSError."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)

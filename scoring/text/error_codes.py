@@ -1,4 +1,4 @@
-"""Finds error codes: "K-1014", "0x80070005", "error 404"."""
+"""Error codes in a text: "K-1014", "0x80070005", "error 404"."""
 
 from __future__ import annotations
 

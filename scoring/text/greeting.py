@@ -1,4 +1,4 @@
-"""Finds the part of a message that says something: without its greeting and closing."""
+"""The greeting and closing of a message, and the part between that says something."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from scoring.lexicon import Lexicon, PhraseList
 from scoring.text.prepared import words_of
+from scoring.text.sentences import SENTENCE_OR_LINE_END, is_closed
 
 # A greeting is a greeting word and perhaps a name: "Goedemorgen Jan,".
 _GREETING_WORDS = 4
@@ -14,9 +15,7 @@ _CLOSING_WORDS = 25
 _SIGNATURE_WORDS = 4
 # Start, end of what is said, end of the closing, end of the signature; the first two may be one.
 _SIGNED_BOUNDS = 2
-# Only the last stop of a run, or a text of stops would be read anew from each of them.
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n+")
-_GREETING_END = re.compile(r"[.!?,](?=\s|$)|\n+")
+_GREETING_END = re.compile(rf"{SENTENCE_OR_LINE_END.pattern}|,(?=\s|$)")
 
 
 def content_span(text: str, lexicon: Lexicon) -> tuple[int, int]:
@@ -37,7 +36,7 @@ def _after_greeting(text: str, greetings: PhraseList) -> int:
 
 
 def _before_closings(text: str, start: int, closings: PhraseList) -> int:
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, start)]
+    ends = [match.end() for match in SENTENCE_OR_LINE_END.finditer(text, start)]
     bounds = [start, *ends] if ends and not text[ends[-1] :].strip() else [start, *ends, len(text)]
     if _is_signed(text, bounds, closings):
         bounds.pop()
@@ -51,7 +50,7 @@ def _is_signed(text: str, bounds: list[int], closings: PhraseList) -> bool:
     if len(bounds) <= _SIGNED_BOUNDS:
         return False
     before, signature = text[bounds[-3] : bounds[-2]], text[bounds[-2] : bounds[-1]]
-    if not before.endswith("\n") or before.rstrip().endswith((".", "!", "?")):
+    if not before.endswith("\n") or is_closed(before):
         return False
     if not words_of(before):
         return False

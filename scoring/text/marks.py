@@ -1,4 +1,4 @@
-"""Finds what a text marks: bold, italics, quotes, code, whatever style its author keeps."""
+"""The marked stretches of a text: bold, italics, quotes, code, whatever style its author keeps."""
 
 from __future__ import annotations
 

@@ -7,17 +7,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from scoring.lexicon import Lexicon
 from scoring.text.parsing import KeptParses, LazyParse, Parse, Parser, default_parser, make_together
+from scoring.text.sentences import clause_ends_between
 from scoring.values.types import Segment
 
 T = TypeVar("T")
 
 # Neighbouring quantifiers repeat what is disjoint, and nothing follows them: no text makes the search slow.
 _WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
-_CLAUSE_END = frozenset(".!?,;:\n—–(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +135,13 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, .
 
 
 def clause_starts(text: PreparedText) -> frozenset[int]:
-    """Return the indices of the words that begin a clause: after a stop, a comma or a line end."""
-    starts, previous_end = set(), text.start
-    for index, word in enumerate(text.words):
-        between = text.original[previous_end : word.start]
-        if index == 0 or not _CLAUSE_END.isdisjoint(between):
-            starts.add(index)
-        previous_end = word.end
-    return frozenset(starts)
+    """Return the indices of the words that begin a clause."""
+    after = (
+        index
+        for index, (left, right) in enumerate(pairwise(text.words), 1)
+        if clause_ends_between(text.original, left.end, right.start)
+    )
+    return frozenset((0, *after) if text.words else ())
 
 
 class TextCache:

@@ -1,4 +1,4 @@
-"""Tells a translation from nonsense, as far as that can be told without understanding it."""
+"""Checks that tell a translation from nonsense, as far as that can be told without understanding it."""
 
 from __future__ import annotations
 

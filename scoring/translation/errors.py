@@ -1,4 +1,4 @@
-"""Why a text could not be translated. No error here holds a text, nor an address with one in it."""
+"""The faults of translating. No error here holds a text, nor an address with one in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told about translating, beside the work."""
+"""The observer of translating, told of it beside the work."""
 
 from __future__ import annotations
 

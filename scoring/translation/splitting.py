@@ -1,4 +1,4 @@
-"""Cuts a text into sentences to translate, and puts their translations back into its structure.
+"""The sentences of a text to translate, and their translations put back into its structure.
 
 What makes a text a guide stays as it is: line ends, list marks and numbers, headings, table bars,
 code. Only what stands between is translated, sentence by sentence, so that each sentence of the
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scoring.text.sentences import SENTENCE_END
 from scoring.values.types import Segment, TranslatedText
 
 # What two neighbouring quantifiers repeat is disjoint, and long runs come last: no text makes a search go
@@ -20,8 +21,8 @@ _OPENING = re.compile(
 )
 _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _CELL = re.compile(r"[^|]+")
-_SENTENCE_END = re.compile(r"[.!?…]{1,10}[\"'”’»)\]*_]{0,6}[ \t]+|[。！？]+")
 _OPENS_SENTENCE = re.compile(r"[\"'“‘«(\[*_¿¡]{0,6}(?:\d|[^\W\d_])")
+_BLANKS = re.compile(r"\s*")
 _CLAUSE_END = re.compile(r"[,;:–—]?[ \t]")
 
 
@@ -103,10 +104,12 @@ def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in _SENTENCE_END.finditer(text, start, end):
-        if _may_split(text, start, match.end(), end):
-            yield start, match.end()
-            start = match.end()
+    for match in SENTENCE_END.finditer(text, start, end):
+        blanks = _BLANKS.match(text, match.end(), end)
+        assert blanks is not None
+        if _may_split(text, start, blanks.end(), end):
+            yield start, blanks.end()
+            start = blanks.end()
     yield start, end
 
 

@@ -1,20 +1,20 @@
-"""Puts an exchange into English: question, answer and documents (paper, section VI-A)."""
+"""The translator of an exchange into English: question, answer and documents (paper, section VI-A)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from scoring.translation.breaker import CircuitBreaker
-from scoring.translation.cache import TranslationCache, key_of
 from scoring.translation.calls import Calls, Retries
 from scoring.translation.checks import Identify, keeps_marks
 from scoring.translation.engines import ProviderOptions
 from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
+from scoring.translation.kept import KeptTranslations
 from scoring.translation.observer import Observer
 from scoring.translation.providers import make_provider
 from scoring.translation.shared import RecentTexts, SharedWork
@@ -72,13 +72,8 @@ class ExchangeTranslator:
         self._identify = identify
         self._observer = observer
         provider = make_provider(options.provider)
-        self._identity = provider.identity
         self._longest = min(provider.longest, options.batch_characters)
-        self._cache = (
-            TranslationCache(options.cache, options.cache_megabytes, observer.cache_failed)
-            if options.cache
-            else None
-        )
+        self._kept = _kept(options, provider.identity, observer)
         self._breaker = CircuitBreaker(
             options.breaker_failures, options.breaker_reset, observer.breaker_became
         )
@@ -91,8 +86,8 @@ class ExchangeTranslator:
         """Begin no further call, try none again, and close what is open."""
         self._calls.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._cache:
-            self._cache.close()
+        if self._kept:
+            self._kept.close()
 
     async def translate(self, exchange: Exchange, language: str, seconds: float) -> Translation:
         """Translate an exchange that is in ``language`` (a code of ISO 639-1), within ``seconds``.
@@ -152,7 +147,7 @@ class ExchangeTranslator:
         return translated
 
     async def _sentences(self, sentences: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
-        known = self._find(sentences, language) if keep else {}
+        known = self._kept.find(sentences, language) if keep and self._kept else {}
         missing = [sentence for sentence in sentences if sentence not in known]
         if keep:
             self._observer.looked_up(len(known), len(missing))
@@ -168,18 +163,15 @@ class ExchangeTranslator:
 
     def _batch(self, batch: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
         found = self._calls.translate(batch, language)
-        if keep and self._cache:
-            self._cache.keep({self._key(sentence, language): found[sentence] for sentence in batch})
+        if keep and self._kept:
+            self._kept.keep({sentence: found[sentence] for sentence in batch}, language)
         return found
 
-    def _find(self, sentences: Collection[str], language: str) -> dict[str, str]:
-        if not self._cache:
-            return {}
-        keys = {self._key(sentence, language): sentence for sentence in sentences}
-        return {keys[key]: translation for key, translation in self._cache.find(keys).items()}
 
-    def _key(self, sentence: str, language: str) -> bytes:
-        return key_of(self._identity, language, sentence)
+def _kept(options: TranslatorOptions, identity: str, observer: Observer) -> KeptTranslations | None:
+    if options.cache is None:
+        return None
+    return KeptTranslations(options.cache, options.cache_megabytes, identity, observer.cache_failed)
 
 
 def _as_it_is(text: str) -> TranslatedText:

@@ -1,1 +1,1 @@
-"""What goes into the scorer and what comes out of it."""
+"""The values that go into the scorer and come out of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scoring.values.reasons import Reason
+from scoring.values.rules import Rule
 from scoring.values.types import Decision, FeatureValue, MessageType, Refuses
 from scoring.values.version import SCORER_VERSION
 
@@ -36,8 +37,8 @@ class Timing:
 class Assessment:
     """What was measured of one answer.
 
-    ``score`` is in [1, 5], or None when there is no score; ``because`` is the reason that set it or kept it
-    from being set, None where it is a plain mean. ``degraded`` are the codes of what could not be checked.
+    ``score`` is in [1, 5], or None when there is no score; ``because`` is the rule that set it or what kept
+    it from being set, None where it is a plain mean. ``degraded`` are the codes of what could not be checked.
     ``language`` is an ISO 639-1 code, None where it is not known. ``documents`` and ``timings`` are notes for
     those who watch, no part of the assessment: they take no part in ``==``.
     """
@@ -45,7 +46,7 @@ class Assessment:
     score: float | None
     message_type: MessageType
     language: str | None
-    because: Reason | None = None
+    because: Reason | Rule | None = None
     degraded: tuple[str, ...] = ()
     refuses: Refuses = Refuses.NOT
     features: tuple[FeatureValue, ...] = ()

@@ -1,4 +1,4 @@
-"""The codes that say why an answer was sent, held or blocked, and what each means."""
+"""The codes that say why an answer was sent, held or blocked where no rule of a feature says it."""
 
 from __future__ import annotations
 
@@ -18,33 +18,9 @@ class Reason(StrEnum):
         member.description = description
         return member
 
-    UNDEFINED_COMPONENT = (
-        "undefined_component",
-        "The answer names a button, field or menu path that neither documents nor question define.",
-    )
-    ERROR_MISMATCH = (
-        "error_mismatch",
-        "The answer explains another error code than the one that was asked about.",
-    )
-    CONTRADICTED = (
-        "contradicted",
-        "A document says the opposite of what the answer says.",
-    )
-    DENIED_REQUEST = (
-        "denied_request",
-        "The answer explains what a document says cannot be done, and does not say so.",
-    )
-    UNKNOWN_QUANTITY = (
-        "unknown_quantity",
-        "The answer names a number that neither documents nor question have.",
-    )
     LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
     MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
     HIGH_SCORE = "high_score", "The score reaches the threshold from which an answer is sent."
-    VERBATIM_GUIDE = (
-        "verbatim_guide",
-        "The numbered guide of the answer stands in a document almost word for word.",
-    )
     MESSAGE_TYPE_NOT_SCORED = (
         "message_type_not_scored",
         "The profile does not score this type of question, so the answer was not judged.",
@@ -87,11 +63,3 @@ class Reason(StrEnum):
     )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
-
-
-_DESCRIPTIONS = {str(reason): reason.description for reason in Reason}
-
-
-def describe(code: str) -> str | None:
-    """Return the sentence for a reason code, or None for a code that is not known here."""
-    return _DESCRIPTIONS.get(code)

@@ -14,7 +14,7 @@ from scoring.values.assessment import Assessment
 from streams.answers.context import ResolvedContext
 from streams.retrieval.types import Retrieved
 from streams.telemetry.messaging import Attributes, identifier
-from streams.translating.step import Prepared
+from streams.translating.step import Translated
 
 #: So that a batch of spans stays below what collectors take in one message, 4 MiB.
 _TEXT_CHARACTERS: Final = 8192
@@ -42,11 +42,11 @@ def found(retrieved: Retrieved) -> Attributes:
     return described
 
 
-def translated(prepared: Prepared) -> Attributes:
+def translated(outcome: Translated) -> Attributes:
     """Say whether an exchange was translated, and what it lacks if it was to be and could not."""
     return {
-        "truthgate.translated": prepared.exchange.translation is not None,
-        "truthgate.degraded": tuple(map(str, prepared.degraded)),
+        "truthgate.translated": outcome.exchange.translation is not None,
+        "truthgate.degraded": tuple(map(str, outcome.degraded)),
     }
 
 

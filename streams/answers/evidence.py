@@ -1,18 +1,9 @@
-"""Which evidence of a verdict speaks against the answer, for all who show verdicts to people."""
+"""The evidence of a verdict that speaks against the answer, for all who show verdicts to people."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from schemas.records import Verdict, VerdictEvidence
-
-AT_FAULT: Final = frozenset(
-    {
-        "undefined_component", "undefined_path", "misplaced_component", "error_mismatch",
-        "contradicted_verdict", "contradicted_statement", "denied_request", "unknown_quantity",
-    }
-)  # fmt: skip
-"""Evidence of these kinds shows what is wrong; all other kinds show what was recognised."""
+from scoring.assessing.known_rules import AT_FAULT
 
 
 def offending(verdict: Verdict) -> tuple[VerdictEvidence, ...]:

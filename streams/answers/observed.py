@@ -13,7 +13,7 @@ from streams.answers.context import ResolvedContext
 from streams.answers.way import Degraded, Patience, Way
 from streams.retrieval.types import RetrievalUnavailable, Retrieved, Retriever
 from streams.telemetry.stages import Stages
-from streams.translating.step import Prepared
+from streams.translating.step import Translated
 
 
 def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], None]) -> Way:
@@ -38,17 +38,17 @@ def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], Non
     return replace(way, resolve=resolve, translate=_translating(way, stages), assess=assess)
 
 
-def _translating(way: Way, stages: Stages) -> Callable[[Exchange, float], Awaitable[Prepared]] | None:
+def _translating(way: Way, stages: Stages) -> Callable[[Exchange, float], Awaitable[Translated]] | None:
     translate = way.translate
     if translate is None:
         return None
 
-    async def translated(exchange: Exchange, seconds: float) -> Prepared:
+    async def translated(exchange: Exchange, seconds: float) -> Translated:
         with stages.stage("translate") as span:
-            prepared = await translate(exchange, seconds)
+            outcome = await translate(exchange, seconds)
             if span.is_recording():
-                span.set_attributes(attributes.translated(prepared))
-            return prepared
+                span.set_attributes(attributes.translated(outcome))
+            return outcome
 
     return translated
 

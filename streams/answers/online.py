@@ -36,4 +36,4 @@ def online_way(
         limits = patience.for_documents(), patience.for_search()
         return await resolve_context(answer, documents, limits[0], retriever, limits[1])
 
-    return Way(resolve, translation.prepare if translation else None, assessor.assess, decide, profile)
+    return Way(resolve, translation.translate if translation else None, assessor.assess, decide, profile)

@@ -20,7 +20,7 @@ from streams.answers.verdict import exchange_of, make_verdict
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.assessor import unassessed
 from streams.settings import WrongSettings
-from streams.translating.step import Prepared
+from streams.translating.step import Translated
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
@@ -57,7 +57,7 @@ class Way:
     """
 
     resolve: Callable[[ChatbotAnswer, Patience], Awaitable[ResolvedContext]]
-    translate: Callable[[Exchange, float], Awaitable[Prepared]] | None
+    translate: Callable[[Exchange, float], Awaitable[Translated]] | None
     assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
     decide: Callable[[Assessment], Decided]
     profile: str
@@ -81,14 +81,14 @@ class Way:
     async def _assessed(
         self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
     ) -> Assessment:
-        prepared = Prepared(exchange_of(answer, context.judged))
+        translated = Translated(exchange_of(answer, context.judged))
         try:
             async with asyncio.timeout(patience.for_assessment()):
                 if self.translate is not None:
-                    prepared = await self.translate(prepared.exchange, patience.for_translation())
-                return await self.assess(prepared.exchange, (*context.degraded, *prepared.degraded))
+                    translated = await self.translate(translated.exchange, patience.for_translation())
+                return await self.assess(translated.exchange, (*context.degraded, *translated.degraded))
         except TimeoutError:
-            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *prepared.degraded)
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
             return unassessed(self.profile, answer.language, degraded)
 
 

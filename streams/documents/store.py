@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from scoring.storage.sqlite_file import error_name
+from scoring.storage.sqlite_errors import error_name
 from streams.documents import timeline
 from streams.documents.directory_lock import lock_directory
 from streams.documents.store_file import (

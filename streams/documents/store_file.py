@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from scoring.storage.sqlite_file import error_name, is_damage
+from scoring.storage.sqlite_errors import error_name, is_damage
 from streams.settings import WrongSettings
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header

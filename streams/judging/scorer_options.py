@@ -31,5 +31,5 @@ def worker_options(settings: Settings) -> ScorerOptions:
     options = replace(scorer_options(settings), timed=settings.telemetry.parts)
     if not scoring.prepared_megabytes:
         return options
-    prepared = scoring.prepared or settings.documents.store / PREPARED_NAME
-    return replace(options, prepared=prepared, prepared_megabytes=scoring.prepared_megabytes)
+    kept_parses = scoring.prepared or settings.documents.store / PREPARED_NAME
+    return replace(options, kept_parses=kept_parses, kept_parses_megabytes=scoring.prepared_megabytes)

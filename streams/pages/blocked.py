@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.records import Verdict, VerdictEvidence
-from scoring.values.reasons import Reason
-from streams.answers.evidence import AT_FAULT, offending
+from scoring.assessing.known_rules import AT_FAULT, describe
+from streams.answers.evidence import offending
 from streams.pages.views import Blocked, BlockedAnswer, EvidenceCount, Excerpt, Piece, ReasonTold
 from streams.rates.outcome import milliseconds
 
@@ -20,7 +20,6 @@ _BEFORE_CHARACTERS: Final = 400
 _QUESTION_CHARACTERS: Final = 400
 _MOST_SPANS: Final = 200
 _MOST_CODES: Final = 20
-_MEANINGS: Final = {reason.value: reason.description for reason in Reason}
 
 
 class LastBlocked:
@@ -88,7 +87,7 @@ def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
         message_type=verdict.message_type,
         language=verdict.language,
         score=verdict.score,
-        reasons=tuple(ReasonTold(code, _MEANINGS.get(code, "")) for code in verdict.reasons[:_MOST_CODES]),
+        reasons=tuple(ReasonTold(code, describe(code) or "") for code in verdict.reasons[:_MOST_CODES]),
         evidence=_evidence(verdict),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
         excerpt=excerpt(verdict) if texts else None,

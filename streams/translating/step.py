@@ -1,4 +1,4 @@
-"""The step before judging: an exchange that is not in English is put into English, if so configured."""
+"""The step before assessing: an exchange that is not in English is put into English, if so configured."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NOT_NEEDED = "not_needed"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """An exchange as it is to be judged, and what that degrades."""
+class Translated:
+    """An exchange as it is to be assessed, translated where need be, and what that degrades."""
 
     exchange: Exchange
     degraded: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Prepared:
 class Translation(Protocol):
     """What is done to an exchange before it is judged."""
 
-    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:
+    async def translate(self, exchange: Exchange, seconds: float) -> Translated:
         """Translate an exchange if need be, in at most that many seconds.
 
         Never raises for want of a translation: the exchange is then as it was, and degraded

@@ -26,7 +26,7 @@ from scoring.translation import (
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
-from streams.translating.step import NOT_NEEDED, Prepared
+from streams.translating.step import NOT_NEEDED, Translated
 
 log = structlog.get_logger(__name__)
 
@@ -60,22 +60,22 @@ class TranslateFirst:
         self._time_limit = time_limit
         self._count = count
 
-    async def prepare(self, exchange: Exchange, seconds: float) -> Prepared:
+    async def translate(self, exchange: Exchange, seconds: float) -> Translated:
         """Return the exchange with its translation, or as it is and degraded."""
         language = self._languages.of_exchange(exchange)
         has_context = any(passage.text and not passage.text.isspace() for passage in exchange.context)
         if language in (None, ENGLISH) or not has_context:
             self._count(NOT_NEEDED, 0.0)
-            return Prepared(exchange)
+            return Translated(exchange)
         assert language is not None
         now = asyncio.get_running_loop().time
         began = now()
         outcome = await self._translated(exchange, language, min(seconds, self._time_limit))
         if isinstance(outcome, str):
             self._count(outcome, now() - began)
-            return Prepared(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
+            return Translated(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
         self._count(_TRANSLATED, now() - began)
-        return Prepared(replace(exchange, translation=outcome))
+        return Translated(replace(exchange, translation=outcome))
 
     async def _translated(self, exchange: Exchange, language: str, seconds: float) -> Translation | str:
         """Return the translation, or the code of what was at fault."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 
 class Clock:
-    """Gives the seconds that a test has set; starts at 1,000."""
+    """Gives the seconds that a test has set; starts at 1,000 where nothing is said."""
 
-    def __init__(self) -> None:
-        self.now = 1000.0
+    def __init__(self, now: float = 1000.0) -> None:
+        self.now = now
 
     def __call__(self) -> float:
         return self.now

@@ -1,4 +1,4 @@
-"""What a parse depends on beside its text, as one hash: whatever changes, the hash is another one."""
+"""The fingerprint of what a parse depends on beside its text: whatever changes, the hash is another one."""
 
 from __future__ import annotations
 

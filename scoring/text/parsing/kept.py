@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
-from scoring.storage.kept_file import KeptFile
+from scoring.storage.kept_file import NOTED_SECONDS, KeptFile
 from scoring.text.parsing.fingerprint import fingerprint
 from scoring.text.parsing.lazy import LazyParse
 from scoring.text.parsing.packed import NotPacked, pack, unpack
 from scoring.text.parsing.parser import Parser
 
 _KEY_BYTES = 20
-# How exactly it is known what was used last. Noting it more often would write with every answer.
-_NOTED_SECONDS = 3_600.0
 
 
 class KeptParses:
@@ -59,30 +57,26 @@ class KeptParses:
 
     def keep(self, parses: Sequence[LazyParse]) -> None:
         """Write parses that are made into the file."""
-        now = self._clock()
-        blobs = {self._key(lazy): pack(lazy.made) for lazy in parses if lazy.made is not None}
-        if self._file.put(blobs, now):
+        if self._file.put({self._key(lazy): pack(lazy.made) for lazy in parses if lazy.made is not None}):
+            now = self._clock()
             for lazy in parses:
                 lazy.used_at = now
 
     def _find(self, lazy: LazyParse) -> None:
-        key = self._key(lazy)
-        if (found := self._file.get(key)) is None:
-            return
-        try:
-            lazy.made = unpack(found.blob, lazy.lexicon)
-        except NotPacked:
-            self._file.failed("NOT_A_PARSE")
-            return
-        lazy.used_at = found.used_at
-        self._note_use(lazy)
+        for content in self._file.find([self._key(lazy)]).values():
+            try:
+                lazy.made = unpack(content, lazy.lexicon)
+            except NotPacked:
+                self._file.failed("NOT_A_PARSE")
+            else:
+                lazy.used_at = self._clock()
 
     def _note_use(self, lazy: LazyParse) -> None:
         now = self._clock()
         assert lazy.used_at is not None
-        if now - lazy.used_at > _NOTED_SECONDS:
+        if now - lazy.used_at > NOTED_SECONDS:
             lazy.used_at = now
-            if not self._file.touch(self._key(lazy), now):
+            if not self._file.touch([self._key(lazy)]):
                 self.keep([lazy])  # the file was begun anew, or was too small
 
     def _key(self, lazy: LazyParse) -> bytes:

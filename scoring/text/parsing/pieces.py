@@ -1,4 +1,4 @@
-"""Cuts a help text into pieces that a parser trained on running text can read.
+"""The pieces of a help text that a parser trained on running text can read.
 
 Marks of Markdown and HTML are left out, a list item or heading is a piece of its own, and every
 character of a piece knows its place in the original.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoring.text.parsing.parse import Integers
+from scoring.text.sentences import SENTENCE_END, is_closed
 
 #: What stands beyond either limit is not parsed: no help page or answer is that long. The tokens are what
 #: takes time, about a second and a half for so many.
@@ -36,8 +37,6 @@ _MARKUP = re.compile(
 _DROPPED = "\0"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _STRETCH = re.compile(r"(?P<space>\s+)|[^\s\0]+")
-_STOPS = (".", "!", "?", ":", ";", "|")
-_SENTENCE_END = re.compile(r"[.!?;](?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def _blocks(cleaned: str) -> Iterator[tuple[int, int]]:
 
 def _goes_on(previous: str, line: str) -> bool:
     before = previous.rstrip()
-    if not before or not line.strip(" \t\r\0") or line.startswith(_DROPPED) or before.endswith(_STOPS):
+    if not before or not line.strip(" \t\r\0") or line.startswith(_DROPPED) or is_closed(before, also=":;|"):
         return False
     return len(before) >= _WRAPPED_LINE or line.lstrip()[:1].islower()
 
@@ -109,7 +108,8 @@ def _best_cut(text: str, start: int) -> int:
     limit = start + _LONGEST_PIECE
     if limit >= len(text):
         return len(text)
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, start, limit)]
+    # One further, since what is not looked at is an end too.
+    ends = [match.end() for match in SENTENCE_END.finditer(text, start, limit + 1) if match.end() <= limit]
     if ends:
         return ends[-1]
     space = text.rfind(" ", start + 1, limit)

@@ -1,4 +1,4 @@
-"""Which spaCy pipeline parses a language, and loading it."""
+"""The spaCy pipelines that parse languages, and how they are found and loaded."""
 
 from __future__ import annotations
 

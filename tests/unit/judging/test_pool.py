@@ -319,7 +319,7 @@ async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_
     tmp_path: Path,
 ) -> None:
     from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
-    options = ScorerOptions(prepared=tmp_path / "prepared.sqlite3")
+    options = ScorerOptions(kept_parses=tmp_path / "prepared.sqlite3")
     uses = []
     for _ in range(2):
         async with ScoringPool("paper", 1, 10, options) as one, ScoringPool("paper", 1, 10, options) as other:

@@ -22,21 +22,21 @@ def options(**scoring: object) -> ScorerOptions:
 
 
 def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
-    assert options().prepared == Path("/documents/prepared.sqlite3")
-    assert options().prepared_megabytes == 500
+    assert options().kept_parses == Path("/documents/prepared.sqlite3")
+    assert options().kept_parses_megabytes == 500
 
 
 def test_the_file_and_its_bound_can_be_set() -> None:
     chosen = options(prepared="/elsewhere/file", prepared_megabytes=7)
-    assert (chosen.prepared, chosen.prepared_megabytes) == (Path("/elsewhere/file"), 7)
+    assert (chosen.kept_parses, chosen.kept_parses_megabytes) == (Path("/elsewhere/file"), 7)
 
 
 def test_nothing_is_kept_where_there_is_no_room() -> None:
-    assert options(prepared="/elsewhere/file", prepared_megabytes=0).prepared is None
+    assert options(prepared="/elsewhere/file", prepared_megabytes=0).kept_parses is None
 
 
 def test_a_command_that_scores_a_file_keeps_nothing() -> None:
-    assert scorer_options(Settings()).prepared is None
+    assert scorer_options(Settings()).kept_parses is None
 
 
 @pytest.mark.parametrize("megabytes", [-1, 10_000_000])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.records import VerdictEvidence
+from scoring.assessing.known_rules import KINDS
 from streams.pages.blocked import LastBlocked, excerpt, pieces
 from streams.pages.views import EvidenceCount
 from tests.support.pages import blocked_verdict
@@ -72,6 +74,18 @@ def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_fir
     ]
     assert answer.evidence == (EvidenceCount(FAULT, 1, True), EvidenceCount(SEEN, 2, False))
     assert answer.documents == ("d-1", "d-2")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) -> None:
+    rule, last = KINDS[kind], LastBlocked(texts=True)
+    last.add(replace(blocked_verdict(ANSWER, (kind, "Opslaan")), reasons=(str(rule),)))
+    (answer,) = last.document().answers
+    at_fault = rule is not None and rule.marks_fault
+    assert answer.evidence == (EvidenceCount(kind, 1, at_fault),)
+    assert answer.excerpt is not None
+    assert [piece.at_fault for piece in answer.excerpt.answer if piece.kinds] == [at_fault]
+    assert [reason.meaning for reason in answer.reasons] == [rule.description if rule else ""]
 
 
 def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scoring import Assessment, Decided, Policy
-from scoring.features import ContextText, Material
 from scoring.lexicon import load_shipped
+from scoring.text.material import ContextText, Material
 from scoring.text.prepared import PreparedText
 
 LEXICONS = load_shipped()

@@ -20,7 +20,7 @@ from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.translation import BreakerState, ExchangeTranslator, Fault
 from scoring.values.assessment import Assessment
-from scoring.values.reasons import Reason, describe
+from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers, offline_way
@@ -32,7 +32,7 @@ from streams.telemetry.instruments import Instruments
 from streams.translating import translate_first
 from streams.translating.instruments import BREAKER_STATES, FAULTS, TranslationTelemetry
 from streams.translating.opening import open_translation
-from streams.translating.step import Prepared
+from streams.translating.step import Translated
 from streams.translating.step import Translation as Translating
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
@@ -116,15 +116,17 @@ class NotingAssessor:
 async def test_what_is_not_in_english_is_translated(translation: TranslationSettings) -> None:
     counted: list[str] = []
     async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
-        prepared = await opened.prepare(EXCHANGE, 10)
-        english = await opened.prepare(replace(EXCHANGE, language="en"), 10)
-        unknown = await opened.prepare(Exchange("?", "!", EXCHANGE.context), 10)
-        nothing = await opened.prepare(replace(EXCHANGE, context=(Passage("d", " "),)), 10)
-    assert prepared.degraded == ()
-    assert prepared.exchange.translation
-    assert prepared.exchange.translation.answer.text == "Click **New** and choose a schedule."
-    assert prepared.exchange.translation.context[0].text == "Schedule\n\nClick **New** and choose a schedule."
-    assert replace(prepared.exchange, translation=None) == EXCHANGE
+        translated = await opened.translate(EXCHANGE, 10)
+        english = await opened.translate(replace(EXCHANGE, language="en"), 10)
+        unknown = await opened.translate(Exchange("?", "!", EXCHANGE.context), 10)
+        nothing = await opened.translate(replace(EXCHANGE, context=(Passage("d", " "),)), 10)
+    assert translated.degraded == ()
+    assert translated.exchange.translation
+    assert translated.exchange.translation.answer.text == "Click **New** and choose a schedule."
+    assert (
+        translated.exchange.translation.context[0].text == "Schedule\n\nClick **New** and choose a schedule."
+    )
+    assert replace(translated.exchange, translation=None) == EXCHANGE
     assert [each.exchange.translation for each in (english, unknown, nothing)] == [None] * 3
     assert [each.degraded for each in (english, unknown, nothing)] == [()] * 3
     assert counted == ["translated", "not_needed", "not_needed", "not_needed"]
@@ -132,7 +134,7 @@ async def test_what_is_not_in_english_is_translated(translation: TranslationSett
 
 async def test_a_language_that_is_not_stated_is_identified(translation: TranslationSettings) -> None:
     async with open_translation(translation) as opened:
-        assert (await opened.prepare(replace(EXCHANGE, language=None), 10)).exchange.translation
+        assert (await opened.translate(replace(EXCHANGE, language=None), 10)).exchange.translation
 
 
 @pytest.mark.parametrize("changes", [{"mode": "off"}, {"mode": "auto", "provider": None}])
@@ -151,10 +153,9 @@ async def test_without_a_translation_an_answer_is_as_it_was_and_degraded(
     server.behave(status=500)
     async with open_translation(translation) as opened:
         for _ in range(5):
-            prepared = await opened.prepare(EXCHANGE, 10)
-            assert prepared.exchange == EXCHANGE
-            assert prepared.degraded == (Reason.TRANSLATION_UNAVAILABLE,)
-    assert describe("translation_unavailable")
+            translated = await opened.translate(EXCHANGE, 10)
+            assert translated.exchange == EXCHANGE
+            assert translated.degraded == (Reason.TRANSLATION_UNAVAILABLE,)
 
 
 @pytest.mark.parametrize("nonsense", ["surrogate", "nul"])
@@ -164,7 +165,7 @@ async def test_what_no_text_can_hold_is_no_translation(
     server.behave(nonsense=nonsense)
     counted: list[str] = []
     async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
-        assert await opened.prepare(EXCHANGE, 10) == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+        assert await opened.translate(EXCHANGE, 10) == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
     assert counted == ["not_text"]
 
 
@@ -180,8 +181,8 @@ async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its
         cast("ExchangeTranslator", Defective()), detector, 5, lambda outcome, _: counted.append(outcome)
     )
     with structlog.testing.capture_logs() as lines:
-        prepared = await step.prepare(EXCHANGE, 10)
-    assert prepared == Prepared(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+        translated = await step.translate(EXCHANGE, 10)
+    assert translated == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
     assert counted == ["unexpected"]
     assert lines == [
         {"event": "translation_failed_unexpectedly", "error_type": "LookupError", "log_level": "error"}
@@ -214,7 +215,7 @@ async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
     translated = []
     for lexicons in (None, own):
         async with open_translation(translation, own_lexicons=lexicons) as opened:
-            translated.append((await opened.prepare(asked, 10)).exchange.translation is not None)
+            translated.append((await opened.translate(asked, 10)).exchange.translation is not None)
     assert translated == [False, True]
     assert known == [{"en", "nl"}, {"en", "fr", "nl"}]
 
@@ -244,7 +245,7 @@ async def test_the_smaller_time_limit_holds(translation: TranslationSettings, se
         changed = translation.model_copy(update={"time_limit": limit})
         async with open_translation(changed) as opened:
             began = time.monotonic()
-            assert (await opened.prepare(EXCHANGE, seconds)).degraded
+            assert (await opened.translate(EXCHANGE, seconds)).degraded
             assert time.monotonic() - began < 3
 
 

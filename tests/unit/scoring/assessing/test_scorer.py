@@ -17,6 +17,7 @@ from scoring import (
     Scorer,
     ScorerOptions,
 )
+from scoring.assessing.profile import profile_named
 from scoring.assessing.score import truthfulness
 from scoring.values.types import Evidence, FeatureValue
 from scoring.values.version import SCORER_VERSION
@@ -212,14 +213,16 @@ def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once()
 
 def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
     values = [FeatureValue("a", 0.5), FeatureValue("b", 1.0), FeatureValue("c", None)]
-    assert truthfulness(values).value == pytest.approx(4.0)
-    assert truthfulness([FeatureValue("c", None)]).value is None
-    assert truthfulness([FeatureValue("components_defined", 0.9), values[1]]).value == 1
+    rules = profile_named("paper").rules
+    assert truthfulness(values, rules).value == pytest.approx(4.0)
+    assert truthfulness([FeatureValue("c", None)], rules).value is None
+    undefined = FeatureValue("components_defined", 0.9, (Evidence("misplaced_component", "x", 0, 1),))
+    assert truthfulness([undefined, values[1]], rules).value == 1
     guide = FeatureValue("verbatim_guide", 1.0, (Evidence("verbatim_guide", "x", 0, 1),))
-    assert truthfulness([guide, values[0]]).value == 5
-    assert truthfulness([guide, FeatureValue("components_defined", 0.9)]).value == 1
+    assert truthfulness([guide, values[0]], rules).value == 5
+    assert truthfulness([guide, undefined], rules).value == 1
 
 
 def test_the_score_is_the_same_to_the_last_digit_however_a_python_adds_up():
     values = [FeatureValue("a", 0.1), FeatureValue("b", 0.2), FeatureValue("c", 0.3)]
-    assert truthfulness(values).value == 1 + 4 * 0.6 / 3
+    assert truthfulness(values, {}).value == 1 + 4 * 0.6 / 3

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.features import CompanySpecificTerms
-from scoring.features.company_terms import OWN_LANGUAGE
+from scoring.features.company_terms import OWN_LANGUAGE, CompanySpecificTerms
 from scoring.text.spans import MAX_EVIDENCE
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 

@@ -3,7 +3,10 @@
 import pytest
 
 from scoring import Exchange, Passage, Scorer
-from scoring.features import QuantitiesKnown, RequestPossible, StatementsAgree, VerdictAgrees
+from scoring.features.quantities_known import QuantitiesKnown
+from scoring.features.request_possible import RequestPossible
+from scoring.features.statements_agree import StatementsAgree
+from scoring.features.verdict_agrees import VerdictAgrees
 from tests.unit.scoring.scoring_support import judged, kinds, material
 
 LIBRARY = {

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from scoring.components.marked import components
-from scoring.features import ComponentsDefined
+from scoring.features.components_defined import ComponentsDefined
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 
 DOCUMENT = """# Changing a schedule

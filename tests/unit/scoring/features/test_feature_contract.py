@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.assessing.profile import profiles
-from scoring.features import Resource
+from scoring.features.base import Resource
 from scoring.text.parsing import Parser
 from tests.unit.scoring.scoring_support import LEXICONS, material, prepared
 
@@ -42,7 +42,7 @@ def check(feature, texts):
     assert value.value is None or 0 <= value.value <= 1
     answer = texts.answer.original
     for evidence in value.evidence:
-        assert re.fullmatch("[a-z]+(_[a-z]+)*", evidence.kind)
+        assert evidence.kind in dict(feature.evidence)
         assert 0 <= evidence.start < evidence.end <= len(answer)
         assert answer[evidence.start : evidence.end] == evidence.text
         assert evidence.document_id in {None, *(document.document_id for document in texts.context)}

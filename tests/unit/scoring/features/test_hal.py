@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.features import Hal
+from scoring.features.hal import Hal
 from tests.unit.scoring.scoring_support import kinds, material
 
 DOCUMENT = (

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from scoring.features import VerbatimGuide
+from scoring.features.verbatim_guide import VerbatimGuide
 from tests.unit.scoring.scoring_support import kinds, material
 
 GUIDE = "1. Open **HR / Leave**.\n2. Enter at most 90 days.\n3. Do not tick **Paid**.\n4. Click **Save**."

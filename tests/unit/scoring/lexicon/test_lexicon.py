@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
+from scoring.assessing.profile import profiles
 from scoring.lexicon import LexiconError, PhraseList, TypePatterns, load_folder, load_lexicon, load_shipped
 from scoring.values.types import MessageType
 
@@ -18,6 +19,12 @@ def test_dutch_and_english_are_shipped_and_know_all_types_but_unspecified():
         kinds = {patterns.type for patterns in lexicon.message_types}
         assert kinds == {"action", "error", "instruction", "reasoning", "general", "binary"}
     assert set(load_shipped()) == {"nl", "en"}
+
+
+def test_the_features_have_the_same_lists_in_every_shipped_language():
+    tables = [{name: set(lists) for name, lists in each.features.items()} for each in load_shipped().values()]
+    assert all(table == tables[0] for table in tables)
+    assert tables[0].keys() <= {feature.name for profile in profiles() for feature in profile.features}
 
 
 NL = (SHIPPED / "nl.toml").read_text(encoding="utf-8")
@@ -74,7 +81,13 @@ WRONG = [
     ('"^schrijf"', '" "', "phrases: ' ' is not a non-empty text"),
     ('"^schrijf"', '"^herschrijf"', "phrases: '^herschrijf' is listed twice"),
     ('"onbereikbaar"', '"melding", "melding"', "phrases: 'melding' is listed twice"),
-    ("[complexity]", "[complexities]", "complexities: is not a key of a lexicon"),
+    ("[features.complex_answer]", "[complexities]", "complexities: is not a key of a lexicon"),
+    (
+        "[features.complex_answer]",
+        "[features.complexity]",
+        "features.complexity: is not a key of a lexicon",
+    ),
+    ("perspective = [", "perspectives = [", "perspectives: is not a key of a lexicon"),
 ]
 
 
@@ -109,7 +122,7 @@ def test_what_is_missing_is_named_with_the_line_of_its_section(tmp_path, line, m
     assert refusal(tmp_path, NL.replace(line, "", 1)) == message.format(action=action)
 
 
-@pytest.mark.parametrize("section", ["refusal", "claims", "complexity", "message_types"])
+@pytest.mark.parametrize("section", ["refusal", "claims", "features", "message_types"])
 def test_a_missing_section_is_named(tmp_path, section):
     marked = "\n" + NL
     parts = re.split(r"\n(?=\[)", marked)

@@ -7,11 +7,13 @@ import resource
 import sqlite3
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 import pytest
 
-from scoring.storage.kept_file import APPLICATION_ID, KeptFile
+from scoring.storage.kept_file import NOTED_SECONDS, PARSES, TRANSLATIONS, KeptFile
+from tests.support.clock import Clock
 
 NOISE = random.Random(1)
 
@@ -22,8 +24,8 @@ def path(tmp_path):
 
 
 @contextmanager
-def kept(path, megabytes=10, rest_seconds=0.0):
-    with closing(KeptFile(path, megabytes, rest_seconds)) as file:
+def kept(path, megabytes=10, clock=None, rest_seconds=0.0, keeps=PARSES):
+    with closing(KeptFile(path, keeps, megabytes, clock or Clock(), rest_seconds)) as file:
         yield file
 
 
@@ -37,22 +39,22 @@ def blob(number):
 
 def filled(path, count=300):
     with kept(path) as file:
-        assert file.put({key(n): blob(n) for n in range(count)}, now=1.0)
+        assert file.put({key(n): blob(n) for n in range(count)})
 
 
 def found(file, number):
-    return (entry := file.get(key(number))) and entry.blob
+    return file.find([key(number)]).get(key(number))
 
 
 def works(file):
-    return file.put({key(7): blob(7)}, now=2.0) and found(file, 7) == blob(7)
+    return file.put({key(7): blob(7)}) and found(file, 7) == blob(7)
 
 
 def test_what_was_put_is_found_by_the_next_process_too(path):
     filled(path)
     with kept(path) as file:
         assert [found(file, n) for n in (0, 299, 300)] == [blob(0), blob(299), None]
-        assert file.get(key(0)).used_at == 1.0
+        assert file.find(map(key, range(298, 302))) == {key(n): blob(n) for n in (298, 299)}
         assert file.failures() == ()
 
 
@@ -60,7 +62,7 @@ def test_only_the_owner_may_read_the_file_and_what_belongs_to_it(path):
     filled(path)
     path.chmod(0o644)
     with kept(path) as file:
-        file.put({key(1): blob(1)}, now=1.0)
+        file.put({key(1): blob(1)})
         files = list(path.parent.iterdir())
         assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
         assert {each.name for each in files} == {
@@ -72,10 +74,12 @@ def test_only_the_owner_may_read_the_file_and_what_belongs_to_it(path):
 
 
 def test_the_file_stays_as_small_as_it_should_be_and_has_what_was_used_last(path):
-    with kept(path, megabytes=1) as file:
+    clock = Clock()
+    with kept(path, megabytes=1, clock=clock) as file:
         for n in range(500):
-            file.put({key(n): blob(n) * 4}, now=float(n))
-            file.touch(key(0), float(n))
+            clock.now += 1
+            file.put({key(n): blob(n) * 4})
+            file.touch([key(0)])
         assert found(file, 0)
         assert found(file, 499)
         assert found(file, 1) is None
@@ -92,7 +96,7 @@ def all_bytes(path):
 def test_what_belongs_to_the_file_counts_too(path):
     with kept(path, megabytes=1) as file:
         for n in range(200):
-            file.put({key(n * 10 + m): blob(n) * 4 for m in range(10)}, now=float(n))
+            file.put({key(n * 10 + m): blob(n) * 4 for m in range(10)})
             assert all_bytes(path) < 1_700_000
         assert file.failures() == ()
 
@@ -100,8 +104,8 @@ def test_what_belongs_to_the_file_counts_too(path):
 @pytest.mark.parametrize("size", [130_000, 30_000_000])
 def test_a_blob_that_is_too_large_for_the_file_is_not_kept_and_drops_no_other(path, size):
     with kept(path, megabytes=1) as file:
-        assert file.put({key(1): blob(1)}, now=1.0)
-        assert file.put({key(2): bytes(size), key(3): blob(3)}, now=2.0)
+        assert file.put({key(1): blob(1)})
+        assert file.put({key(2): bytes(size), key(3): blob(3)})
         assert file.failures() == ("TOO_LARGE",)
         assert [found(file, n) for n in (1, 2, 3)] == [blob(1), None, blob(3)]
     assert all_bytes(path) < 300_000
@@ -109,10 +113,10 @@ def test_a_blob_that_is_too_large_for_the_file_is_not_kept_and_drops_no_other(pa
 
 def test_blobs_that_are_too_many_for_the_file_are_kept_as_far_as_they_fit(path):
     with kept(path, megabytes=1) as file:
-        assert file.put({key(n): bytes(100_000) for n in range(30)}, now=1.0)
+        assert file.put({key(n): bytes(100_000) for n in range(30)})
         assert set(file.failures()) == {"TOO_LARGE"}
         assert sum(found(file, n) is not None for n in range(30)) == 10
-        assert file.put({key(n): blob(n) for n in range(30, 60)}, now=2.0)
+        assert file.put({key(n): blob(n) for n in range(30, 60)})
         assert all_bytes(path) < 2_500_000
 
 
@@ -121,7 +125,7 @@ def test_a_smaller_bound_is_reached_step_by_step(path):
     with kept(path, megabytes=1) as file:
         for n in range(2_000, 2_100):
             began = time.monotonic()
-            assert file.put({key(n): blob(n)}, now=2.0)
+            assert file.put({key(n): blob(n)})
             assert time.monotonic() - began < 1
         assert found(file, 2_099)
         assert sum(found(file, n) is not None for n in range(1_000)) < 400
@@ -129,18 +133,36 @@ def test_a_smaller_bound_is_reached_step_by_step(path):
 
 def test_touching_what_is_not_there_says_so(path):
     with kept(path) as file:
-        file.put({key(1): blob(1)}, now=1.0)
-        assert file.touch(key(1), 5.0)
-        assert not file.touch(key(2), 5.0)
-        assert file.get(key(1)).used_at == 5.0
+        file.put({key(1): blob(1)})
+        assert file.touch([key(1)])
+        assert not file.touch([key(2)])
+
+
+def noted(path):
+    with closing(sqlite3.connect(path)) as database:
+        return [used_at for (used_at,) in database.execute("SELECT used_at FROM results ORDER BY used_at")]
+
+
+def test_that_a_result_is_in_use_is_noted_when_it_is_found_but_not_each_time(path):
+    clock = Clock(start := 1_000_000.0)
+    with kept(path, clock=clock) as file:
+        file.put({key(1): blob(1), key(2): blob(2)})
+        clock.now += NOTED_SECONDS
+        assert found(file, 1)
+        assert noted(path) == [start, start]
+        clock.now += 1
+        assert found(file, 1)
+        assert noted(path) == [start, clock.now]
+        file.touch([key(2)])
+        assert noted(path) == [clock.now, clock.now]
 
 
 def test_a_closed_file_finds_and_keeps_nothing(path):
-    file = KeptFile(path, 1)
+    file = KeptFile(path, PARSES, 1)
     file.close()
     file.close()
-    assert not file.put({key(1): blob(1)}, now=1.0)
-    assert file.get(key(1)) is None
+    assert not file.put({key(1): blob(1)})
+    assert found(file, 1) is None
     assert file.failures() == ()
 
 
@@ -217,11 +239,17 @@ def zeros(path):
     path.chmod(0o644)
 
 
+def of_translations(path):
+    with kept(path, keeps=TRANSLATIONS) as file:
+        file.put({key(1): blob(1)})
+
+
 FOREIGN = {
     "empty, with the rights of another": empty,
     "zeros, with the rights of another": zeros,
     "text": lambda path: path.write_text("My notes.\n" * 100),
     "a database": sqlite_of_somebody,
+    "ours, of something else": of_translations,
 }
 
 
@@ -292,7 +320,7 @@ def test_a_file_that_another_process_locks_costs_little_time_and_then_none(path)
     with kept(path, rest_seconds=60) as file, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
-        assert not any(file.put({key(n): blob(n)}, now=1.0) for n in range(1_000, 1_100))
+        assert not any(file.put({key(n): blob(n)}) for n in range(1_000, 1_100))
         assert time.monotonic() - began < 1
         assert file.failures() == ("SQLITE_BUSY",)
         assert found(file, 1) == blob(1)
@@ -314,7 +342,7 @@ def test_a_full_disk_keeps_nothing_new_and_loses_nothing(path):
     with kept(path) as file:
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, hard))
-            assert not file.put({key(n): NOISE.randbytes(3_000) for n in range(1_000, 4_000)}, now=1.0)
+            assert not file.put({key(n): NOISE.randbytes(3_000) for n in range(1_000, 4_000)})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert file.failures()
@@ -335,7 +363,7 @@ def test_a_file_that_was_taken_away_is_made_again(path):
 def use(path, first, results):
     with kept(path) as file:
         for n in range(first, first + 300):
-            file.put({key(n): blob(n)}, now=float(n))
+            file.put({key(n): blob(n)})
         results.put((sum(found(file, n) == blob(n) for n in range(first, first + 300)), file.failures()))
 
 
@@ -357,7 +385,7 @@ def test_several_processes_share_the_file_from_its_first_moment(path):
 def write_without_end(path, started):
     with kept(path, megabytes=1) as file:
         for n in range(10**9):
-            file.put({key(n): blob(n)}, now=float(n))
+            file.put({key(n): blob(n)})
             started.set()
 
 
@@ -379,4 +407,12 @@ def test_a_process_that_is_killed_in_the_middle_of_a_write_leaves_a_file_that_wo
 
 def test_the_file_says_whose_it_is(path):
     filled(path)
-    assert path.read_bytes()[68:72] == APPLICATION_ID.to_bytes(4, "big")
+    assert path.read_bytes()[68:72] == PARSES.to_bytes(4, "big")
+
+
+def test_several_threads_may_use_a_file(path):
+    with kept(path) as file, ThreadPoolExecutor(8) as threads:
+        numbers = range(400)
+        assert all(threads.map(lambda n: file.put({key(n): blob(n)}), numbers))
+        assert list(threads.map(lambda n: found(file, n), numbers)) == [blob(n) for n in numbers]
+        assert file.failures() == ()

@@ -1,6 +1,7 @@
 import pytest
 
-from scoring.features import ComplexAnswer, PromptOverlap
+from scoring.features.complex_answer import ComplexAnswer
+from scoring.features.prompt_overlap import PromptOverlap
 from tests.unit.scoring.scoring_support import kinds, material
 
 

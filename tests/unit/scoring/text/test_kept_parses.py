@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.storage.kept_file import KeptFile
+from scoring.storage.kept_file import PARSES, KeptFile
 from scoring.text.parsing import KeptParses, LazyParse, Parser, default_parser, fingerprint
 from scoring.text.parsing.packed import pack
 from scoring.values.assessment import CacheUse
 from scoring.values.types import Segment, TranslatedText, Translation
 from streams.cli.demo.sample import sample_answers, sample_documents
+from tests.support.clock import Clock
 from tests.unit.scoring.scoring_support import LEXICONS
 
 QUESTION = "How do I enter leave for an employee?"
@@ -56,7 +57,7 @@ def file(tmp_path):
 
 @contextmanager
 def scoring(file, **options):
-    with closing(Scorer(options=ScorerOptions(prepared=file, **options))) as scorer:
+    with closing(Scorer(options=ScorerOptions(kept_parses=file, **options))) as scorer:
         yield scorer
 
 
@@ -192,20 +193,11 @@ def test_a_file_that_cannot_be_used_is_told_with_the_next_judgement_and_nothing_
     assert second.documents == CacheUse(hits=3)
 
 
-class Clock:
-    """A clock that stands still until it is told."""
-
-    def __init__(self):
-        self.now = 1_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
 @contextmanager
 def parses(file, parser=None, clock=None):
-    with closing(KeptFile(file, 1)) as opened:
-        yield KeptParses(opened, parser or default_parser(), clock or Clock())
+    clock = clock or Clock(1_000_000.0)
+    with closing(KeptFile(file, PARSES, 1, clock)) as opened:
+        yield KeptParses(opened, parser or default_parser(), clock)
 
 
 def lazy(text="Send the invoice.", language="en"):
@@ -270,7 +262,7 @@ def test_bytes_in_the_file_that_are_no_parse_are_parsed_anew_and_replaced(file, 
     monkeypatch.setattr("scoring.text.parsing.kept.pack", lambda parse: pack(parse)[:-1])
     keep(file, lazy())
     monkeypatch.undo()
-    with closing(KeptFile(file, 1)) as opened:
+    with closing(KeptFile(file, PARSES, 1)) as opened:
         kept, text = KeptParses(opened, default_parser()), lazy()
         assert not kept.recall(text)
         assert opened.failures() == ("NOT_A_PARSE",)
@@ -279,7 +271,7 @@ def test_bytes_in_the_file_that_are_no_parse_are_parsed_anew_and_replaced(file, 
 
 
 def test_that_a_parse_is_in_use_is_noted_once_an_hour(file):
-    clock, text = Clock(), lazy()
+    clock, text = Clock(1_000_000.0), lazy()
     with parses(file, clock=clock) as kept:
         kept.recall(text)
         text.get()
@@ -293,7 +285,7 @@ def test_that_a_parse_is_in_use_is_noted_once_an_hour(file):
 
 
 def test_what_is_in_memory_comes_back_into_a_file_that_was_begun_anew(file):
-    clock, text = Clock(), lazy()
+    clock, text = Clock(1_000_000.0), lazy()
     with parses(file, clock=clock) as kept:
         kept.recall(text)
         text.get()
@@ -304,7 +296,7 @@ def test_what_is_in_memory_comes_back_into_a_file_that_was_begun_anew(file):
 
 
 def test_a_scorer_that_nobody_closed_can_be_forgotten(file):
-    Scorer(options=ScorerOptions(prepared=file)).assess(EXCHANGE)
+    Scorer(options=ScorerOptions(kept_parses=file)).assess(EXCHANGE)
     gc.collect()
     with scoring(file) as scorer:
         assert scorer.assess(EXCHANGE).documents == CacheUse(disk_hits=3)

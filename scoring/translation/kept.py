@@ -1,0 +1,66 @@
+"""Translations that outlive the process: looked for before a sentence is sent, and kept when it was."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from scoring.storage.kept_file import TRANSLATIONS, KeptFile
+from scoring.translation.errors import TranslatorMisconfigured
+
+#: Raise it when what is cut into sentences or taken for nonsense changes.
+VERSION = 2
+# Another process is opening or writing it, which is over in a moment.
+_BUSY = frozenset({"OPENING_LOCKED", "SQLITE_BUSY"})
+
+
+class KeptTranslations:
+    """Translations of sentences in a file that several processes share, by hashes of the sentences.
+
+    Where the file fails, nothing is found or kept for a while, and translating goes on.
+
+    Args:
+        path: the file; its folder is made when it is not there.
+        megabytes: how large it may grow, about.
+        depends_on: what a translation depends on beside its sentence and language: who translates.
+        on_error: called with the name of what failed, such as ``SQLITE_FULL``.
+
+    Raises:
+        TranslatorMisconfigured: the file cannot be made, or keeps something else.
+    """
+
+    def __init__(self, path: Path, megabytes: int, depends_on: str, on_error: Callable[[str], None]) -> None:
+        self._file = KeptFile(path, TRANSLATIONS, megabytes)
+        self._depends_on = f"{VERSION}\0{depends_on}"
+        self._on_error = on_error
+        if failures := set(self._file.failures()) - _BUSY:
+            reason = "it is not a file of translations" if "FOREIGN" in failures else ", ".join(failures)
+            raise TranslatorMisconfigured(f"cannot use {path}: {reason}")
+
+    def close(self) -> None:
+        """Close the file; from now on nothing is found and nothing kept. May be called twice."""
+        self._file.close()
+
+    def find(self, sentences: Iterable[str], language: str) -> dict[str, str]:
+        """Return those of the translations that are there, by their sentences."""
+        by_key = {self._key(sentence, language): sentence for sentence in sentences}
+        found = self._file.find(by_key)
+        self._tell()
+        return {by_key[key]: content.decode("utf-8", "surrogatepass") for key, content in found.items()}
+
+    def keep(self, translations: Mapping[str, str], language: str) -> None:
+        """Keep the translations of these sentences."""
+        self._file.put({
+            self._key(sentence, language): translation.encode("utf-8", "surrogatepass")
+            for sentence, translation in translations.items()
+        })  # fmt: skip
+        self._tell()
+
+    def _key(self, sentence: str, language: str) -> bytes:
+        text = f"{self._depends_on}\0{language}\0{sentence}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+    def _tell(self) -> None:
+        for failure in self._file.failures():
+            self._on_error(failure)

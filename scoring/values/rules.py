@@ -1,0 +1,41 @@
+"""A rule of a feature: what follows for an answer from evidence that the feature gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """What becomes of an answer by a rule, whatever the thresholds: the first two set its score to 1."""
+
+    BLOCKS = "blocks"
+    #: For a rule that takes too many true answers for untrue: a person decides.
+    HOLDS = "holds"
+    #: The only one that sets the score to 5.
+    SENDS = "sends"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What follows from evidence, with the reason that a verdict then has.
+
+    ``reason`` is a stable code, and ``description`` says in one sentence what it means.
+    """
+
+    reason: str
+    description: str
+    severity: Severity
+
+    def __str__(self) -> str:
+        """Return the code of the reason."""
+        return self.reason
+
+    @property
+    def marks_fault(self) -> bool:
+        """Whether its evidence shows what is wrong, and not what was recognised."""
+        return self.severity is not Severity.SENDS
+
+
+#: Kinds of evidence, stable codes, each with the rule that follows from it, None where none does.
+Kinds = tuple[tuple[str, Rule | None], ...]

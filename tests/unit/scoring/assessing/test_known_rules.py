@@ -1,0 +1,99 @@
+"""A rule of a feature is known wherever it must be: to score and policy, and to those who read verdicts."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from scoring import Exchange, Passage, Policy, Scorer
+from scoring.assessing.known_rules import AT_FAULT, KINDS, describe
+from scoring.assessing.profile import FeatureGroup, Profile, profiles
+from scoring.assessing.refusal import REFUSAL
+from scoring.assessing.score import truthfulness
+from scoring.features.base import Resource
+from scoring.values.assessment import Assessment
+from scoring.values.reasons import Reason
+from scoring.values.rules import Rule, Severity
+from scoring.values.types import Evidence, FeatureValue, MessageType
+from streams.cli.demo.sample import sample_answers, sample_documents
+
+FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
+RULES = list(dict.fromkeys(rule for rule in KINDS.values() if rule))
+CODES = [*(str(reason) for reason in Reason), *(rule.reason for rule in RULES)]
+
+
+# Verdicts carry these names: one that goes or changes breaks who reads them. New ones need not be here.
+STABLE = {
+    "undefined_component": "undefined_component",
+    "undefined_path": "undefined_component",
+    "misplaced_component": "undefined_component",
+    "error_mismatch": "error_mismatch",
+    "contradicted_verdict": "contradicted",
+    "contradicted_statement": "contradicted",
+    "denied_request": "denied_request",
+    "unknown_quantity": "unknown_quantity",
+    "verbatim_guide": "verbatim_guide",
+}
+RECOGNISED = {
+    "refusal", "company_term", "perspective_signal", "comparison_signal", "example_signal",
+    "reasoning_signal", "question_word", "unsupported_words", "unsupported_subject", "differing_step",
+}  # fmt: skip
+
+
+def test_kinds_and_reasons_are_stable():
+    assert STABLE.items() <= {kind: str(rule) for kind, rule in KINDS.items()}.items()
+    assert {kind for kind, rule in KINDS.items() if rule is None} >= RECOGNISED
+    assert STABLE.keys() - AT_FAULT == {"verbatim_guide"}
+    assert AT_FAULT.isdisjoint(RECOGNISED)
+
+
+def test_a_kind_of_evidence_is_that_of_one_feature_and_a_code_that_of_one_reason():
+    declared = [REFUSAL, *(kind for feature in FEATURES.values() for kind, _ in feature.evidence)]
+    assert [kind for kind, times in Counter(declared).items() if times > 1] == []
+    assert sorted(declared) == sorted(KINDS)
+    assert len(set(CODES)) == len(CODES)
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", name) for name in (*KINDS, *CODES))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_reason_is_described_in_one_sentence(code):
+    description = describe(code)
+    assert description.endswith(".")
+    assert "\n" not in description
+    assert describe("something else") is None
+
+
+@pytest.mark.parametrize("language", ["nl", "en"])
+def test_every_kind_of_evidence_on_the_sample_is_declared_by_its_feature(language):
+    declared = {name: {kind for kind, _ in feature.evidence} for name, feature in FEATURES.items()}
+    declared["refusal"] = {REFUSAL}
+    texts = {document.document_id: document for document in sample_documents(language)}
+    scorer, found = Scorer(), set()
+    for answer in sample_answers(language):
+        passages = tuple(Passage(i, texts[i].text, texts[i].title) for i in answer.document_ids)
+        assessment = scorer.assess(Exchange(answer.question, answer.answer, passages, language))
+        found |= {(value.name, each.kind) for value in assessment.features for each in value.evidence}
+    assert found
+    assert [(name, kind) for name, kind in found if kind not in declared[name]] == []
+
+
+class Shouts:
+    """A feature that nobody knows of but the profile."""
+
+    name = "shouts"
+    on_translation = False
+    needs = frozenset({Resource.LEXICON})
+
+    def __init__(self, severity):
+        self.evidence = (("shouted", Rule("shouted", "The answer is written in capitals.", severity)),)
+
+
+@pytest.mark.parametrize("severity", list(Severity))
+def test_a_new_rule_decides_with_its_reason_and_nobody_else_need_know_of_it(severity):
+    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),))
+    values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
+    score = truthfulness(values, profile.rules)
+    decided = Policy().decide(Assessment(score.value, MessageType.BINARY, "en", score.because))
+    expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
+    assert (score.value, decided.decision) == expected[severity]
+    assert decided.reasons == ("shouted",)
