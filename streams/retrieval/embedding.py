@@ -24,11 +24,6 @@ class Embedder(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """The model and its version: vectors of another name cannot be compared with its vectors."""
-        ...
-
-    @property
     def floor(self) -> float:
         """The relevance below which a passage is rather not about the question."""
         ...

@@ -47,7 +47,6 @@ class EmbeddingsEndpoint:
         batch: int = 32,
         floor: float = 0.0,
     ) -> None:
-        self.name = f"http {model}" + (f" {dimensions}" if dimensions else "")
         self.floor = floor
         self.weight = 1.0
         self.word_weight = 0.0

@@ -1,0 +1,63 @@
+"""The words of a text as the search compares them: their stems, as numbers."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from zlib import crc32
+
+from snowballstemmer import stemmer
+
+from streams.retrieval.languages import STEMMERS
+
+_REMEMBERED = 200_000
+_WORD = re.compile(r"[^\W_]+")
+# The library's stemmers keep the word that they are at.
+_stemming = threading.Lock()
+
+
+def terms_of(text: str, language: str) -> Iterator[int]:
+    """Yield the number of each word's stem, in order, but of words that a language has in any text.
+
+    Args:
+        text: of any kind.
+        language: ISO 639-1; of one without a stemmer the words count as they are.
+    """
+    name = STEMMERS.get(language)
+    usual = _usual(name)
+    for word in _WORD.findall(text.lower()):
+        if word not in usual:
+            yield _term(word, name)
+
+
+@lru_cache(_REMEMBERED)
+def _term(word: str, name: str | None) -> int:
+    with _stemming:
+        stem = _stemmer(name)(word) if name else word
+    # Of a million stems some hundred share a number with another, and are taken for one word.
+    return crc32(_without_marks(stem).encode("utf-8", "surrogatepass"))
+
+
+def _without_marks(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter)
+    )
+
+
+@cache
+def _usual(name: str | None) -> frozenset[str]:
+    from bm25s import stopwords  # noqa: PLC0415 - slow, and workers without retrieval need none
+
+    listed = "EN_PLUS" if name == "english" else str(name).upper()
+    return frozenset(getattr(stopwords, f"STOPWORDS_{listed}", ()))
+
+
+@cache
+def _stemmer(name: str) -> Callable[[str], str]:
+    stem: Callable[[str], str] = stemmer(name).stemWord
+    return stem
