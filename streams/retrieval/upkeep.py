@@ -210,15 +210,14 @@ class IndexUpkeep:
         gone = [key for key in contents if key not in current]
         changed = [key for key, version in current.items() if contents.get(key) != version]
         self._show(contents, len(gone) + len(changed))
-        for batch in batches(gone):
-            self._builder.do(Work(gone=batch))
-            _forget(contents, batch)
-            self._show(contents, self.to_do - len(batch))
-        for batch in batches(changed, self._settings.embedding_processes):
+        for batch in batches([*gone, *changed], self._settings.embedding_processes):
             stored = [found for key in batch if (found := documents.get(key))]
             indexed = [IndexedDocument.of(one.document, one.version) for one in stored]
-            self._builder.do(Work(indexed))
-            self._on_indexed(len(indexed))
+            self._builder.do(Work(indexed, [key for key in batch if key not in current]))
+            if indexed:
+                self._on_indexed(len(indexed))
+            for key in batch:
+                contents.pop(key, None)
             contents.update({one.document_id: one.version for one in indexed})
             self._show(contents, self.to_do - len(batch))
         self._busy_at = time.monotonic()
@@ -258,8 +257,3 @@ class IndexUpkeep:
         self._builder.kill()
         with suppress(OSError):  # the next update tells
             remove(self._index.path)
-
-
-def _forget(contents: dict[str, str], document_ids: Sequence[str]) -> None:
-    for document_id in document_ids:
-        contents.pop(document_id, None)

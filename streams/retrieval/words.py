@@ -26,11 +26,26 @@ def terms_of(text: str, language: str) -> Iterator[int]:
         text: of any kind.
         language: ISO 639-1; of one without a stemmer the words count as they are.
     """
+    return (term for term, _ in _located(text, language))
+
+
+def places(question: str, passage: str, language: str) -> tuple[tuple[int, int], ...]:
+    """Return the character offsets of the words of a passage that a question has too, as the search finds.
+
+    >>> places("Hoe verstuur ik facturen?", "Een factuur versturen", "nl")
+    ((4, 11), (12, 21))
+    """
+    asked = set(terms_of(question, language))
+    return tuple(place for term, place in _located(passage, language) if term in asked)
+
+
+def _located(text: str, language: str) -> Iterator[tuple[int, tuple[int, int]]]:
     name = STEMMERS.get(language)
     usual = _usual(name)
-    for word in _WORD.findall(text.lower()):
+    for found in _WORD.finditer(text):
+        word = found[0].lower()
         if word not in usual:
-            yield _term(word, name)
+            yield _term(word, name), found.span()
 
 
 @lru_cache(_REMEMBERED)

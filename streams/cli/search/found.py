@@ -10,28 +10,26 @@ from rich.text import Text
 
 from streams.cli.output import printable
 from streams.cli.search.questions import Question
-from streams.retrieval.highlights import Highlighter
 from streams.retrieval.types import Hit, Retrieved
+from streams.retrieval.words import places
 
 _WIDTH = 320  # characters of a passage that a person is shown
 _DIGITS = 4
 _BEFORE = 60
 
 
-def as_json(question: Question, found: Retrieved, highlighter: Highlighter) -> dict[str, Any]:
+def as_json(question: Question, found: Retrieved) -> dict[str, Any]:
     """Give the passages for one question; ``highlights`` are character offsets into a passage's text."""
     return {
         **question.ids,
         "question": question.question,
         "sufficient": found.sufficient,
         "relevance": found.relevance,
-        "passages": [
-            {**asdict(hit), "highlights": _places(question, hit, highlighter)} for hit in found.hits
-        ],
+        "passages": [{**asdict(hit), "highlights": _places(question, hit)} for hit in found.hits],
     }
 
 
-def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> Iterator[Text]:
+def as_text(question: Question, found: Retrieved) -> Iterator[Text]:
     """Give the passages as lines: which document, why it was found, and the words that were asked for."""
     if not found.hits:
         yield Text("nothing found", "yellow")
@@ -43,7 +41,7 @@ def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> I
             f"characters {hit.start} to {hit.end}, version {hit.version}",
         )
         yield Text(f"   {_why(hit)}", "cyan")
-        yield Text("   ") + _excerpt(hit, _places(question, hit, highlighter))
+        yield Text("   ") + _excerpt(hit, _places(question, hit))
         yield Text()
     if found.hits and found.relevance is not None:
         yield Text(f"relevance {found.relevance:.2f}", "dim" if found.sufficient else "yellow")
@@ -64,8 +62,8 @@ def _ranked(search: str, rank: int | None, measure: str, value: float | None) ->
     return f"{search} {place}" + ("" if value is None else f" ({measure} {value:.2f})")
 
 
-def _places(question: Question, hit: Hit, highlighter: Highlighter) -> tuple[tuple[int, int], ...]:
-    return highlighter.places(question.question, hit.text, hit.language)
+def _places(question: Question, hit: Hit) -> tuple[tuple[int, int], ...]:
+    return places(question.question, hit.text, hit.language)
 
 
 def _excerpt(hit: Hit, places: tuple[tuple[int, int], ...]) -> Text:
