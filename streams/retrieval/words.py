@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from runpy import run_path
 from zlib import crc32
 
 from snowballstemmer import stemmer
@@ -65,11 +68,18 @@ def _without_marks(word: str) -> str:
 
 
 @cache
-def _usual(name: str | None) -> frozenset[str]:
-    from bm25s import stopwords  # noqa: PLC0415 - slow, and workers without retrieval need none
+def _stop_words() -> Mapping[str, Sequence[str]]:
+    # The package itself imports SciPy, where there is one, and other things that take their time.
+    package = find_spec("bm25s")
+    assert package
+    assert package.origin
+    return run_path(str(Path(package.origin).with_name("stopwords.py")))
 
+
+@cache
+def _usual(name: str | None) -> frozenset[str]:
     listed = "EN_PLUS" if name == "english" else str(name).upper()
-    return frozenset(getattr(stopwords, f"STOPWORDS_{listed}", ()))
+    return frozenset(_stop_words().get(f"STOPWORDS_{listed}", ()))
 
 
 @cache
