@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import psutil
 
-from benchmarks.filled import settle
 from benchmarks.varied import asked, originals, varied_id
 from schemas import ChatbotAnswer, Codec, ContextPassage
 from scoring import Scorer
@@ -119,8 +118,7 @@ def _judging(scorer: Scorer, pairs: Sequence[tuple[ChatbotAnswer, ResolvedContex
 
 
 def first_life(settings: Settings, count: int, judged: int) -> int:
-    """Be the worker that finds the index complete and parses documents; returns how many it parsed."""
-    asyncio.run(settle(settings))
+    """Be the worker that parses documents first; returns how many it parsed."""
     parsed, _ = asyncio.run(_parsed(settings, drawn(count, judged, 0)))
     return parsed
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,21 +15,18 @@ import numpy as np
 import psutil
 
 from benchmarks.varied import WHEN, originals, varied
-from schemas import KnowledgeDocument
 from streams.documents.store import Change, DocumentStore
 from streams.documents.versions import document_version
-from streams.retrieval.chunks import Chunk, cut
-from streams.retrieval.embedding import Embedder, Vectors, normalised, open_embedder
-from streams.retrieval.index import ChunkIndex
-from streams.retrieval.indexed import IndexedDocument
-from streams.retrieval.kept_state import is_remembered
-from streams.retrieval.layout import BuiltWith, embedded_text, rows
-from streams.retrieval.service import index_location, open_retrieval
+from streams.retrieval.embedder import Vectors, normalised
+from streams.retrieval.embedding import open_embedder
+from streams.retrieval.index_file import IndexFile
+from streams.retrieval.indexed import IndexedDocument, built_with, chunks_of, embedded_text, packed
+from streams.retrieval.service import index_path, open_retrieval
 from streams.settings import RetrievalSettings, Settings
 
 _STORED_AT_ONCE = 500
-#: As the worker does it: so many documents in a commit, and so many of these between two tidyings.
-_INDEXED_AT_ONCE, _TIDY_BATCHES = 64, 200
+#: As the worker does it.
+_INDEXED_AT_ONCE = 64
 _LIMIT_SECONDS = 7_200.0
 _LOOK_SECONDS = 0.25
 #: What makes the vectors of two variations of one chunk differ.
@@ -97,12 +93,12 @@ async def _build_as_worker(settings: Settings) -> Built:
     began, processor, peak = time.perf_counter(), 0.0, 0.0
     async with open_retrieval(settings, store, after) as retrieval, asyncio.timeout(_LIMIT_SECONDS):
         while not retrieval.upkeep.complete.is_set():
-            if pid := retrieval.upkeep.builder_pid:
+            for pid in retrieval.upkeep.builder_pids:
                 processor, peak = _looked_at(pid, processor, peak)
             await asyncio.sleep(_LOOK_SECONDS)
         seconds = time.perf_counter() - began
     store.close()
-    chunks = len(opened_index(settings))
+    chunks = _chunks(settings)
     spent = chunks * embedding / 1_000
     return Built(chunks, _index_megabytes(settings), seconds, processor, spent, embedding, peak)
 
@@ -123,52 +119,35 @@ def build_with_known_vectors(settings: Settings, count: int) -> Built:
     """
     measured = embed_originals(settings.retrieval)
     began = time.process_time()
-    built_with, chance = _built_with(settings, open_embedder(settings.retrieval)), np.random.default_rng(1)
-    index = ChunkIndex.create(index_location(settings), built_with)
-    for number, batch in enumerate(batches(enumerate(varied(count)), _INDEXED_AT_ONCE), 1):
-        pieces = [(_indexed(one), _cut(one, settings.retrieval)) for _, one in batch]
-        known = [
-            _moved(measured.vectors[n % len(measured.vectors)], len(chunks), chance)
-            for (n, _), (_, chunks) in zip(batch, pieces, strict=True)
-        ]
-        index.add(rows(pieces, np.concatenate(known), built_with))
-        if number % _TIDY_BATCHES == 0:
-            index.optimise(settings.retrieval.ann_from)
-    index.optimise(settings.retrieval.ann_from)
-    worked, chunks = time.process_time() - began, len(index)
-    spent = chunks * measured.milliseconds_a_chunk / 1_000
+    index, chance = _index(settings), np.random.default_rng(1)
+    index.create()
+    for batch in batches(enumerate(varied(count)), _INDEXED_AT_ONCE):
+        put = []
+        for number, one in batch:
+            document = IndexedDocument.of(one, document_version(one))
+            chunks = chunks_of(document, settings.retrieval)
+            known = _moved(measured.vectors[number % len(measured.vectors)], len(chunks), chance)
+            put.append((document, packed(document, chunks, known)))
+        index.change(put, [document.document_id for document, _ in put])
+    worked, count_of_chunks = time.process_time() - began, _chunks(settings)
+    spent = count_of_chunks * measured.milliseconds_a_chunk / 1_000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
     size = _index_megabytes(settings)
-    return Built(chunks, size, None, worked + spent, spent, measured.milliseconds_a_chunk, peak)
+    return Built(count_of_chunks, size, None, worked + spent, spent, measured.milliseconds_a_chunk, peak)
 
 
 def embed_originals(settings: RetrievalSettings) -> Measured:
     """Embed the chunks of the sample's documents as the builder does."""
     embedder = open_embedder(settings)
     embedder.embed_query("the first call reads the model")
-    texts = [[embedded_text(one.title, chunk.text) for chunk in _cut(one, settings)] for one in originals()]
+    documents = [IndexedDocument.of(one, "") for one in originals()]
+    texts = [
+        [embedded_text(one.title, chunk.text) for chunk in chunks_of(one, settings)] for one in documents
+    ]
     began = time.process_time()
     vectors = [embedder.embed_documents(some) for some in texts]
     spent = (time.process_time() - began) * 1_000
     return Measured(vectors, spent / sum(map(len, texts)))
-
-
-async def settle(settings: Settings) -> None:
-    """Let a worker's upkeep find the index complete, and note that it is."""
-    after = asyncio.Event()
-    after.set()
-    with closing(DocumentStore(settings.documents.store)) as store:
-        with store.snapshot() as documents:
-            versions = {key: version.name for key, version in documents.versions().items()}
-        async with open_retrieval(settings, store, after), asyncio.timeout(_LIMIT_SECONDS):
-            while not is_remembered(index_location(settings), settings.retrieval, versions):  # noqa: ASYNC110
-                await asyncio.sleep(_LOOK_SECONDS)
-
-
-def opened_index(settings: Settings) -> ChunkIndex:
-    """Open the index that was built."""
-    built_with = _built_with(settings, open_embedder(settings.retrieval))
-    return ChunkIndex.open(index_location(settings), built_with)
 
 
 def batches(items: Iterator[T], size: int) -> Iterator[list[T]]:
@@ -182,20 +161,16 @@ def megabytes(path: Path) -> float:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
 
 
+def _index(settings: Settings) -> IndexFile:
+    return IndexFile(index_path(settings), built_with(settings.retrieval))
+
+
+def _chunks(settings: Settings) -> int:
+    return sum(len(one.chunks.scales) // 4 for some in _index(settings).read(0) for one in some)
+
+
 def _index_megabytes(settings: Settings) -> float:
-    return megabytes(Path(index_location(settings)))
-
-
-def _built_with(settings: Settings, embedder: Embedder) -> BuiltWith:
-    return BuiltWith.of(settings.retrieval, embedder.name, embedder.dimensions)
-
-
-def _indexed(document: KnowledgeDocument) -> IndexedDocument:
-    return IndexedDocument.of(document, document_version(document))
-
-
-def _cut(document: KnowledgeDocument, settings: RetrievalSettings) -> Sequence[Chunk]:
-    return cut(document.text, settings.chunk_characters, settings.overlap_characters)
+    return megabytes(index_path(settings).parent)
 
 
 def _moved(vectors: Vectors, count: int, chance: np.random.Generator) -> Vectors:

@@ -26,7 +26,7 @@ from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine, read_jsonl
 from streams.cli.demo import sample
 from streams.retrieval.files import open_file_retriever
-from streams.retrieval.retriever import LanceRetriever
+from streams.retrieval.retriever import IndexRetriever
 from streams.settings import RetrievalSettings, Settings
 
 _CONSOLE = Console(highlight=False, markup=False, soft_wrap=True)
@@ -134,7 +134,7 @@ async def floors(folders: Sequence[Path], case: str, settings: RetrievalSettings
     ]
 
 
-async def _relevance(retriever: LanceRetriever, question: Question) -> float:
+async def _relevance(retriever: IndexRetriever, question: Question) -> float:
     found = await retriever.retrieve(question.text, question.language, _SECONDS)
     return -1.0 if found.relevance is None else found.relevance
 
@@ -145,7 +145,7 @@ def _share(values: Sequence[float], floor: float) -> float:
 
 def _retriever(
     folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path
-) -> AbstractAsyncContextManager[LanceRetriever]:
+) -> AbstractAsyncContextManager[IndexRetriever]:
     return open_file_retriever(
         documents_of(folder, languages),
         Settings(retrieval=settings),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scoring.storage.sqlite_errors import is_damage
+from scoring.storage.sqlite_file import header_of, is_of, remove
 
 _VERSION = 3  # raise it with every change of the schema: a file of another one is begun anew
 # Results of some 3 kB would leave a third of SQLite's usual pages empty.
@@ -28,9 +29,6 @@ CREATE INDEX by_use ON results (used_at);
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """
-_MAGIC = b"SQLite format 3\0"
-# Where SQLite's header holds the number that names the application.
-_APPLICATION = slice(68, 72)
 
 # How long a call waits for another process that is writing, which takes it a millisecond.
 _BUSY_SECONDS = 0.05
@@ -106,14 +104,14 @@ class SharedDatabase:
             raise Unusable("FOREIGN")
         # Another process may have begun it anew already.
         if self._is_damaged and _number(self._path) == self._number:
-            _remove(self._path)
+            remove(self._path)
         self._is_damaged = False
         try:
             return self._connected()
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-        _remove(self._path)
+        remove(self._path)
         return self._connected()
 
     def _connected(self) -> sqlite3.Connection:
@@ -174,10 +172,9 @@ def _is_anothers(path: Path, application_id: int) -> bool:
         return False
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         return True
-    with path.open("rb") as file:
-        header = file.read(_APPLICATION.stop)
+    header = header_of(path)
     if any(header):
-        return not header.startswith(_MAGIC) or header[_APPLICATION] != application_id.to_bytes(4, "big")
+        return not is_of(header, application_id)
     return found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != _RIGHTS
 
 
@@ -187,9 +184,3 @@ def _number(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
-
-
-def _remove(path: Path) -> None:
-    """Remove a database and what belongs to it, as far as it is there; raises OSError."""
-    for end in ("", "-wal", "-shm", "-journal"):
-        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)

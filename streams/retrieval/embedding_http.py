@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from streams.retrieval.embedding import EmbeddingFailed, Vectors, normalised, only
+from streams.retrieval.embedder import EmbeddingFailed, Vectors, normalised, only
 from streams.settings import RetrievalSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
@@ -47,7 +47,6 @@ class EmbeddingsEndpoint:
         batch: int = 32,
         floor: float = 0.0,
     ) -> None:
-        self.name = f"http {model}" + (f" {dimensions}" if dimensions else "")
         self.floor = floor
         self.weight = 1.0
         self.word_weight = 0.0

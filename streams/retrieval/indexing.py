@@ -1,62 +1,65 @@
-"""Documents made chunks with vectors, and these put into the index."""
+"""The making of an index: documents cut into chunks, these embedded, and all put into its file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 
-from streams.retrieval.chunks import Chunk, cut
-from streams.retrieval.embedding import Embedder, Vectors
-from streams.retrieval.index import ChunkIndex
-from streams.retrieval.indexed import IndexedDocument
-from streams.retrieval.layout import embedded_text, rows
-
-_AT_ONCE = 32  # texts that are embedded between two looks at whether to go on
-
-Cut = tuple[IndexedDocument, tuple[Chunk, ...]]
+from streams.retrieval.embedder import Embedder, Vectors
+from streams.retrieval.index_file import IndexFile, NoIndex
+from streams.retrieval.indexed import IndexedDocument, built_with, chunks_of, embedded_text, packed
+from streams.settings import RetrievalSettings
 
 
-def put(
-    index: ChunkIndex,
-    embedder: Embedder,
-    documents: Sequence[IndexedDocument],
-    *,
-    known: bool,
-    on_progress: Callable[[], None] = lambda: None,
-) -> None:
-    """Put documents into the index, in one step.
+class Workbench:
+    """An index that is open to be built: what is there, or an empty one where there is none of this kind.
+
+    Its methods block, and raise EmbeddingFailed, NoIndex, DamagedIndex, OSError and sqlite3.Error.
 
     Args:
-        index: where to.
-        embedder: the one that the index was built with.
-        documents: of different ids, unless they are in different languages and not ``known``.
-        known: whether the index may have other versions of them, which these replace.
-        on_progress: called now and then; what it raises ends this, and nothing is put.
-
-    Raises:
-        EmbeddingFailed: there are no vectors.
-        Exception: what LanceDB raises when it cannot write.
+        path: of the index.
+        embedder: gives the vectors.
+        settings: what it is built with.
     """
-    built_with = index.built_with
-    pieces = [
-        (document, cut(document.text, built_with.chunk_characters, built_with.overlap_characters))
-        for document in documents
-    ]
-    if not pieces:
-        return
-    vectors = np.concatenate(list(_embedded(embedder, pieces, on_progress)))
-    records = rows(pieces, vectors, built_with)
-    if known:
-        index.replace(records, [document.document_id for document in documents])
-    else:
-        index.add(records)
 
+    def __init__(self, path: Path, embedder: Embedder, settings: RetrievalSettings) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._index = IndexFile(path, built_with(settings))
+        if not self._is_usable():
+            self._index.create()
 
-def _embedded(
-    embedder: Embedder, pieces: Sequence[Cut], on_progress: Callable[[], None]
-) -> Iterator[Vectors]:
-    texts = [embedded_text(document.title, chunk.text) for document, chunks in pieces for chunk in chunks]
-    for at in range(0, len(texts), _AT_ONCE):
-        on_progress()
-        yield embedder.embed_documents(texts[at : at + _AT_ONCE])
+    def contents(self) -> dict[str, str]:
+        """Return the version of every document that is in the index, by id."""
+        return self._index.contents()
+
+    def change(self, documents: Sequence[IndexedDocument], gone: Collection[str]) -> None:
+        """Take documents out, and put others in, in one step; NoIndex where vectors have another length."""
+        cut = [(document, chunks_of(document, self._settings)) for document in documents]
+        texts = [embedded_text(document.title, chunk.text) for document, chunks in cut for chunk in chunks]
+        vectors = self._embedded(texts)
+        ends = accumulate(len(chunks) for _, chunks in cut)
+        self._index.change(
+            [
+                (document, packed(document, chunks, vectors[end - len(chunks) : end]))
+                for (document, chunks), end in zip(cut, ends, strict=True)
+            ],
+            gone,
+        )
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.empty((0, self._embedder.dimensions), np.float32)
+        vectors = self._embedder.embed_documents(texts)
+        if vectors.shape[1] != self._embedder.dimensions:
+            raise NoIndex("index_built_otherwise")
+        return vectors
+
+    def _is_usable(self) -> bool:
+        try:
+            return self._index.dimensions() in {None, self._embedder.dimensions}
+        except NoIndex:
+            return False

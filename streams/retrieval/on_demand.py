@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from schemas import KnowledgeDocument
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.embedder import EmbeddingFailed
+from streams.retrieval.faults import described
 from streams.retrieval.types import Retriever
 from streams.settings import Settings, WrongSettings
 
@@ -64,15 +66,15 @@ class OnDemandRetriever:
             await asyncio.wait([self._opening])
 
     async def _open(self) -> Retriever:
-        from streams.retrieval.files import open_file_retriever  # noqa: PLC0415 - a second to import
+        from streams.retrieval.files import open_file_retriever  # noqa: PLC0415 - most files need none
 
         opened = open_file_retriever(self._documents, self._settings, on_indexed=self._indexed)
         try:
             return await self._stack.enter_async_context(opened)
         except EmbeddingFailed as error:
             raise _without_vectors(str(error), self._settings) from error
-        except (OSError, RuntimeError, ValueError) as error:  # what LanceDB says all with, texts in it
-            reason = getattr(error, "strerror", None) or type(error).__name__
+        except (OSError, RuntimeError, ValueError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or described(error)
             raise InfrastructureFailure(
                 f"the documents cannot be indexed: {reason}", EXIT_SOFTWARE
             ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoring.lexicon import Lexicon
-from scoring.text.prepared import words_of
+from scoring.text.prepared import folded_words
 from streams.retrieval.types import Hit
 
 _LETTERS = 5  # words that begin alike are taken for one: "facturen" and "factuur", with no stemmer
@@ -42,7 +42,7 @@ class Relevance:
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
-    for word in words_of(text):
-        lower = word.text.lower()
+    for word in folded_words(text):
+        lower = word.lower()
         if len(lower) > 1:
             yield lower, lower[:_LETTERS]

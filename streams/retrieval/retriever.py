@@ -8,17 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
 
 import structlog
 
 from scoring.language import LanguageDetector, stated_language
 from streams.retrieval.faults import Fault, described, fault_of
+from streams.retrieval.search import Search
 from streams.retrieval.turns import NoTurn, Turns
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
-
-if TYPE_CHECKING:
-    from streams.retrieval.search import Search
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +30,7 @@ _WARMING = "?"
 _WARMING_SECONDS = 30.0
 
 
-class LanceRetriever:
+class IndexRetriever:
     """Finds passages in an index that may be built and replaced meanwhile.
 
     Args:
@@ -110,7 +107,7 @@ class LanceRetriever:
     def _retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
         try:
             return self._searched(question, language, seconds)
-        except BaseException as error:  # a panic of LanceDB is no Exception
+        except Exception as error:
             raise _SearchFailed(error) from error
 
     def _searched(self, question: str, language: str | None, seconds: float) -> Retrieved:
@@ -134,6 +131,6 @@ class LanceRetriever:
 class _SearchFailed(Exception):
     """A search that failed, what that proves, and as message what may be logged of it."""
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__(described(error))
         self.fault = fault_of(error)

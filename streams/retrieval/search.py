@@ -3,52 +3,58 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache
+from itertools import chain, islice
 
 import numpy as np
 
 from scoring.lexicon import Lexicon
+from streams.retrieval.block import Spot, best, by_vector, by_words
 from streams.retrieval.diversity import choose_diverse
-from streams.retrieval.embedding import Embedder, Vectors
+from streams.retrieval.embedder import Embedder, Vectors
 from streams.retrieval.fusion import fuse
-from streams.retrieval.index import ChunkIndex, Found
-from streams.retrieval.layout import keyword_column
+from streams.retrieval.index import Blocks, ChunkIndex
+from streams.retrieval.index_file import DamagedIndex
+from streams.retrieval.indexed import IndexedDocument
+from streams.retrieval.languages import STEMMERS
 from streams.retrieval.relevance import Relevance
 from streams.retrieval.types import Hit, Retrieved
+from streams.retrieval.words import terms_of
 from streams.settings import RetrievalSettings
 
-Key = tuple[str, str, int]
-_LEAST_SECONDS = 0.01
-#: Characters of a question that are searched for: 100,000 take ten seconds, whatever the time limit.
+Key = tuple[int, int]
+#: Characters of a question that are searched for.
 _LONGEST = 4_096
+#: The index is written every few seconds, and a search takes some milliseconds.
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, its language and vector, the languages of the documents, and until when it may take."""
+    """A question, its language and vector, and what each of the two searches finds in a language."""
 
     question: str
     language: str | None
     vector: Vectors
-    languages: frozenset[str]
-    deadline: float
-
-    @property
-    def left(self) -> float:
-        """Seconds until the deadline."""
-        return max(self.deadline - time.monotonic(), _LEAST_SECONDS)
+    by_words: Callable[[str], Sequence[Spot]]
+    by_vector: Callable[[str], Sequence[Spot]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
     """Where the chunks came in the two searches, counted from 1, and the words' scores."""
 
-    chunks: dict[Key, Found]
+    spots: dict[Key, Spot]
     words: dict[Key, tuple[int, float]]
     vectors: dict[Key, int]
     fused: dict[Key, float]
+
+
+class _Changed(Exception):
+    """A document that was found has just been replaced or taken out: what replaces it may be better."""
 
 
 class Search:
@@ -88,86 +94,118 @@ class Search:
 
         Raises:
             EmbeddingFailed: the question's vector cannot be had.
-            Exception: what LanceDB raises, such as TimeoutError after ``seconds``.
+            TimeoutError: it took longer than ``seconds``.
+            Exception: what the index raises.
         """
         deadline = time.monotonic() + seconds
         question = question[:_LONGEST]
         if not question.strip():
             return Retrieved((), sufficient=False)
         vector = self._embedder.embed_query(question)
-        self._index.refresh()
-        languages = self._index.languages()
-        asked = _Asked(question, language, vector, languages, deadline)
-        if language not in languages or len(languages) == 1:
-            return self._in(None, asked)
-        own = self._in(language, asked)
+        for _ in range(_ATTEMPTS):
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            with suppress(_Changed):
+                return self._found(question, language, vector)
+        raise DamagedIndex("index_damaged")
+
+    def _found(self, question: str, language: str | None, vector: Vectors) -> Retrieved:
+        blocks = self._index.refresh()
+        asked = self._asked(question, language, vector, blocks)
+        if language is None or language not in blocks or len(blocks) == 1:
+            return self._in(blocks, asked)
+        own = self._in((language,), asked)
         if own.sufficient:
             return own
-        every = self._in(None, asked)
+        every = self._in(blocks, asked)
         return every if every.sufficient else own
 
-    def _in(self, only: str | None, asked: _Asked) -> Retrieved:
-        ranked = self._ranked(only, asked)
+    def _asked(self, question: str, language: str | None, vector: Vectors, blocks: Blocks) -> _Asked:
+        depth = self._settings.candidates
+
+        # The own language may be searched a second time, among all.
+        @cache
+        def words(code: str) -> Sequence[Spot]:
+            return by_words(blocks[code], terms_of(question, code), depth)
+
+        @cache
+        def near(code: str) -> Sequence[Spot]:
+            return by_vector(blocks[code], vector, depth)
+
+        return _Asked(question, language, vector, words, near)
+
+    def _in(self, languages: Collection[str], asked: _Asked) -> Retrieved:
+        ranked = self._ranked(languages, asked)
+        documents = self._index.documents(number for number, _ in ranked.fused)
+        if any(number not in documents for number, _ in ranked.fused):
+            raise _Changed
         # A page that has nothing but a title says nothing, however much the title is like the question.
-        says_something = (key for key in ranked.fused if ranked.chunks[key].text.strip())
-        best = list(islice(says_something, self._settings.candidates))
-        hits = tuple(_hit(ranked, key, asked.vector) for key in self._diverse(ranked, best))
+        says_something = (key for key in ranked.fused if _text(ranked.spots[key], documents).strip())
+        keys = list(islice(says_something, self._settings.candidates))
+        hits = tuple(
+            _hit(ranked, key, documents[key[0]], asked.vector) for key in self._diverse(ranked, keys)
+        )
         relevance = max((self._relevance(asked.question, asked.language, hit) for hit in hits), default=None)
         return Retrieved(hits, relevance is not None and relevance >= self._floor, relevance)
 
-    def _ranked(self, only: str | None, asked: _Asked) -> _Ranked:
-        by_words = self._by_words(only, asked)
-        by_vector: list[Found] = []
-        if self._vector_weight:
-            depth = self._settings.candidates
-            by_vector = self._index.search_vectors(asked.vector, only, depth, asked.left)
+    def _ranked(self, languages: Collection[str], asked: _Asked) -> _Ranked:
+        depth = self._settings.candidates
+        by_words = list(self._by_words(languages, asked))
+        by_vector = best(chain(*map(asked.by_vector, languages)), depth) if self._vector_weight else []
         weighted = [*by_words, (self._vector_weight, by_vector)]
         return _Ranked(
-            chunks={found.key: found for _, one in weighted for found in one},
-            words={
-                found.key: (rank, found.score) for _, one in by_words for rank, found in enumerate(one, 1)
-            },
-            vectors={found.key: rank for rank, found in enumerate(by_vector, 1)},
+            spots={spot.key: spot for _, one in weighted for spot in one},
+            words={spot.key: (rank, spot.score) for _, one in by_words for rank, spot in enumerate(one, 1)},
+            vectors={spot.key: rank for rank, spot in enumerate(by_vector, 1)},
             fused=fuse(
-                ((weight, [found.key for found in one]) for weight, one in weighted), self._settings.rrf_k
+                ((weight, [spot.key for spot in one]) for weight, one in weighted), self._settings.rrf_k
             ),
         )
 
-    def _by_words(self, only: str | None, asked: _Asked) -> list[tuple[float, list[Found]]]:
+    def _by_words(self, languages: Iterable[str], asked: _Asked) -> Iterator[tuple[float, list[Spot]]]:
+        own = None if asked.language is None else _stemmed_as(asked.language)
+        groups: dict[str, list[str]] = {}
+        for language in languages:
+            groups.setdefault(_stemmed_as(language), []).append(language)
         settings = self._settings
-        if not settings.keyword_weight:
-            return []
-        lists = self._index.search_words(
-            asked.question, asked.languages, only, settings.candidates, asked.left
-        )
-        own = None if asked.language is None else keyword_column(asked.language)
-        weights = {True: settings.keyword_weight, False: settings.foreign_keyword_weight}
-        weighted = [(weights[own in {None, column}], found) for column, found in lists.items()]
-        return [(weight, found) for weight, found in weighted if weight]
+        for group, some in groups.items():
+            weight = settings.keyword_weight if own in {None, group} else settings.foreign_keyword_weight
+            if weight:
+                yield weight, best(chain(*map(asked.by_words, some)), settings.candidates)
 
-    def _diverse(self, ranked: _Ranked, best: Sequence[Key]) -> list[Key]:
-        if not best:
+    def _diverse(self, ranked: _Ranked, keys: Sequence[Key]) -> list[Key]:
+        if not keys:
             return []
-        scores = np.array([ranked.fused[key] for key in best])
-        vectors = np.stack([ranked.chunks[key].vector for key in best])
+        scores = np.array([ranked.fused[key] for key in keys])
+        vectors = np.stack([ranked.spots[key].vector for key in keys])
         settings = self._settings
         chosen = choose_diverse(scores / scores.max(), vectors, settings.passages, settings.relevance_weight)
-        return [best[index] for index in sorted(chosen)]
+        return [keys[index] for index in sorted(chosen)]
 
 
-def _hit(ranked: _Ranked, key: Key, vector: Vectors) -> Hit:
-    found = ranked.chunks[key]
+def _stemmed_as(language: str) -> str:
+    # Words of languages without a stemmer are compared as they are, so one may find another's.
+    return language if language in STEMMERS else ""
+
+
+def _text(spot: Spot, documents: Mapping[int, IndexedDocument]) -> str:
+    number, start = spot.key
+    return documents[number].text[start : spot.end]
+
+
+def _hit(ranked: _Ranked, key: Key, document: IndexedDocument, vector: Vectors) -> Hit:
+    spot = ranked.spots[key]
     rank, score = ranked.words.get(key, (None, None))
     return Hit(
-        document_id=found.document_id,
-        version=found.version,
-        language=found.language,
-        title=found.title,
-        text=found.text,
-        start=found.start,
-        end=found.end,
+        document_id=document.document_id,
+        version=document.version,
+        language=document.language,
+        title=document.title,
+        text=document.text[key[1] : spot.end],
+        start=key[1],
+        end=spot.end,
         score=ranked.fused[key],
-        similarity=float(np.clip(found.vector @ vector, -1, 1)),
+        similarity=float(np.clip(spot.vector @ vector, -1, 1)),
         keyword_rank=rank,
         keyword_score=score,
         vector_rank=ranked.vectors.get(key),

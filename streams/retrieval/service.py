@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
 from streams.documents.directory_lock import lock_directory
 from streams.documents.store import DocumentStore
-from streams.retrieval.builder_process import Builder, BuilderProcess
-from streams.retrieval.embedding import Embedder, open_embedder
-from streams.retrieval.indexed import is_folder
-from streams.retrieval.retriever import LanceRetriever
+from streams.retrieval.builder_process import BuilderProcesses
+from streams.retrieval.embedder import Embedder
+from streams.retrieval.embedding import open_embedder
+from streams.retrieval.index import ChunkIndex
+from streams.retrieval.index_file import IndexFile
+from streams.retrieval.indexed import built_with
+from streams.retrieval.retriever import IndexRetriever
+from streams.retrieval.search import Search
 from streams.retrieval.upkeep import IndexUpkeep
 from streams.settings import RetrievalSettings, Settings
 
-if TYPE_CHECKING:
-    from streams.retrieval.search import Search
-
-FOLDER_NAME = "index"
+_FOLDER_NAME = "index"
+_FILE_NAME = "passages.sqlite3"
 _LOCK_NAME = "worker.lock"
 
 
 class Retrieval(NamedTuple):
     """What a worker opens: who searches, and who keeps the index up to date."""
 
-    retriever: LanceRetriever
+    retriever: IndexRetriever
     upkeep: IndexUpkeep
 
 
-def index_location(settings: Settings) -> str:
-    """Return where a worker's index is: a folder or a URI."""
-    return settings.retrieval.index or str(settings.documents.store / FOLDER_NAME)
+def index_path(settings: Settings) -> Path:
+    """Return where the file of a worker's index is."""
+    return (settings.retrieval.index or settings.documents.store / _FOLDER_NAME) / _FILE_NAME
 
 
 @asynccontextmanager
@@ -47,7 +49,7 @@ async def open_retrieval(
     *,
     on_failure: Callable[[], None] = lambda: None,
     on_indexed: Callable[[int], None] = lambda _documents: None,
-    builder: Callable[[str, RetrievalSettings], Builder] = BuilderProcess,
+    builder: Callable[[Path, RetrievalSettings], BuilderProcesses] = BuilderProcesses,
 ) -> AsyncIterator[Retrieval]:
     """Search the documents of a store, and index them in the background.
 
@@ -57,64 +59,50 @@ async def open_retrieval(
         after: begin to index when this is set: when the documents are there.
         on_failure: called after each update of the index that failed.
         on_indexed: called with how many documents were put into the index, each time that some were.
-        builder: makes what builds, of a location and the settings.
+        builder: makes what builds, of the file's path and the settings.
     """
-    location = index_location(settings)
+    index = IndexFile(index_path(settings), built_with(settings.retrieval))
 
     async def renew() -> None:
         await retriever.renew()  # made only after the upkeep
 
     upkeep = IndexUpkeep(
         store,
-        location,
-        builder(location, settings.retrieval),
+        index,
+        builder(index.path, settings.retrieval),
         settings.retrieval,
         after,
         on_replaced=renew,
         on_failure=on_failure,
         on_indexed=on_indexed,
     )
-    retriever = LanceRetriever(
-        _opener(settings, location),
+    retriever = IndexRetriever(
+        _opener(settings, index),
         _detector(settings),
-        lambda: settings.retrieval.ready_before_complete or upkeep.complete.is_set(),
+        # Of an index that has nothing yet it cannot be said that nothing was found.
+        lambda: upkeep.complete.is_set() or (settings.retrieval.ready_before_complete and upkeep.indexed > 0),
         lambda: upkeep.is_empty,
         lambda: upkeep.is_behind,
         upkeep.distrust,
         settings.retrieval.time_limit,
     )
     try:
-        with _owned(location):
+        # Of two workers that build one index, each would undo the other's work.
+        with lock_directory(index.path.parent, _LOCK_NAME, "retrieval.index"):
             async with upkeep:
                 yield Retrieval(retriever, upkeep)
     finally:
         retriever.close()
 
 
-@contextmanager
-def _owned(location: str) -> Iterator[None]:
-    """Keep other workers from a folder: of two that build one index, each would undo the other's work."""
-    if not is_folder(location):
-        yield
-        return
-    with lock_directory(Path(location), _LOCK_NAME, "retrieval.index"):
-        yield
-
-
-def _opener(settings: Settings, location: str) -> Callable[[], Search]:
+def _opener(settings: Settings, index: IndexFile) -> Callable[[], Search]:
     @cache
     def embedder() -> Embedder:
         return open_embedder(settings.retrieval)
 
     def search() -> Search:
-        # LanceDB takes seconds to import: in the thread that searches, and never where retrieval is off.
-        from streams.retrieval.index import ChunkIndex  # noqa: PLC0415
-        from streams.retrieval.layout import BuiltWith  # noqa: PLC0415
-        from streams.retrieval.search import Search  # noqa: PLC0415
-
         engine, lexicons = embedder(), load_lexicons(settings.scoring.lexicons)
-        built_with = BuiltWith.of(settings.retrieval, engine.name, engine.dimensions)
-        return Search(ChunkIndex.open(location, built_with), engine, settings.retrieval, lexicons)
+        return Search(ChunkIndex(index, engine.dimensions), engine, settings.retrieval, lexicons)
 
     return search
 

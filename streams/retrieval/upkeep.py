@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Self
 
 import structlog
 
 from streams.documents.store import DocumentStore, Snapshot
 from streams.failures import InfrastructureFailure
-from streams.retrieval.builder import Optimise, Put, Remove
-from streams.retrieval.builder_process import Builder, BuilderFailed
-from streams.retrieval.indexed import IndexedDocument, is_folder, table_folder
-from streams.retrieval.kept_state import is_remembered, remember
+from streams.retrieval.builder import Work
+from streams.retrieval.builder_process import BuilderFailed, BuilderProcesses
+from streams.retrieval.faults import Fault, described, fault_of
+from streams.retrieval.index_file import IndexFile, NoIndex, remove
+from streams.retrieval.indexed import IndexedDocument, batches
 from streams.retrieval.patience import Patience
 from streams.settings import RetrievalSettings
 
 log = structlog.get_logger(__name__)
 
-#: Documents that are committed together: what a killed builder has to do again at most.
-_BATCH = 64
-#: So many batches lie between two tidyings of a long build.
-_TIDY_BATCHES = 200
 #: An index that the builder finds damaged so often in a row is deleted and built anew.
 _DAMAGES_BEFORE_ANEW = 2
 #: A builder takes hundreds of megabytes and seconds to start: it waits so long for more to do.
@@ -37,8 +33,8 @@ _FINISH_SECONDS = 5.0
 class IndexUpkeep:
     """Puts what changed in the store into the index, for as long as it is entered.
 
-    The work is done by a process of its own, started when there is something to do, and ended when there
-    was nothing for a while. An index that is as it was when it last had all documents is not even opened.
+    The work is done by processes of their own, started when there is something to do, and ended when there
+    was nothing for a while.
 
     A failure is logged (once for the same reason), counted, and tried again after an interval; what is
     in the index stays and can be searched. Only an index whose files are missing or damaged is deleted
@@ -47,9 +43,9 @@ class IndexUpkeep:
 
     Args:
         store: the documents.
-        location: of the index: a folder or a URI.
-        builder: builds there.
-        settings: what it is built with, and how often it is looked at.
+        index: what is kept up to date.
+        builder: builds it.
+        settings: how often it is looked at.
         after: begin when this is set.
         on_replaced: awaited when the index was opened or made anew, before it counts as complete.
         on_failure: called after each update that failed.
@@ -66,8 +62,8 @@ class IndexUpkeep:
     def __init__(
         self,
         store: DocumentStore,
-        location: str,
-        builder: Builder,
+        index: IndexFile,
+        builder: BuilderProcesses,
         settings: RetrievalSettings,
         after: asyncio.Event,
         *,
@@ -81,7 +77,7 @@ class IndexUpkeep:
         self.indexed = 0
         self.to_do = 0
         self._store = store
-        self._location = location
+        self._index = index
         self._settings = settings
         self._after = after
         self._on_replaced = on_replaced
@@ -92,7 +88,6 @@ class IndexUpkeep:
         self._patience = Patience(settings.retry_interval)
         self._contents: dict[str, str] | None = None
         self._seen: object = None
-        self._noted = False
         self._busy_at = self._told_at = time.monotonic()
         self._failure: str | None = None
         self._damages = 0
@@ -114,9 +109,9 @@ class IndexUpkeep:
             await asyncio.wait([self._task], timeout=_FINISH_SECONDS)
 
     @property
-    def builder_pid(self) -> int | None:
-        """Of the process that builds, if one runs."""
-        return self._builder.pid
+    def builder_pids(self) -> Sequence[int]:
+        """Of the processes that build, as far as they run."""
+        return self._builder.pids
 
     @property
     def is_empty(self) -> bool:
@@ -149,7 +144,7 @@ class IndexUpkeep:
                 await self._on_replaced()
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever it is, panics of LanceDB too, the worker goes on
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker goes on
             if not self._ending:
                 # In a thread: it waits for the builder's end.
                 await asyncio.to_thread(self._fail, error)
@@ -167,83 +162,65 @@ class IndexUpkeep:
         """Take in what changed; return whether the index was opened or made anew."""
         if self._distrusted:
             self._set_aside("index_damaged")
-        if self._is_gone():
+        if self._contents and not self._index.exists:
             self._set_aside("index_gone")
         seen = self._store.next_offsets
         if seen == self._seen and self._contents is not None:
-            self._rest(self._contents)
+            self._rest()
             return False
+        opened = self._contents is None
+        contents = self._contents = self._known()
+        self._show(contents, 0)
         with self._store.snapshot() as documents:
             current = {key: version.name for key, version in documents.versions().items()}
-            opened = self._contents is None
-            contents = self._opened(current)
             if contents != current:
                 opened |= not self._builder.running
                 self._take_in_changes(documents, current, self._started(contents))
         self._seen = seen
         return opened
 
-    def _opened(self, current: Mapping[str, str]) -> dict[str, str]:
-        """Find out what the index has; only where that is not known otherwise it is opened for it."""
-        if self._contents is None:
-            self._noted = is_remembered(self._location, self._settings, current)
-            if self._noted or not (current or self._exists()):
-                self._contents = dict(current)
-        contents = self._started(None) if self._contents is None else self._contents
-        self._show(contents, 0)
+    def _known(self) -> dict[str, str]:
+        """Return what the index has: nothing, where there is none of this kind yet."""
+        if self._contents is not None:
+            return self._contents
+        try:
+            contents = self._index.contents()
+        except NoIndex:
+            contents = {}
+            self.complete.clear()
         return contents
 
-    def _started(self, contents: dict[str, str] | None) -> dict[str, str]:
+    def _started(self, contents: dict[str, str]) -> dict[str, str]:
         self._busy_at = time.monotonic()
-        if contents is None or not self._builder.running:
-            contents = self._builder.start()
-            self._distrusted = False  # said of the files as they were before, such as none
-            if not contents:
-                self.complete.clear()  # it was made just now
-        self._contents = contents
+        if self._builder.running:
+            return contents
+        contents = self._contents = self._builder.start()
+        self._distrusted = False  # said of the file as it was before, such as none
+        if not contents:
+            self.complete.clear()  # it was made just now
         return contents
 
-    def _rest(self, contents: Mapping[str, str]) -> None:
-        if not self._noted and contents:
-            remember(self._location, self._settings, contents)
-            self._noted = True
+    def _rest(self) -> None:
         if self._builder.running and time.monotonic() - self._busy_at > self._idle_seconds:
             self._builder.kill()
-
-    def _exists(self) -> bool:
-        return not is_folder(self._location) or table_folder(self._location).is_dir()
-
-    def _is_gone(self) -> bool:
-        return bool(self._contents) and not self._exists()
 
     def _take_in_changes(
         self, documents: Snapshot, current: Mapping[str, str], contents: dict[str, str]
     ) -> None:
         gone = [key for key in contents if key not in current]
         changed = [key for key, version in current.items() if contents.get(key) != version]
-        self._noted = False
         self._show(contents, len(gone) + len(changed))
-        for batch in _batches(gone):
-            self._builder.do(Remove(batch))
-            _forget(contents, batch)
-            self._show(contents, self.to_do - len(batch))
-        for number, batch in enumerate(_batches(changed), 1):
+        for batch in batches([*gone, *changed], self._settings.embedding_processes):
             stored = [found for key in batch if (found := documents.get(key))]
-            self._put([IndexedDocument.of(one.document, one.version) for one in stored], contents)
+            indexed = [IndexedDocument.of(one.document, one.version) for one in stored]
+            self._builder.do(Work(indexed, [key for key in batch if key not in current]))
+            if indexed:
+                self._on_indexed(len(indexed))
+            for key in batch:
+                contents.pop(key, None)
+            contents.update({one.document_id: one.version for one in indexed})
             self._show(contents, self.to_do - len(batch))
-            if number % _TIDY_BATCHES == 0:
-                self._builder.do(Optimise())
-        if gone or changed:
-            self._builder.do(Optimise())
         self._busy_at = time.monotonic()
-
-    def _put(self, documents: Sequence[IndexedDocument], contents: dict[str, str]) -> None:
-        for known in (False, True):
-            some = [one for one in documents if (one.document_id in contents) is known]
-            if some:
-                self._builder.do(Put(some, known))
-                self._on_indexed(len(some))
-        contents.update({one.document_id: one.version for one in documents})
 
     def _show(self, contents: Mapping[str, str], to_do: int) -> None:
         self.indexed, self.to_do = len(contents), to_do
@@ -254,17 +231,18 @@ class IndexUpkeep:
             self._told_at = now
             log.info("retrieval_index_progress", indexed=self.indexed, to_do=to_do)
 
-    def _fail(self, error: BaseException) -> None:
-        reason = (
-            str(error) if isinstance(error, BuilderFailed | InfrastructureFailure) else type(error).__name__
-        )
+    def _fail(self, error: Exception) -> None:
+        told = isinstance(error, BuilderFailed | InfrastructureFailure)
+        reason = str(error) if told else described(error)
         if reason != self._failure:
             log.error("retrieval_index_failed", reason=reason)
         self._failure = reason
         self._contents = None  # what it has is asked again
         self._builder.kill()
         self._on_failure()
-        self._damages += isinstance(error, BuilderFailed) and error.damaged
+        self._damages += (
+            error.damaged if isinstance(error, BuilderFailed) else fault_of(error) is Fault.DAMAGE
+        )
         if self._damages >= _DAMAGES_BEFORE_ANEW:
             self._distrusted = True
 
@@ -277,18 +255,5 @@ class IndexUpkeep:
         self._distrusted, self._damages, self._contents = False, 0, None
         self.complete.clear()
         self._builder.kill()
-        from streams.retrieval.index import remove  # noqa: PLC0415 - a second to import
-
-        with suppress(OSError, RuntimeError):
-            remove(self._location)
-
-
-def _forget(contents: dict[str, str], document_ids: Sequence[str]) -> None:
-    for document_id in document_ids:
-        contents.pop(document_id, None)
-
-
-def _batches(keys: Sequence[str]) -> Iterator[list[str]]:
-    rest = iter(keys)
-    while batch := list(islice(rest, _BATCH)):
-        yield batch
+        with suppress(OSError):  # the next update tells
+            remove(self._index.path)

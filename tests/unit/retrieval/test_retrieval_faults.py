@@ -1,4 +1,4 @@
-"""What a failure of the index proves is told from what LanceDB says, which is one class for all."""
+"""What a failure of the index proves is told from what SQLite and the operating system say."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from typing import cast
 import pytest
 
 from scoring.language import LanguageDetector
-from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.faults import Fault, described, fault_of
-from streams.retrieval.indexed import NoIndex
+from streams.retrieval.index_file import DamagedIndex, NoIndex
 from streams.retrieval.patience import Patience
-from streams.retrieval.retriever import LanceRetriever
+from streams.retrieval.retriever import IndexRetriever
 from streams.retrieval.search import Search
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
+from tests.support.local_retrieval import sqlite_error
 
-SLOW = RuntimeError("lance error: Query Execution error: Query timeout after 0 ms, scanner.rs:8155:66")
-DAMAGED = RuntimeError("lance error: LanceError(IO): failed to fill whole buffer, function.rs:250:5")
-GONE = RuntimeError("lance error: Not found: store/index/chunks.lance/data/1000110.lance, local.rs:273:40")
-FULL = RuntimeError("lance error: LanceError(IO): No space left on device (os error 28), writer.rs:191:9")
-LARGE = RuntimeError("lance error: LanceError(IO): File too large (os error 27), structural.rs:191:9")
-FORBIDDEN = ValueError("Failed to connect: UnableToWalkDir { err: Os { code: 13, kind: PermissionDenied } }")
-UNREACHABLE = ValueError('Failed to connect: IO { source: Generic { store: "S3", source: ListRequest } }')
+DAMAGED = sqlite_error("SQLITE_CORRUPT")
+FULL = sqlite_error("SQLITE_FULL")
+LOCKED = sqlite_error("SQLITE_BUSY")
 FOUND = Retrieved((), sufficient=True)
 
 
 @pytest.mark.parametrize(
     ("error", "fault", "reason"),
     [
-        (SLOW, Fault.SLOW, "RuntimeError"),
         (TimeoutError(), Fault.SLOW, "TimeoutError"),
-        (DAMAGED, Fault.DAMAGE, "RuntimeError"),
-        (GONE, Fault.DAMAGE, "RuntimeError"),
+        (LOCKED, Fault.SLOW, "SQLITE_BUSY"),
+        (sqlite_error("SQLITE_BUSY_RECOVERY"), Fault.SLOW, "SQLITE_BUSY_RECOVERY"),
+        (DAMAGED, Fault.DAMAGE, "SQLITE_CORRUPT"),
+        (sqlite_error("SQLITE_NOTADB"), Fault.DAMAGE, "SQLITE_NOTADB"),
+        (sqlite_error("SQLITE_CORRUPT_INDEX"), Fault.DAMAGE, "SQLITE_CORRUPT_INDEX"),
         (FileNotFoundError(errno.ENOENT, "gone"), Fault.DAMAGE, "ENOENT"),
         (NoIndex("no_index"), Fault.DAMAGE, "no_index"),
-        (FULL, Fault.SURROUNDINGS, "ENOSPC"),
-        (LARGE, Fault.SURROUNDINGS, "EFBIG"),
-        (FORBIDDEN, Fault.SURROUNDINGS, "EACCES"),
-        (UNREACHABLE, Fault.SURROUNDINGS, "ValueError"),
+        (DamagedIndex("index_damaged"), Fault.DAMAGE, "index_damaged"),
+        (FULL, Fault.SURROUNDINGS, "SQLITE_FULL"),
+        (sqlite_error("SQLITE_IOERR_WRITE"), Fault.SURROUNDINGS, "SQLITE_IOERR_WRITE"),
+        (sqlite_error("SQLITE_CANTOPEN"), Fault.SURROUNDINGS, "SQLITE_CANTOPEN"),
+        (sqlite_error("SQLITE_READONLY"), Fault.SURROUNDINGS, "SQLITE_READONLY"),
+        (PermissionError(errno.EACCES, "no right"), Fault.SURROUNDINGS, "EACCES"),
         (EmbeddingFailed("embeddings_timeout"), Fault.SURROUNDINGS, "embeddings_timeout"),
         (MemoryError(), Fault.SURROUNDINGS, "MemoryError"),
         (TypeError("a mistake of ours"), Fault.SURROUNDINGS, "TypeError"),
@@ -67,7 +68,7 @@ async def _asked(outcomes: Sequence[Exception | None]) -> tuple[list[str], int]:
     """Search as often as there are outcomes; return what was told, and how often of damage."""
     damages: list[None] = []
     search = cast("Search", _Failing(outcomes))
-    retriever = LanceRetriever(
+    retriever = IndexRetriever(
         lambda: search, lambda: LanguageDetector(()), on_damaged=lambda: damages.append(None)
     )
     told = []
@@ -84,7 +85,7 @@ async def _asked(outcomes: Sequence[Exception | None]) -> tuple[list[str], int]:
 @pytest.mark.parametrize(
     ("outcomes", "told", "damages"),
     [
-        ([SLOW] * 7, {"timeout"}, 0),
+        ([LOCKED] * 7, {"timeout"}, 0),
         ([TimeoutError()] * 7, {"timeout"}, 0),
         ([FULL] * 7, {"index_failed"}, 0),
         ([EmbeddingFailed("embeddings_unreachable")] * 7, {"index_failed"}, 0),

@@ -15,7 +15,7 @@ from streams.answers.offline import OfflineAnswers, offline_way
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.judging.assessor import ScoringOff
 from streams.retrieval import files
-from streams.retrieval.embedding import EmbeddingFailed
+from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
 from streams.settings import RetrievalSettings, Settings, WrongSettings

@@ -8,37 +8,52 @@ import pytest
 
 from schemas import KnowledgeDocument
 from streams.documents.store import Change, DocumentStore
-from streams.retrieval.index import ChunkIndex
-from streams.retrieval.indexed import NoIndex
-from streams.retrieval.layout import BuiltWith
-from streams.retrieval.service import index_location
+from streams.retrieval.index_file import IndexFile, NoIndex, remove
+from streams.retrieval.service import index_path
 from streams.settings import RetrievalSettings, WrongSettings
 from tests.support.local_retrieval import NOW, Service, put
 from tests.unit.retrieval.test_retrieval_upkeep import FULL, until
 
-BUILT_WITH = BuiltWith("test", 4, 1024, 512)
+LANCE = "chunks.lance"  # where versions before this one had their table
 
 
 def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    (tmp_path / "complete works.txt").write_text("of somebody")
-    (tmp_path / "photos").mkdir()
-    ChunkIndex.create(str(tmp_path), BUILT_WITH)
-    ChunkIndex.create(str(tmp_path), BUILT_WITH)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "thesis.txt",
-        "complete works.txt",
-        "photos",
-        "chunks.lance",
-    }
+    (tmp_path / LANCE).mkdir()
+    index = IndexFile(tmp_path / "passages.sqlite3", "this")
+    index.create()
+    index.create()
+    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", LANCE, "passages.sqlite3"}
+    remove(index.path)
+    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", LANCE}
+
+
+def test_a_file_of_somebody_else_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "passages.sqlite3"
+    path.write_text("a psalm")
+    remove(path)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [
+        ("passages.sqlite3.set-aside", "a psalm")
+    ]
+
+
+def test_an_index_built_with_something_else_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "passages.sqlite3"
+    with pytest.raises(NoIndex, match="no_index"):
+        IndexFile(path, "this").contents()
+    IndexFile(path, "this").create()
+    assert IndexFile(path, "this").contents() == {}
+    with pytest.raises(NoIndex, match="index_built_otherwise"):
+        IndexFile(path, "that").contents()
 
 
 def test_an_index_whose_making_was_cut_off_is_none(tmp_path: Path) -> None:
-    index = ChunkIndex.create(str(tmp_path), BUILT_WITH)
-    ChunkIndex.open(str(tmp_path), BUILT_WITH)
-    index._table.drop_index("document_id_idx")
-    with pytest.raises(NoIndex, match="index_half_made"):
-        ChunkIndex.open(str(tmp_path), BUILT_WITH)
+    path = tmp_path / "passages.sqlite3"
+    (tmp_path / "passages.sqlite3.new").write_bytes(b"SQLite format 3\0 and no more")
+    with pytest.raises(NoIndex, match="no_index"):
+        IndexFile(path, "this").contents()
+    IndexFile(path, "this").create()
+    assert IndexFile(path, "this").contents() == {}
 
 
 async def test_a_second_worker_on_the_same_index_is_refused_in_one_line(service: Service) -> None:
@@ -83,26 +98,23 @@ async def test_a_question_that_says_nothing_finds_nothing(service: Service, ques
     assert (found.hits, found.sufficient) == ((), False)
 
 
-async def test_an_update_that_ends_in_a_panic_is_a_failure_like_others(
+async def test_an_update_that_fails_in_a_way_that_nobody_thought_of_is_a_failure_like_others(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class PanicException(BaseException):
-        """As LanceDB raises it: no Exception."""
-
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
 
-        def panic() -> bool:
-            raise PanicException
+        def fail() -> bool:
+            raise ZeroDivisionError
 
         with monkeypatch.context() as patched:
-            patched.setattr(retrieval.upkeep, "_update", panic)
+            patched.setattr(retrieval.upkeep, "_update", fail)
             await until(lambda: service.failures)
         await until(lambda: not retrieval.upkeep.is_behind)
 
 
 def test_the_index_lies_beside_the_documents_unless_told_otherwise(service: Service) -> None:
-    assert Path(index_location(service.settings)).parent == service.settings.documents.store
+    assert index_path(service.settings).parent.parent == service.settings.documents.store
 
 
 @pytest.mark.parametrize(
@@ -110,9 +122,10 @@ def test_the_index_lies_beside_the_documents_unless_told_otherwise(service: Serv
     [
         ({"keyword_weight": 0, "vector_weight": 0}, "cannot both be 0"),
         (
-            {"embedder": "http", "embeddings_url": "http://embeddings.invalid", "embeddings_model": "m"},
+            {"embedder": "http", "embeddings_url": "http://localhost:1", "embeddings_model": "m"},
             "embedder http needs a floor",
         ),
+        ({"index": "s3://bucket/index"}, "an index is a folder"),
     ],
 )
 def test_settings_that_would_find_nothing_or_anything_are_refused(values: dict, complaint: str) -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import closing
 
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.retrieval.service import Retrieval, index_location
+from streams.retrieval.index_file import IndexFile
+from streams.retrieval.indexed import built_with
+from streams.retrieval.service import Retrieval, index_path
 from streams.retrieval.types import RetrievalUnavailable
 from streams.retrieval.upkeep import IndexUpkeep
 from streams.settings import Settings
-from tests.support.local_retrieval import INVOICE, LEAVE, LocalBuilder, Service, put
+from tests.support.local_retrieval import INVOICE, LEAVE, LocalBuilder, Service, put, sqlite_error
 
-FULL = RuntimeError("lance error: LanceError(IO): No space left on device (os error 28), writer.rs:191:9")
-DAMAGED = RuntimeError("lance error: LanceError(IO): failed to fill whole buffer, function.rs:250:5")
+FULL = sqlite_error("SQLITE_FULL")
+DAMAGED = sqlite_error("SQLITE_CORRUPT")
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -42,14 +45,14 @@ async def finds(retrieval: Retrieval, question: str, expected: Callable[[list[st
             await asyncio.sleep(0.05)
 
 
-def files_of(settings: Settings) -> set[Path]:
-    return {path for path in Path(index_location(settings)).rglob("*.*") if path.suffix != ".json"}
+def state_of(service: Service) -> tuple[int, int, bytes]:
+    path = index_path(service.settings)
+    return path.stat().st_ino, path.stat().st_mtime_ns, path.read_bytes()
 
 
-async def rested(service: Service, retrieval: Retrieval) -> None:
-    """Wait until the index is complete and what it has is noted."""
-    await until(retrieval.upkeep.complete.is_set)
-    await until((Path(index_location(service.settings)) / "complete.json").exists)
+async def built(service: Service) -> None:
+    async with service.open() as retrieval:
+        await until(retrieval.upkeep.complete.is_set)
 
 
 async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
@@ -84,46 +87,50 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
 
 
 async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(service: Service) -> None:
-    async with service.open() as retrieval:
-        await rested(service, retrieval)
-    before = files_of(service.settings)
+    await built(service)
+    before = state_of(service)
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         assert (await found(retrieval, "facturen versturen"))[0] == "invoice"
         assert not service.builder.starts
-    assert files_of(service.settings) == before
+    assert state_of(service) == before
 
 
 async def test_a_restart_with_other_documents_indexes_only_these(
     service: Service, store: DocumentStore
 ) -> None:
-    async with service.open() as retrieval:
-        await rested(service, retrieval)
+    await built(service)
     put(store, 2, "new", LEAVE)
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         assert retrieval.upkeep.indexed == 3
         (first, *_) = service.builder.works
-        assert [document.document_id for document in getattr(first, "documents", ())] == ["new"]
+        assert [document.document_id for document in first.documents] == ["new"]
 
 
-async def test_a_restart_with_a_file_of_the_index_lost_does_not_take_it_for_complete(
-    service: Service,
-) -> None:
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
+async def test_a_restart_with_a_part_of_the_index_lost_builds_it_anew(service: Service, share: float) -> None:
+    await built(service)
+    with index_path(service.settings).open("r+b") as file:
+        file.truncate(int(share * file.seek(0, 2)))
     async with service.open() as retrieval:
-        await rested(service, retrieval)
-    for file in files_of(service.settings):
-        if file.suffix == ".lance" and file.parent.name == "data":
-            file.unlink()
-    async with service.open() as retrieval:
+        await until(lambda: service.builder.starts)
+        await until(retrieval.upkeep.complete.is_set)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
+
+
+async def test_a_vector_that_is_not_as_it_was_written_is_damage(service: Service) -> None:
+    await built(service)
+    with closing(sqlite3.connect(index_path(service.settings))) as database:
+        database.execute("UPDATE documents SET codes = zeroblob(length(codes)) WHERE document_id = 'leave'")
+        database.commit()
+    async with service.open() as retrieval:
+        await finds(retrieval, "facturen versturen", lambda ids: set(ids) == {"invoice", "leave"})
         assert service.builder.starts
-        assert service.failures
 
 
 async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) -> None:
-    async with service.open() as retrieval:
-        await rested(service, retrieval)
+    await built(service)
     async with service.open(chunk_characters=64, overlap_characters=0) as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         hits = (await retrieval.retriever.retrieve("facturen", "nl", 20)).hits
@@ -134,7 +141,7 @@ async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) ->
 async def test_a_deleted_index_is_built_anew(service: Service) -> None:
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
-        shutil.rmtree(index_location(service.settings))
+        shutil.rmtree(index_path(service.settings).parent)
         await until(lambda: service.builder.starts > 1)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
@@ -142,9 +149,7 @@ async def test_a_deleted_index_is_built_anew(service: Service) -> None:
 async def test_an_index_that_searches_find_damaged_is_built_anew(service: Service) -> None:
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
-        for file in files_of(service.settings):
-            if file.is_file():
-                file.write_bytes(b"damaged")
+        index_path(service.settings).write_bytes(b"damaged")
         retrieval.retriever.forget()
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
@@ -189,11 +194,11 @@ async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
 async def test_a_builder_with_nothing_to_do_ends_and_comes_back_when_there_is(
     service: Service, store: DocumentStore, settings: Settings
 ) -> None:
-    location, after = index_location(settings), asyncio.Event()
-    builder = LocalBuilder(location, settings.retrieval)
+    index, after = IndexFile(index_path(settings), built_with(settings.retrieval)), asyncio.Event()
+    builder = LocalBuilder(index.path, settings.retrieval)
     after.set()
     async with IndexUpkeep(
-        store, location, builder, settings.retrieval, after, on_replaced=_nothing, idle_seconds=0.1
+        store, index, builder, settings.retrieval, after, on_replaced=_nothing, idle_seconds=0.1
     ) as upkeep:
         await until(lambda: upkeep.complete.is_set() and not builder.running)
         put(store, 2, "new", LEAVE)
