@@ -116,11 +116,13 @@ class Codec:
             return False
         return self._refusal(schema_id) is None
 
-    async def lookup(self, value: bytes) -> None:
-        """Fetch the writer schema of a value from the registry; what it is, ``decode`` tells.
+    async def lookup(self, value: bytes | None) -> None:
+        """Fetch the writer schema of a value from the registry, if need be; what it is, ``decode`` tells.
 
         Raises RegistryUnreachable if the registry gives no answer in time.
         """
+        if not self.needs_lookup(value):
+            return
         try:
             # The wait for the lookups before this one counts, so that none waits longer than that.
             async with asyncio.timeout(self._registry_timeout), self._one_lookup:
@@ -128,7 +130,7 @@ class Codec:
         except TimeoutError:
             raise RegistryUnreachable("schema registry: no answer to a lookup in time") from None
 
-    async def _look_up(self, value: bytes) -> None:
+    async def _look_up(self, value: bytes | None) -> None:
         schema_id = _schema_id(value)
         if self._registry is None or schema_id is None or not self.needs_lookup(value):
             return

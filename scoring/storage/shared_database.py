@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import stat
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scoring.storage.file_lock import take_lock
 from scoring.storage.sqlite_errors import is_damage
 from scoring.storage.sqlite_file import header_of, is_of, remove
 
@@ -145,19 +145,11 @@ def _locked(path: Path) -> Iterator[None]:
     """Keep other processes from opening the file, or from beginning it anew, at the same time."""
     deadline = time.monotonic() + _OPENING_SECONDS
     with os.fdopen(os.open(path, _OPEN_OR_MAKE, _RIGHTS), "rb") as lock:
-        while not _took(lock.fileno()):
+        while not take_lock(lock):
             if time.monotonic() > deadline:
                 raise Unusable("OPENING_LOCKED")
             time.sleep(_POLL_SECONDS)
         yield
-
-
-def _took(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_anothers(path: Path, application_id: int) -> bool:

@@ -89,8 +89,7 @@ class AnswerProcessor:
         if size > limit:
             raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {limit} are allowed")
         try:
-            if received.value is not None and self.codec.needs_lookup(received.value):
-                await self.codec.lookup(received.value)
+            await self.codec.lookup(received.value)
             return self.codec.decode(received.value, ChatbotAnswer)
         except DecodeError as error:
             raise BadAnswer(Stage(error.stage), error.code, str(error)) from error

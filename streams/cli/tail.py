@@ -69,8 +69,7 @@ async def _tail(
 async def decoded(record: ConsumerRecord, codec: Codec) -> Verdict | None:
     """Decode a verdict; of one that cannot be decoded say where it is. Raises RegistryUnreachable."""
     try:
-        if record.value and codec.needs_lookup(record.value):
-            await codec.lookup(record.value)
+        await codec.lookup(record.value)
         return codec.decode(record.value, Verdict)
     except DecodeError as error:
         say(f"{record.topic} {record.partition}:{record.offset} cannot be decoded: {error}")

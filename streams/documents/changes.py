@@ -46,13 +46,6 @@ class BadDocument:
         return BadAnswer(self.stage, self.code, self.message)
 
 
-async def look_schemas_up(records: Iterable[Record], codec: Codec) -> None:
-    """Get the writer schemas that reading these records needs; raises RegistryUnreachable."""
-    for record in records:
-        if record.value is not None and codec.needs_lookup(record.value):
-            await codec.lookup(record.value)
-
-
 def read_changes(records: Iterable[Record], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
     """Read records: the changes they make, in order, and those that hold no usable document."""
     read = [read_change(record, codec) for record in records]

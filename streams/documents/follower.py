@@ -13,7 +13,7 @@ from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.documents.arrivals import Arrivals
-from streams.documents.changes import BadDocument, Record, look_schemas_up, read_changes
+from streams.documents.changes import BadDocument, Record, read_changes
 from streams.documents.freshness import Freshness
 from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
@@ -227,7 +227,8 @@ class DocumentFollower:
                 next_look, pruning = time.monotonic() + self._look_interval, True
 
     async def _take_in(self, records: Sequence[Record], positions: Offsets) -> None:
-        await look_schemas_up(records, self._codec)
+        for record in records:
+            await self._codec.lookup(record.value)
         # In a thread: the event loop must not stand still for a slow disk.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
         # All at once, and all to their end: none is left behind when one fails.

@@ -124,7 +124,8 @@ class LiveData:
             reader.read_from({at: max(begin, last[at]) for at, begin in seen.begins.items()})
             async with aclosing(reader.on_and_on()) as batches:
                 async for records in batches:
-                    await _look_up(records, codec)
+                    for record in records:
+                        await codec.lookup(record.value)
                     # In a thread: answers must not wait while a long history is decoded.
                     self._take_in(await asyncio.to_thread(_decoded, records, codec, kinds))
                     self._reading(complete=seen.reached(reader.positions))
@@ -148,12 +149,6 @@ class LiveData:
                 self.alerts.add(record)
             else:
                 self.blocked.add(record)
-
-
-async def _look_up(records: Iterable[ConsumerRecord], codec: Codec) -> None:
-    for record in records:
-        if record.value and codec.needs_lookup(record.value):
-            await codec.lookup(record.value)
 
 
 def _decoded(

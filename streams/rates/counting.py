@@ -147,8 +147,7 @@ class Counting:
 
     async def _read(self, record: ConsumerRecord) -> Outcome | None:
         try:
-            if record.value is not None and self._codec.needs_lookup(record.value):
-                await self._codec.lookup(record.value)
+            await self._codec.lookup(record.value)
             return outcome_of(self._codec.decode_part(record.value, VERDICT_OUTCOME), record.timestamp)
         except DecodeError as error:
             self._tell(record, error.code)

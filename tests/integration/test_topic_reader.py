@@ -9,7 +9,8 @@ from aiokafka import AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import RecordsToDelete
 from aiokafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 
-from streams.kafka.clients import ServiceUnreachable, connection, open_admin, topic_reader
+from streams.kafka import topic_reader
+from streams.kafka.clients import ServiceUnreachable, connection, open_admin
 from streams.kafka.topic_reader import TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
