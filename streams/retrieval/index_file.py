@@ -140,9 +140,7 @@ class IndexFile:
     def dimensions(self) -> int | None:
         """Return how many numbers its vectors have, None where it has none."""
         with self._opened() as database:
-            found = database.execute(
-                "SELECT length(codes) / (length(scales) / 4) FROM documents LIMIT 1"
-            ).fetchone()
+            found = database.execute(_DIMENSIONS).fetchone()
         return found[0] if found else None
 
     def state(self) -> State:
