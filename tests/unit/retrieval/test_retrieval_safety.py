@@ -122,7 +122,7 @@ def test_the_index_lies_beside_the_documents_unless_told_otherwise(service: Serv
     [
         ({"keyword_weight": 0, "vector_weight": 0}, "cannot both be 0"),
         (
-            {"embedder": "http", "embeddings_url": "http://localhost:1", "embeddings_model": "m"},
+            {"embedder": "http", "embeddings_url": "http://embeddings", "embeddings_model": "m"},
             "embedder http needs a floor",
         ),
         ({"index": "s3://bucket/index"}, "an index is a folder"),
