@@ -9,6 +9,7 @@ import socket
 import struct
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
@@ -37,6 +38,14 @@ class LoadingOverdue(Exception):
     """A pipeline that an answer needed was not loaded in time."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """One exchange that was sent, what comes of it, and who is told when the process is done with it."""
+
+    outcome: asyncio.Future[Outcome]
+    on_left: Callable[[], None]
+
+
 class AssessingPipe(asyncio.Protocol):
     """Sends exchanges to a scoring process, which assesses them in order, and takes what comes back.
 
@@ -46,21 +55,21 @@ class AssessingPipe(asyncio.Protocol):
     Args:
         timeout: seconds that one answer may take, without what is loaded for it on demand.
         kill: ends the process; called when the answer in work takes too long or nobody waits for it.
-        on_lost: called once when the process is gone.
+        on_lost: called once when the process is gone, with whether it had been of any use.
     """
 
-    def __init__(self, timeout: float, kill: Callable[[], None], on_lost: Callable[[], None]) -> None:
+    def __init__(self, timeout: float, kill: Callable[[], None], on_lost: Callable[[bool], None]) -> None:
         self._timeout = timeout
-        self._kill = kill
+        self._end_process = kill
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.WriteTransport | None = None
-        self._sent: deque[asyncio.Future[Outcome]] = deque()
+        self._sent: deque[_Job] = deque()
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._is_loading = False
-        self.done = 0
-        """How many answers have come back."""
+        self._is_killed = False
+        self._has_answered = False
 
     async def open(self, connection: Connection) -> None:
         """Take over the pipe to a process that has started."""
@@ -73,8 +82,13 @@ class AssessingPipe(asyncio.Protocol):
         """Whether the process is there, as far as the pipe tells."""
         return self._transport is not None
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Outcome:
+    async def assess(
+        self, exchange: Exchange, degraded: tuple[str, ...], on_left: Callable[[], None]
+    ) -> Outcome:
         """Have one exchange assessed after those before it.
+
+        ``on_left`` is called once, when the process is done with it or never had it: that may be later than
+        whoever waits for it has given up.
 
         Raises:
             TimeoutError: it was in work for too long; the process is killed.
@@ -82,15 +96,22 @@ class AssessingPipe(asyncio.Protocol):
             PipeClosed: the process has died.
         """
         if self._transport is None:
+            on_left()
             raise PipeClosed(begun=False)
-        job: asyncio.Future[Outcome] = self._loop.create_future()
+        try:
+            # Before anything is noted: what cannot be sent must not take the place of what is.
+            content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
+            message = _LENGTH.pack(len(content)) + content
+        except BaseException:
+            on_left()
+            raise
+        job = _Job(self._loop.create_future(), on_left)
         self._sent.append(job)
         if len(self._sent) == 1:
             self._begin(self._timeout)
-        content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
-        self._transport.write(_LENGTH.pack(len(content)) + content)
+        self._transport.write(message)
         try:
-            return await job
+            return await job.outcome
         except asyncio.CancelledError:
             # What lies in the pipe cannot be taken back; it comes to nothing when its turn is over.
             if self._sent and self._sent[0] is job:
@@ -110,17 +131,26 @@ class AssessingPipe(asyncio.Protocol):
         """End what was sent: the first was in work, the others were not begun."""
         self._transport = None
         self._stop_timer()
-        for place, job in enumerate(self._sent):
-            if not job.done():
-                job.set_exception(PipeClosed(begun=place == 0))
-        self._sent.clear()
-        self._on_lost()
+        was_of_use = self._has_answered or bool(self._sent)
+        # The one that it was killed for has its end already; the others are not to blame.
+        begun = not self._is_killed
+        while self._sent:
+            job = self._sent.popleft()
+            if not job.outcome.done():
+                job.outcome.set_exception(PipeClosed(begun=begun))
+            begun = False
+            job.on_left()
+        self._on_lost(was_of_use)
 
     def data_received(self, data: bytes) -> None:
         """Take in what the process has written, message by message."""
         self._received += data
-        while (message := self._next_message()) is not None:
-            self._take(pickle.loads(message))  # noqa: S301 - written by our own process
+        try:
+            while (message := self._next_message()) is not None:
+                self._take(pickle.loads(message))  # noqa: S301 - written by our own process
+        except Exception:
+            self._kill()  # what follows in the pipe cannot be told apart any more
+            raise
 
     def _next_message(self) -> bytes | None:
         if len(self._received) < _LENGTH.size:
@@ -133,6 +163,8 @@ class AssessingPipe(asyncio.Protocol):
         return message
 
     def _take(self, message: Any) -> None:
+        if not self._sent:
+            raise ValueError("a scoring process answers what nobody has asked")
         if isinstance(message, Loading):
             self._is_loading = True
             self._begin(_LOADING_SECONDS)
@@ -143,13 +175,14 @@ class AssessingPipe(asyncio.Protocol):
             self._finish(message)
 
     def _finish(self, outcome: Outcome) -> None:
-        self.done += 1
+        self._has_answered = True
         self._stop_timer()
         job = self._sent.popleft()
         if self._sent:
             self._begin(self._timeout)
-        if not job.done():
-            job.set_result(outcome)
+        if not job.outcome.done():
+            job.outcome.set_result(outcome)
+        job.on_left()
 
     def _begin(self, seconds: float) -> None:
         self._stop_timer()
@@ -162,6 +195,10 @@ class AssessingPipe(asyncio.Protocol):
 
     def _overdue(self) -> None:
         job = self._sent[0]
-        if not job.done():
-            job.set_exception(LoadingOverdue() if self._is_loading else TimeoutError())
+        if not job.outcome.done():
+            job.outcome.set_exception(LoadingOverdue() if self._is_loading else TimeoutError())
         self._kill()
+
+    def _kill(self) -> None:
+        self._is_killed = True
+        self._end_process()

@@ -168,32 +168,39 @@ class ScoringPool:
         place = await self._take()
         try:
             pipe = await self._opened(place)
-            waited = Timing("wait for a process", began, time_ns())
-            answer = await pipe.assess(exchange, degraded)
+        except BaseException:
+            self._free(place)
+            raise
+        waited = Timing("wait for a process", began, time_ns())
+        try:
+            answer = await pipe.assess(exchange, degraded, lambda: self._free(place))
         except PipeClosed as error:
+            if self._stopping:
+                raise _ended() from error
             if error.begun:
                 raise ProcessDied(await self._in_thread(place.process.exitcode)) from error
             raise
         except LoadingOverdue as error:  # nor would the next answer fare better
             raise _not_started(error) from error
-        finally:
-            place.taken -= 1
-            self._turns.release()
         if isinstance(answer, Assessment) and answer.timings:
             return replace(answer, timings=(waited, *answer.timings))
         return answer
 
     async def _take(self) -> _Place:
-        """Wait for a process that may have another answer; an idle one before one that has its first."""
+        """Wait for a process that may have another answer; an idle one first, and one that is gone last."""
         self._waiting += 1
         try:
             await self._turns.acquire()
         finally:
             self._waiting -= 1
         free = (place for place in self._places if place.taken < _AT_ONCE)
-        place = min(free, key=lambda place: (place.taken, not place.is_open))
+        place = min(free, key=lambda place: (not place.is_open, place.taken))
         place.taken += 1
         return place
+
+    def _free(self, place: _Place) -> None:
+        place.taken -= 1
+        self._turns.release()
 
     async def _opened(self, place: _Place) -> AssessingPipe:
         """Return the pipe to a process, once another one runs in the place of one that has died."""
@@ -202,10 +209,10 @@ class ScoringPool:
         assert place.pipe is not None
         return place.pipe
 
-    def _lost(self, place: _Place, pipe: AssessingPipe) -> None:
+    def _lost(self, place: _Place, *, was_of_use: bool) -> None:
         # Now, not when the next answer comes: that one would have to wait for it. But one that dies before
         # it has done anything would do so again and again.
-        if not self._stopping and (pipe.done or place.taken):
+        if was_of_use and not self._stopping:
             self._replacing(place).add_done_callback(_tell)
 
     def _replacing(self, place: _Place) -> asyncio.Task[None]:
@@ -215,9 +222,10 @@ class ScoringPool:
 
     async def _replace(self, place: _Place) -> None:
         try:
-            if not self._stopping:
-                exitcode = await self._in_thread(place.process.exitcode)
-                log.warning("scoring_process_replaced", exit_code=exitcode)
+            if self._stopping:
+                raise _ended()
+            exitcode = await self._in_thread(place.process.exitcode)
+            log.warning("scoring_process_replaced", exit_code=exitcode)
             await self._start(place)
         except NoScorer as error:  # what the first ones were made of is gone
             raise _not_started(error) from error
@@ -226,21 +234,28 @@ class ScoringPool:
 
     async def _start(self, place: _Place) -> None:
         process = place.process
+
+        def lost(was_of_use: bool) -> None:
+            self._lost(place, was_of_use=was_of_use)
+
+        pipe = AssessingPipe(self._timeout, process.kill, lost)
+        try:
+            await pipe.open(await self._started(process))
+        except (ProcessDied, TimeoutError, OSError, EOFError, RuntimeError) as error:
+            process.kill()
+            raise _not_started(error) from error
+        place.pipe = pipe
+
+    async def _started(self, process: ScoringProcess) -> Connection:
+        """Start a process in a thread; one that nobody waits for any more, or for too long, is killed."""
         job = asyncio.get_running_loop().run_in_executor(self._threads, process.start)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                connection = await asyncio.shield(job)
-        except (ProcessDied, TimeoutError, OSError, EOFError) as error:
+                return await asyncio.shield(job)
+        except (TimeoutError, asyncio.CancelledError):
             process.kill()
-            job.add_done_callback(_retrieve)
-            raise _not_started(error) from error
-        except asyncio.CancelledError:
-            process.kill()
-            job.add_done_callback(_retrieve)
+            job.add_done_callback(_close_unused)
             raise
-        pipe = AssessingPipe(self._timeout, process.kill, lambda: self._lost(place, pipe))
-        await pipe.open(connection)
-        place.pipe = pipe
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -281,11 +296,12 @@ def fork_server(*, on_demand: bool) -> ForkServerContext:
 
 def _tell(replaced: asyncio.Task[None]) -> None:
     # The answer that takes the place next tries again, and fails with the reason.
-    if not replaced.cancelled() and isinstance(failure := replaced.exception(), InfrastructureFailure):
-        log.critical("scoring_process_not_replaced", reason=str(failure))
+    if not replaced.cancelled() and (failure := replaced.exception()):
+        reason = str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
+        log.critical("scoring_process_not_replaced", reason=reason)
 
 
-def _retrieve(job: asyncio.Future[Connection]) -> None:
+def _close_unused(job: asyncio.Future[Connection]) -> None:
     # What became of it is of no interest any more, but a pipe that nobody closes is a leak.
     if not job.cancelled() and job.exception() is None:
         job.result().close()
@@ -297,6 +313,10 @@ def _no_fork_server(error: OSError) -> Exception:
         return _not_started(error)
     cause = error.strerror or error
     return WrongSettings(f"TMPDIR: no scoring process can be started with this temporary folder: {cause}")
+
+
+def _ended() -> InfrastructureFailure:
+    return InfrastructureFailure("the scoring processes have been ended", EXIT_SOFTWARE)
 
 
 def _not_started(error: Exception) -> InfrastructureFailure:

@@ -76,6 +76,7 @@ class ScoringProcess:
         self._context = context
         self._arguments = profile, options, limit
         self._starting = threading.Lock()
+        self._waiting = threading.Lock()
         self._process: BaseProcess | None = None
         self._ended = False
 
@@ -111,8 +112,9 @@ class ScoringProcess:
         process = self._process
         if process is None or process.pid is None:
             return None
-        process.join(_END_SECONDS)
-        return process.exitcode
+        with self._waiting:  # of two that ask at once multiprocessing would tell one a wrong code
+            process.join(_END_SECONDS)
+            return process.exitcode
 
     def kill(self) -> None:
         """End the process, whatever it is doing; its pipe then ends too."""

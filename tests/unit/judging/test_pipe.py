@@ -1,0 +1,153 @@
+"""The pipe to a scoring process: each answer gets its own outcome, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pytest
+
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange, MessageType
+from streams.judging.pipe import AssessingPipe, PipeClosed
+
+
+class Far:
+    """The far end, which answers in a thread when it is told to; what it is killed for ends the pipe."""
+
+    def __init__(self, end: Connection) -> None:
+        self.end = end
+        self.goes_on = threading.Event()
+        self._socket = socket.socket(fileno=os.dup(end.fileno()))
+        self.kills = 0
+
+    def serve(self) -> None:
+        try:
+            while True:
+                exchange, _ = self.end.recv()
+                self.goes_on.wait(10)
+                self.end.send(outcome_of(exchange))
+        except (EOFError, OSError):
+            return
+
+    def kill(self) -> None:
+        self.kills += 1
+        self.goes_on.set()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def outcome_of(exchange: Exchange) -> Assessment:
+    return Assessment(1.0, MessageType.BINARY, None, profile=exchange.question)
+
+
+def asked(name: str) -> Exchange:
+    return Exchange(name, "")
+
+
+@contextmanager
+def served(far: Far) -> Iterator[None]:
+    thread = threading.Thread(target=far.serve, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        far.goes_on.set()
+        far.close()
+        thread.join(10)
+        far.end.close()
+
+
+@asynccontextmanager
+async def opened(limit: float = 30) -> AsyncIterator[tuple[AssessingPipe, Far, list[bool]]]:
+    near, end = Pipe()
+    far, lost = Far(end), list[bool]()
+    pipe = AssessingPipe(limit, far.kill, lost.append)
+    with served(far):
+        await pipe.open(near)
+        yield pipe, far, lost
+        pipe.close()
+        await asyncio.sleep(0)
+
+
+async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place() -> None:
+    unsendable: Any = Exchange("?", "", (lambda: None,))  # type: ignore[arg-type]
+    left: list[str] = []
+    async with opened() as (pipe, far, _):
+        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
+        await asyncio.sleep(0)
+        with pytest.raises((AttributeError, TypeError, Exception), match="lambda"):
+            await pipe.assess(unsendable, (), lambda: left.append("unsendable"))
+        second = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+        await asyncio.sleep(0)
+        far.goes_on.set()
+        outcomes = await asyncio.gather(first, second)
+    assert outcomes == [outcome_of(asked("one")), outcome_of(asked("two"))]
+    assert left == ["unsendable", "one", "two"]
+
+
+async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_is_done_with_it() -> None:
+    left: list[str] = []
+    async with opened() as (pipe, far, _):
+        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
+        given_up = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await asyncio.wait([given_up])
+        assert left == []
+        third = asyncio.create_task(pipe.assess(asked("three"), (), lambda: left.append("three")))
+        await asyncio.sleep(0)
+        far.goes_on.set()
+        assert await asyncio.gather(first, third) == [outcome_of(asked("one")), outcome_of(asked("three"))]
+        assert (left, far.kills) == (["one", "two", "three"], 0)
+
+
+async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill() -> None:
+    left: list[str] = []
+    async with opened(limit=0.1) as (pipe, _, lost):
+        overdue = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
+        behind = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+        with pytest.raises(TimeoutError):
+            await overdue
+        with pytest.raises(PipeClosed) as closed:
+            await behind
+        assert not closed.value.begun
+        assert (left, lost) == (["one", "two"], [True])
+        with pytest.raises(PipeClosed):
+            await pipe.assess(asked("three"), (), lambda: left.append("three"))
+    assert left == ["one", "two", "three"]
+
+
+async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer() -> None:
+    async with opened() as (pipe, far, _):
+        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
+        second = asyncio.create_task(pipe.assess(asked("two"), (), lambda: None))
+        await asyncio.sleep(0)
+        far.kill()
+        ends = await asyncio.gather(first, second, return_exceptions=True)
+    assert [isinstance(end, PipeClosed) and end.begun for end in ends] == [True, False]
+
+
+async def test_what_is_no_message_ends_the_process_and_its_answers() -> None:
+    seen: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context["message"]))
+    async with opened() as (pipe, far, _):
+        waiting = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
+        await asyncio.sleep(0)
+        far.end.send_bytes(b"nonsense")
+        with pytest.raises(PipeClosed):
+            await waiting
+        assert far.kills == 1
+    assert seen
