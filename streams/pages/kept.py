@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-_FRESH_SECONDS: Final = 0.5
+FRESH_SECONDS: Final = 0.5
 _MOST_KEPT: Final = 64
 
 
@@ -24,7 +24,7 @@ class Kept:
     def body(self, asked: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
         """Give the answer to what is asked, as it was half a second ago at most."""
         made_at, body = self._bodies.get(asked, (-math.inf, b""))
-        if not 0 <= self._clock() - made_at < _FRESH_SECONDS:
+        if not 0 <= self._clock() - made_at < FRESH_SECONDS:
             body = make()
             if len(self._bodies) >= _MOST_KEPT:
                 self._bodies.clear()

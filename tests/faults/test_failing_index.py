@@ -194,7 +194,8 @@ async def test_a_disk_too_full_for_the_store_ends_the_worker_and_for_prepared_do
             searching.kafka, topics.answers, [outgoing(answer, Codec()) for answer in answers[:half]]
         )
         await read_until_settled(searching, answers[:half])
-        assert metric(worker, "truthgate_prepared_file_errors_total") > 0
+        failed = "truthgate_prepared_file_errors_total"
+        await eventually(lambda: metric(worker, failed) > 0, "the file cannot be used")
         assert not supervised.exit_codes
         _limit_files(process, 1_000)
         await produce(searching.kafka, topics.documents, numbered_documents(1))
@@ -204,7 +205,8 @@ async def test_a_disk_too_full_for_the_store_ends_the_worker_and_for_prepared_do
         )
         ledger = await read_until_settled(searching, answers)
         worker.wait_ready()
-        assert metric(worker, "truthgate_documents") == len(needed) + 1
+        stored = len(needed) + 1
+        await eventually(lambda: metric(worker, "truthgate_documents") == stored, "all are stored")
     assert supervised.exit_codes == [EXIT_SOFTWARE]
     ledger.assert_settled(answers)
     assert {verdict.degraded for verdict in ledger.verdicts} == {()}

@@ -65,7 +65,7 @@ async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_docume
         worker.wait_ready()
         assert {"kantora", TERM} <= terms(tmp_path)
         assert {"tabblad", TERM} <= company_words(await judged(quick, topics, "a-0"))
-        assert 'truthgate_company_terms{language="nl"}' in worker.get("/metrics")[1]
+        assert 'truthgate_company_terms{language="nl"}' in worker.metrics()
 
         await produce(settings.kafka, topics.documents, [document("m1", "Controleer de zwenkarmstelling.")])
         await eventually(lambda: TERM not in terms(tmp_path), "an update takes its words away")

@@ -34,7 +34,7 @@ async def prepared(settings: Settings, topics: Topics, folder: Path, run: str) -
         worker.wait_ready()
         await produce(settings.kafka, topics.answers, [outgoing(answer, CODEC) for answer in asked])
         await read_until_settled(settings, asked)
-        page = worker.get("/metrics")[1]
+        page = worker.metrics()
         assert worker.terminate() == 0
     lines = [line for line in page.splitlines() if line.startswith("truthgate_prepared_documents_total")]
     return {line.split('"')[1]: int(float(line.split()[-1])) for line in lines}

@@ -44,7 +44,7 @@ async def _judged(settings: Settings, topics: Topics, run: str) -> None:
 
 def _parsed(worker: Worker) -> dict[str, int]:
     """Give where the documents of the answers were found parsed."""
-    lines = worker.get("/metrics")[1].splitlines()
+    lines = worker.metrics().splitlines()
     counts = [line for line in lines if line.startswith("truthgate_prepared_documents_total{")]
     return {line.split('"')[1]: int(float(line.split()[-1])) for line in counts}
 

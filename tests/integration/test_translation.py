@@ -88,7 +88,7 @@ def _states(worker: Worker) -> list[str]:
 
 
 def _counted(worker: Worker) -> dict[str, float]:
-    families = text_string_to_metric_families(worker.get("/metrics")[1])
+    families = text_string_to_metric_families(worker.metrics())
     samples = (sample for family in families for sample in family.samples)
     return {s.labels["outcome"]: s.value for s in samples if s.name == "truthgate_translations_total"}
 

@@ -60,7 +60,7 @@ def quick(settings: Settings) -> Settings:
 def _counts(worker: Worker, name: str, *labels: str) -> dict[tuple[str, ...], float]:
     """Give what was counted by the values of these labels, summed over the others; 0 only without labels."""
     counts: dict[tuple[str, ...], float] = {}
-    for family in text_string_to_metric_families(worker.get("/metrics")[1]):
+    for family in text_string_to_metric_families(worker.metrics()):
         for sample in family.samples:
             if sample.name == name and (sample.value or not labels):
                 key = tuple(sample.labels[label] for label in labels)
@@ -80,7 +80,7 @@ def _missing(exported: Mapping[str, object], reference: Mapping[str, object]) ->
 
 def _exported(worker: Worker) -> dict[str, str]:
     """Give the types of the metrics that the worker shows, by their names."""
-    families = text_string_to_metric_families(worker.get("/metrics")[1])
+    families = text_string_to_metric_families(worker.metrics())
     return {family.name + ("_total" if family.type == "counter" else ""): family.type for family in families}
 
 

@@ -18,6 +18,7 @@ from urllib.request import urlopen
 
 from pydantic import BaseModel
 
+from streams.pages.kept import FRESH_SECONDS
 from streams.settings import Settings, WebSettings
 
 _START_SECONDS = 120.0
@@ -151,6 +152,11 @@ class Worker:
             return (error.code, error.read().decode()) if hasattr(error, "code") else (0, str(error))
         except OSError as error:
             return 0, str(error)
+
+    def metrics(self) -> str:
+        """Return the page of metrics as it is now: one that was kept for others is left to grow old."""
+        time.sleep(FRESH_SECONDS)
+        return self.get("/metrics")[1]
 
     def _port(self) -> int | None:
         if not self._log.exists():
