@@ -173,11 +173,6 @@ async def resolve_context(
     return await _retrieved(answer, documents, retriever, wait if search is None else search)
 
 
-def brings_context(answer: ChatbotAnswer) -> bool:
-    """Whether an answer says what it is to be judged against, so that nothing is searched for."""
-    return bool(answer.document_ids) or _brings_passages(answer)
-
-
 async def _by_id(answer: ChatbotAnswer, documents: Documents, wait: float) -> ResolvedContext:
     wanted = tuple(dict.fromkeys(answer.document_ids))
     found = await documents.wait_for(wanted, answer.produced_at, wait)

@@ -15,12 +15,13 @@ from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
-from streams.answers.context import ResolvedContext
+from streams.answers.context import Documents, ResolvedContext, resolve_context
 from streams.answers.verdict import exchange_of, make_verdict
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
-from streams.judging.assessor import unassessed
+from streams.judging.assessor import Assessor, unassessed
+from streams.retrieval.types import Retriever
 from streams.settings import WrongSettings
-from streams.translating.step import Translated
+from streams.translating.step import Translated, Translation
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
@@ -90,6 +91,32 @@ class Way:
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
             return unassessed(self.profile, answer.language, degraded)
+
+
+def put_together(
+    documents: Documents,
+    assessor: Assessor,
+    decide: Callable[[Assessment], Decided],
+    profile: str,
+    translation: Translation | None = None,
+    retriever: Retriever | None = None,
+) -> Way:
+    """Return the way of an answer through these parts.
+
+    Args:
+        documents: resolves document ids; one not found degrades the verdict (``context_missing``).
+        assessor: scores.
+        decide: the policy.
+        profile: the scorer's, for answers that could not be assessed in time.
+        translation: what is done to an exchange before it is assessed.
+        retriever: finds passages for answers that bring no context; without one these are held.
+    """
+
+    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
+        limits = patience.for_documents(), patience.for_search()
+        return await resolve_context(answer, documents, limits[0], retriever, limits[1])
+
+    return Way(resolve, translation.translate if translation else None, assessor.assess, decide, profile)
 
 
 @contextmanager

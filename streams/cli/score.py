@@ -18,7 +18,8 @@ from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers, offline_way
+from streams.answers.offline import OfflineAnswers
+from streams.answers.way import put_together
 from streams.cli.exits import WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
@@ -112,7 +113,7 @@ async def _score(
         retriever_on_demand(documents, settings, indexing) as retrieval,
     ):
         given = GivenDocuments.of(documents)
-        way = offline_way(given, pool, settings.policy.decide, scoring.profile, translation, retrieval)
+        way = put_together(given, pool, settings.policy.decide, scoring.profile, translation, retrieval)
         answers = OfflineAnswers(way, datetime.now(UTC))
         async with aclosing(
             judged_lines(read(file, ChatbotAnswer, bar), answers, most_in_work(settings))

@@ -12,7 +12,7 @@ from schemas import KnowledgeDocument
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.faults import described
-from streams.retrieval.types import Retriever
+from streams.retrieval.types import Retrieved, Retriever
 from streams.settings import Settings, WrongSettings
 
 OnIndexed = Callable[[int, int], None]
@@ -47,13 +47,18 @@ class OnDemandRetriever:
         self._opening: asyncio.Task[Retriever] | None = None
         self._closed = threading.Event()
 
-    async def opened(self) -> Retriever:
-        """Return the retriever; whoever asks first waits for the index, and the others with them.
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        """Return the passages for one question; whoever asks first waits for the index, others with them.
 
         Raises:
+            RetrievalUnavailable: nothing was found within ``seconds`` of searching.
             InfrastructureFailure: the documents cannot be indexed.
             WrongSettings: nor can they be with these settings.
         """
+        return await (await self.opened()).retrieve(question, language, seconds)
+
+    async def opened(self) -> Retriever:
+        """Return the retriever once the documents are indexed; raises as :meth:`retrieve` does."""
         # One task, so that what fails fails once for all who wait; an index is not tried in vain again.
         self._opening = self._opening or asyncio.create_task(self._open())
         return await asyncio.shield(self._opening)
@@ -103,7 +108,7 @@ async def retriever_on_demand(
     settings: Settings,
     on_indexed: OnIndexed = lambda _done, _all: None,
 ) -> AsyncIterator[OnDemandRetriever | None]:
-    """Give what opens a retriever for ``documents``, or None where there are none or retrieval is off."""
+    """Give a retriever for ``documents``, or None where there are none or retrieval is off."""
     if not (documents and settings.retrieval.enabled):
         yield None
         return

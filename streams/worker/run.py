@@ -24,9 +24,9 @@ from faust.types import TP
 from schemas import Codec, RegistryUnreachable
 from streams.answers.intake import Intake
 from streams.answers.observed import ObservedRetriever, observed
-from streams.answers.online import online_way
 from streams.answers.processing import AnswerProcessor
 from streams.answers.traces import AnswerTraces
+from streams.answers.way import put_together
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.limits import longest_settling
 from streams.documents.follower import DocumentFollower
@@ -121,7 +121,7 @@ async def _run(settings: Settings) -> None:
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
         retriever = ObservedRetriever(retrieval.retriever, traces.stages) if retrieval else None
-        way = online_way(
+        way = put_together(
             documents, assessor, settings.policy.decide, settings.scoring.profile, translation, retriever
         )
         way = observed(way, traces.stages, lambda assessment: metrics.prepared.count(assessment.documents))

@@ -13,7 +13,8 @@ from rich.progress import Progress
 from schemas import KnowledgeDocument
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers, offline_way
+from streams.answers.offline import OfflineAnswers
+from streams.answers.way import put_together
 from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, without_context
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
@@ -59,7 +60,7 @@ async def judged(
 
         def judges(known: _Known) -> list[Judge]:
             steps = [
-                offline_way(
+                put_together(
                     known.given, pool, settings.policy.decide, scoring.profile, translation, known.retrieval
                 )
                 for translation in translations

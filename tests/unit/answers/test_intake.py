@@ -16,9 +16,9 @@ from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
 from streams.answers.intake import Intake
-from streams.answers.online import online_way
 from streams.answers.processing import AnswerProcessor
 from streams.answers.traces import AnswerTraces
+from streams.answers.way import put_together
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -86,7 +86,7 @@ def message(offset: int, value: bytes, *headers: tuple[str, bytes]) -> Any:
 async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) -> tuple[Producer, Consumer]:
     settings = Settings(documents=DocumentSettings(store=tmp_path))
     producer, consumer, failures = Producer(), Consumer(), []
-    way = online_way(
+    way = put_together(
         GivenDocuments({}), assessor or ScoringOff("paper"), settings.policy.decide, settings.scoring.profile
     )
     processor = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: NOW)

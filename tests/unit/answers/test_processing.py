@@ -18,9 +18,9 @@ from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers, offline_way
-from streams.answers.online import online_way
+from streams.answers.offline import OfflineAnswers
 from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
+from streams.answers.way import put_together
 from streams.documents.versions import NamedDocument, document_version
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -143,7 +143,7 @@ def processor(
 ) -> Answers:
     profile = settings.scoring.profile
     assessor = assessor or ScoringOff(profile)
-    way = online_way(documents, assessor, settings.policy.decide, profile, retriever=retriever)
+    way = put_together(documents, assessor, settings.policy.decide, profile, retriever=retriever)
     taken = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: now)
     return Answers(taken, settings.documents.wait)
 
@@ -189,7 +189,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
     assert verdict.score is not None
     assert Codec().decode(way.encode(verdict), Verdict) == verdict
-    offline = offline_way(
+    offline = put_together(
         LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retrieval=Retrieving()
     )
     assert await OfflineAnswers(offline, NOW).verdict(BARE) == verdict

@@ -15,7 +15,8 @@ from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers, offline_way
+from streams.answers.offline import OfflineAnswers
+from streams.answers.way import put_together
 from streams.cli.entry import run
 from streams.cli.score import judged_lines
 from streams.failures import BadAnswer, Stage
@@ -173,7 +174,7 @@ class Failing:
 
 
 def answers_by(assessor: Assessor, documents: dict[str, KnowledgeDocument]) -> OfflineAnswers:
-    way = offline_way(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
+    way = put_together(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
     return OfflineAnswers(way, NOW)
 
 

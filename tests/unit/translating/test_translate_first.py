@@ -23,9 +23,9 @@ from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers, offline_way
-from streams.answers.online import online_way
+from streams.answers.offline import OfflineAnswers
 from streams.answers.processing import AnswerProcessor, Deadline
+from streams.answers.way import put_together
 from streams.judging.assessor import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
 from streams.telemetry.instruments import Instruments
@@ -93,12 +93,12 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
 
 
 def processing(settings: Settings, assessor: Assessor, translation: Translating | None) -> AnswerProcessor:
-    way = online_way(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
+    way = put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
     return AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes)
 
 
 def of_file(settings: Settings, assessor: Assessor, translation: Translating | None) -> OfflineAnswers:
-    way = offline_way(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
+    way = put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
     return OfflineAnswers(way, NOW)
 
 
