@@ -190,7 +190,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     assert verdict.score is not None
     assert Codec().decode(way.encode(verdict), Verdict) == verdict
     offline = put_together(
-        LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retrieval=Retrieving()
+        LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retriever=Retrieving()
     )
     assert await OfflineAnswers(offline, NOW).verdict(BARE) == verdict
 
