@@ -46,7 +46,7 @@ class Outcome:
 def measure(documents: int, options: argparse.Namespace, folder: Path) -> Outcome:
     """Fill a store and an index, and measure with them."""
     settings = Settings(
-        documents=DocumentSettings(store=folder), retrieval=RetrievalSettings(update_interval=1)
+        documents=DocumentSettings(store=folder), retrieval=RetrievalSettings(update_interval_seconds=1)
     )
     stored = _apart(fill_store, settings, documents)
     if documents <= options.embedded:

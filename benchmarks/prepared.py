@@ -28,7 +28,7 @@ from scoring.storage.kept_file import PARSES, KeptFile
 from scoring.text.parsing import KeptParses, LazyParse, Parse, default_parser
 from streams.cli.demo.sample import sample_documents
 
-_MEGABYTES = 100_000
+_MIB = 100_000
 _BATCH = 500
 _CONSOLE = Console(highlight=False, markup=False, soft_wrap=True)
 
@@ -50,7 +50,7 @@ def fill(path: Path, language: Language, documents: int) -> list[str]:
     # To parse each would take half an hour, and tell nothing more.
     parse = cache(lambda original: parser.parse(original, lexicon))
     texts = list(islice(varied(language), documents))
-    with closing(KeptFile(path, PARSES, _MEGABYTES)) as file:
+    with closing(KeptFile(path, PARSES, _MIB)) as file:
         kept = KeptParses(file, parser)
         for start in range(0, len(texts), _BATCH):
             kept.keep([_made(text, lexicon, parse(original)) for original, text in texts[start:][:_BATCH]])
@@ -66,7 +66,7 @@ def _made(text: str, lexicon: Lexicon, parse: Parse) -> LazyParse:
 def documents(path: Path, lexicon: Lexicon, texts: Sequence[str]) -> Iterator[Row]:
     """Measure one document: opening the file, parsing, finding its parse in the file."""
     began = time.perf_counter()
-    with closing(KeptFile(path, PARSES, _MEGABYTES)) as file:
+    with closing(KeptFile(path, PARSES, _MIB)) as file:
         yield "opening the file", (time.perf_counter() - began) * 1_000, ""
         kept, parser = KeptParses(file, default_parser()), default_parser()
         kept.identify([lexicon.language])
@@ -88,7 +88,7 @@ def answers(path: Path, language: Language, texts: Sequence[str]) -> Iterator[Ro
         Exchange(exchange.question, exchange.answer, (Passage("d", text, version="1"),), language)
         for text, exchange in zip(texts, cycle(exchanges), strict=False)
     ]
-    options = ScorerOptions(kept_parses=path, kept_parses_megabytes=_MEGABYTES)
+    options = ScorerOptions(kept_parses=path, kept_parses_mib=_MIB)
     with closing(Scorer(options=options)) as restarted:
         cold = _milliseconds(Scorer().assess, events)
         disk = _milliseconds(restarted.assess, events)

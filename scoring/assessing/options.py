@@ -15,7 +15,7 @@ class ScorerOptions:
     ``cached_characters``: how much text of documents is kept prepared, the least recently used dropped;
     4 million characters are about 2,000 help documents, and take some 25 times as many bytes.
     ``kept_parses``: a file in which the parses of documents outlive the process, shared by those of one
-    machine and bounded by ``kept_parses_megabytes``; None to keep none. Only documents that come from the
+    machine and bounded by ``kept_parses_mib``; None to keep none. Only documents that come from the
     store of documents (``Passage.version``) are kept there, never questions, answers, or what came with them.
     ``lexicons``: a folder of lexicon files (``fr.toml``) for further languages, each of which needs a
     pipeline too, or instead of those of the package.
@@ -30,6 +30,6 @@ class ScorerOptions:
     cached_characters: int = 4_000_000
     lexicons: Path | None = None
     kept_parses: Path | None = None
-    kept_parses_megabytes: int = 500
+    kept_parses_mib: int = 500
     on_demand: bool = False
     timed: bool = False

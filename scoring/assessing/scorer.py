@@ -64,9 +64,7 @@ class Scorer:
         self._languages = LanguageDetector(self._lexicons.values())
         parser = _parser(options, self._lexicons, loading)
         self._file = (
-            KeptFile(options.kept_parses, PARSES, options.kept_parses_megabytes)
-            if options.kept_parses
-            else None
+            KeptFile(options.kept_parses, PARSES, options.kept_parses_mib) if options.kept_parses else None
         )
         kept = KeptParses(self._file, parser) if self._file else None
         if kept and not options.on_demand:

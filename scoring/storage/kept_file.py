@@ -35,7 +35,7 @@ _DROPPED_AT_ONCE = 10
 _MOST_STEPS = 10
 # A larger one would take the place of too many others, and what it leaves free the file keeps.
 _LARGEST_SHARE = 8
-_MEGABYTE = 1_000_000
+_MIB = 1024 * 1024
 _SUM_BYTES = 8
 # How long a file that failed is left alone, so that it costs no answer more than that.
 _REST_SECONDS = 10.0
@@ -53,7 +53,7 @@ class KeptFile:
     Args:
         path: the file, and no link to one; its folder is made when it is not there.
         application_id: what is kept in it; one that keeps something else is not ours.
-        megabytes: how large it may grow, about, with what belongs to it. A result of more than an eighth of
+        mib: how many MiB it may grow to, about, with what belongs to it. A result of more than an eighth of
             that is not kept.
         clock: seconds since 1970.
         rest_seconds: how long it is left alone after a failure.
@@ -63,11 +63,11 @@ class KeptFile:
         self,
         path: Path,
         application_id: int,
-        megabytes: int,
+        mib: int,
         clock: Callable[[], float] = time.time,
         rest_seconds: float = _REST_SECONDS,
     ) -> None:
-        self._most_bytes = megabytes * _MEGABYTE
+        self._most_bytes = mib * _MIB
         self._database = SharedDatabase(path, application_id, self._most_bytes)
         self._clock = clock
         self._rest = rest_seconds

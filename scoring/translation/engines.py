@@ -40,14 +40,14 @@ class ProviderOptions:
     """Which translator, and how to reach it.
 
     ``base_url`` is the address of a LibreTranslate or DeepL server (DeepL has two of its own: with
-    None the key tells which). ``timeout`` is in seconds and holds for one HTTP call; ``threads``
-    is how many calls there are at once.
+    None the key tells which). ``timeout_seconds`` holds for one HTTP call; ``threads`` is
+    how many calls there are at once.
     """
 
     name: ProviderName
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
-    timeout: float = 5.0
+    timeout_seconds: float = 5.0
     threads: int = 4
 
 

@@ -22,7 +22,7 @@ class KeptTranslations:
 
     Args:
         path: the file; its folder is made when it is not there.
-        megabytes: how large it may grow, about.
+        mib: how many MiB it may grow to, about.
         depends_on: what a translation depends on beside its sentence and language: who translates.
         on_error: called with the name of what failed, such as ``SQLITE_FULL``.
 
@@ -30,8 +30,8 @@ class KeptTranslations:
         TranslatorMisconfigured: the file cannot be made, or keeps something else.
     """
 
-    def __init__(self, path: Path, megabytes: int, depends_on: str, on_error: Callable[[str], None]) -> None:
-        self._file = KeptFile(path, TRANSLATIONS, megabytes)
+    def __init__(self, path: Path, mib: int, depends_on: str, on_error: Callable[[str], None]) -> None:
+        self._file = KeptFile(path, TRANSLATIONS, mib)
         self._depends_on = f"{VERSION}\0{depends_on}"
         self._on_error = on_error
         if failures := set(self._file.failures()) - _BUSY:

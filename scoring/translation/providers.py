@@ -71,7 +71,9 @@ class _DeepTranslator:
     def __init__(self, kind: Kind, options: ProviderOptions) -> None:
         self._kind = kind
         self._options = options
-        self._http = BoundedHttp(options.timeout, options.threads, lambda out: kind.adapt(out, options))
+        self._http = BoundedHttp(
+            options.timeout_seconds, options.threads, lambda out: kind.adapt(out, options)
+        )
 
     @property
     def identity(self) -> str:

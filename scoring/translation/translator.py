@@ -36,8 +36,8 @@ class TranslatorOptions:
     """How an exchange is translated.
 
     ``batch_characters`` go to the provider in one call, about. The breaker opens after
-    ``breaker_failures`` failed calls in a row, and stays so for ``breaker_reset`` seconds. Documents
-    are kept at ``cache``, in about ``cache_megabytes`` (None: not on disk). ``native`` are the
+    ``breaker_failures`` failed calls in a row, and stays so for ``breaker_reset_seconds``. Documents
+    are kept at ``cache``, in about ``cache_mib`` MiB (None: not on disk). ``native`` are the
     languages that can also be judged as they come.
     """
 
@@ -45,9 +45,9 @@ class TranslatorOptions:
     retries: Retries = field(default_factory=Retries)
     batch_characters: int = 1_000
     breaker_failures: int = 5
-    breaker_reset: float = 30.0
+    breaker_reset_seconds: float = 30.0
     cache: Path | None = None
-    cache_megabytes: int = 256
+    cache_mib: int = 256
     native: frozenset[str] = frozenset()
 
 
@@ -75,7 +75,7 @@ class ExchangeTranslator:
         self._longest = min(provider.longest, options.batch_characters)
         self._kept = _kept(options, provider.identity, observer)
         self._breaker = CircuitBreaker(
-            options.breaker_failures, options.breaker_reset, observer.breaker_became
+            options.breaker_failures, options.breaker_reset_seconds, observer.breaker_became
         )
         self._calls = Calls(provider, self._breaker, options.retries, identify, observer)
         self._threads = ThreadPoolExecutor(options.provider.threads, "translation")
@@ -101,7 +101,7 @@ class ExchangeTranslator:
             async with asyncio.timeout(seconds):
                 return await self._exchange(exchange, language)
         except TimeoutError:
-            if seconds >= self._options.provider.timeout:
+            if seconds >= self._options.provider.timeout_seconds:
                 self._breaker.ran_out_of_time(seconds)
             raise TranslationFailed(Fault.TIMEOUT) from None
 
@@ -171,7 +171,7 @@ class ExchangeTranslator:
 def _kept(options: TranslatorOptions, identity: str, observer: Observer) -> KeptTranslations | None:
     if options.cache is None:
         return None
-    return KeptTranslations(options.cache, options.cache_megabytes, identity, observer.cache_failed)
+    return KeptTranslations(options.cache, options.cache_mib, identity, observer.cache_failed)
 
 
 def _as_it_is(text: str) -> TranslatedText:

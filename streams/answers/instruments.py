@@ -146,7 +146,7 @@ class AnswerMetrics:
         self._stage_duration = instruments.histogram(
             "truthgate.stage_duration",
             "Time that one stage of an answer's way took, waiting included.",
-            "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait`, the search; translate: "
+            "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_seconds`, the search; translate: "
             "`truthgate_translation_call_seconds`; publish: the brokers.",
             Label("stage", STAGES),
             bounds=_STAGE_SECONDS,
@@ -155,7 +155,7 @@ class AnswerMetrics:
         self._latency = instruments.histogram(
             "truthgate.verdict_latency",
             "Time from the timestamp of an answer's record to its acknowledged verdict, by the clocks of "
-            "sender and worker; one bucket ends at `objectives.verdict_within`.",
+            "sender and worker; one bucket ends at `objectives.verdict_within_seconds`.",
             "`truthgate_consumer_lag` (waiting for the worker), `truthgate_answer_duration_seconds` (in it).",
             bounds=sorted({*_LATENCY_SECONDS, verdict_within}),
             unit="s",
@@ -179,7 +179,7 @@ class AnswerMetrics:
         self._commit_age = instruments.gauge(
             "truthgate.commit_age",
             "Time since the committed offset of a lagging partition last moved.",
-            "At `health.stall_timeout` the worker ends itself; the log, the brokers.",
+            "At `health.stall_timeout_seconds` the worker ends itself; the log, the brokers.",
             Label("partition"),
             unit="s",
         )

@@ -62,7 +62,7 @@ class Intake:
         self._topics = topics
         self._metrics = metrics
         self._traces = traces
-        self._answer_timeout = flow.answer_timeout
+        self._answer_timeout = flow.answer_timeout_seconds
         self._documents_wait = documents_wait
         self._lanes = Lanes(flow.max_in_flight, on_error)
         metrics.in_flight.show(lambda: self._lanes.in_flight)

@@ -75,7 +75,7 @@ def score(
     A malformed line is named on standard error, the rest is scored, and the exit code is 1. Answers
     that could not be translated are judged as they are; with --translate always the exit code is 3 then.
     It is 3, too, where answers were to be searched for and could not be, and 1 where answers took longer to
-    score than scoring.timeout; these are held for review.
+    score than scoring.timeout_seconds; these are held for review.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
@@ -108,7 +108,7 @@ async def _score(
     scoring, unserved = settings.scoring, Unserved()
     indexing = indexing_bar(None if bar.disable else bar)
     async with (
-        ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options) as pool,
+        ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool,
         open_file_translation(settings) as translation,
         retriever_on_demand(documents, settings, indexing) as retrieval,
     ):

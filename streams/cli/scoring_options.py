@@ -28,7 +28,7 @@ _LATE = Reason.SCORING_TIMEOUT
 _UNSERVED = {
     _UNTRANSLATED: "could not be translated",
     _UNSEARCHED: "could not be searched for",
-    _LATE: "took longer to score than they may (scoring.timeout)",
+    _LATE: "took longer to score than they may (scoring.timeout_seconds)",
 }
 
 ProfileName = Literal["paper", "extended"]

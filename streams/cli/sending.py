@@ -123,8 +123,8 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
         # Asked first: a producer would wait for a topic that is not there until the send's time is over.
         with expecting_topics():
             for topic in topics:
-                await describe_topic(producer.client, topic, settings.kafka.connect_timeout)
-        yield Sender(Publisher(producer, settings.kafka.delivery_timeout))
+                await describe_topic(producer.client, topic, settings.kafka.connect_timeout_seconds)
+        yield Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
 
 
 async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:

@@ -21,5 +21,5 @@ def longest_settling(settings: Settings) -> float:
     moment, and be followed by a dead letter. What waits behind it in its conversation is by then
     out of time too, and only published.
     """
-    sends = 2 * longest_send(settings.kafka.delivery_timeout)
-    return settings.flow.answer_timeout + sends + _MARGIN_SECONDS
+    sends = 2 * longest_send(settings.kafka.delivery_timeout_seconds)
+    return settings.flow.answer_timeout_seconds + sends + _MARGIN_SECONDS

@@ -77,9 +77,9 @@ class DocumentFollower:
         self._codec = codec
         self._settings = settings
         self._topic = Topics(settings.kafka.topic_prefix).documents
-        self._max_age = settings.documents.rebuild_after_hours * 3600
+        self._max_age = settings.documents.rebuild_after_seconds
         self._history = settings.documents.history_days * 86_400
-        self._freshness = Freshness(settings.documents.stale_after, clock)
+        self._freshness = Freshness(settings.documents.stale_after_seconds, clock)
         self._on_bad_document = on_bad_document
         self._clock = clock
         self._look_interval = look_interval
@@ -97,7 +97,7 @@ class DocumentFollower:
         """Connect, decide where to read on, and begin to follow.
 
         Raises:
-            ServiceUnreachable: no broker answers within ``kafka.connect_timeout``.
+            ServiceUnreachable: no broker answers within ``kafka.connect_timeout_seconds``.
             DocumentsLost: a broker answers, but the topic cannot be read.
             StoreFailed: the store cannot be written.
         """
@@ -161,7 +161,7 @@ class DocumentFollower:
 
     @property
     def stale(self) -> bool:
-        """Whether it is longer ago than ``documents.stale_after`` that the copy was known to be complete.
+        """Whether it is longer ago than ``documents.stale_after_seconds`` that the copy was complete.
 
         Each look at the topic that finds nothing unread confirms it, so an idle topic does not
         make the copy stale. Before ``caught_up`` it is.
@@ -271,7 +271,7 @@ class DocumentFollower:
             raise error
         log.warning("documents_topic_unreachable", topic=self._topic, error_type=type(error).__name__)
         if self._store.age > self._max_age:
-            raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_hours")
+            raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_seconds")
 
     def _compare(self, reader: TopicReader, seen: TopicLog) -> None:
         origin = self._store.origin

@@ -18,14 +18,14 @@ class PreparedTelemetry:
             "truthgate.prepared_documents",
             "Documents that answers were judged against, by where they were found parsed: in the memory of "
             "the scoring process, in the file of the worker (disk), or nowhere (miss).",
-            "miss: new documents; `scoring.cached_characters`, `scoring.prepared_megabytes`.",
+            "miss: new documents; `scoring.cached_characters`, `scoring.kept_parses_mib`.",
             Label("cache", ("memory", "disk", "miss")),
             unit="{document}",
         )
         self._errors = instruments.counter(
             "truthgate.prepared_file_errors",
             "Times that the file of parsed documents could not be used.",
-            "The log line `prepared_file_failed`; disk space and permissions at `scoring.prepared`.",
+            "The log line `prepared_file_failed`; disk space and permissions at `scoring.kept_parses`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )

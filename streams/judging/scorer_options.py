@@ -29,7 +29,7 @@ def worker_options(settings: Settings) -> ScorerOptions:
     """
     scoring = settings.scoring
     options = replace(scorer_options(settings), timed=settings.telemetry.parts)
-    if not scoring.prepared_megabytes:
+    if not scoring.kept_parses_mib:
         return options
-    kept_parses = scoring.prepared or settings.documents.store / PREPARED_NAME
-    return replace(options, kept_parses=kept_parses, kept_parses_megabytes=scoring.prepared_megabytes)
+    kept_parses = scoring.kept_parses or settings.documents.store / PREPARED_NAME
+    return replace(options, kept_parses=kept_parses, kept_parses_mib=scoring.kept_parses_mib)

@@ -102,19 +102,19 @@ def faust_broker_credentials(settings: KafkaSettings) -> SASLCredentials | SSLCr
 async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterator[AIOKafkaProducer]:
     """Open a producer whose sends are acknowledged by all in-sync replicas.
 
-    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout``, and may be
+    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout_seconds``, and may be
     repeated by a retry before. What is unsent at a clean exit is flushed within that time, else
     given up. Raises ServiceUnreachable.
     """
     # Not idempotent: aiokafka's idempotent producer tries one send again without end, and a record
     # that the broker refuses leaves a gap in the sequence that fails all sends after it. Consumers
     # of verdicts drop repeated ids anyway, since a worker that crashes repeats some too.
-    options = {"request_timeout_ms": int(settings.delivery_timeout * 1000), **options}
+    options = {"request_timeout_ms": int(settings.delivery_timeout_seconds * 1000), **options}
     arguments = await _reachable(settings)
     producer = AIOKafkaProducer(**arguments, acks="all", **options)
     async with _opened(settings, producer, producer.start, lambda: _stop_producer(producer)):
         yield producer
-        await _within(settings, settings.delivery_timeout, producer.flush())
+        await _within(settings, settings.delivery_timeout_seconds, producer.flush())
 
 
 @asynccontextmanager
@@ -139,13 +139,13 @@ async def open_consumer(
 async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
     """Open an administrator of the cluster; raises ServiceUnreachable, also for what fails inside."""
     arguments = await _reachable(settings)
-    limit = int(settings.connect_timeout * 1000)
+    limit = int(settings.connect_timeout_seconds * 1000)
     admin = AIOKafkaAdminClient(**arguments, request_timeout_ms=limit)
     async with _opened(settings, admin, admin.start, admin.close):
         try:
             yield admin
         except (KafkaError, TimeoutError) as error:
-            raise _unreachable(settings, [error], settings.connect_timeout) from error
+            raise _unreachable(settings, [error], settings.connect_timeout_seconds) from error
 
 
 async def check_reachable(settings: KafkaSettings) -> None:
@@ -161,7 +161,7 @@ async def _opened(
     stop: Callable[[], Awaitable[None]],
 ) -> AsyncIterator[_Client]:
     try:
-        await _within(settings, settings.connect_timeout, start())
+        await _within(settings, settings.connect_timeout_seconds, start())
         yield client
     finally:
         # A cluster that is gone must not hold up the end: what matters has been awaited by then.
@@ -220,7 +220,7 @@ async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
     attempts = [asyncio.create_task(_ask(host, port, arguments)) for host, port, _ in hosts]
     reasons: list[Exception] = []
     try:
-        for attempt in asyncio.as_completed(attempts, timeout=settings.connect_timeout):
+        for attempt in asyncio.as_completed(attempts, timeout=settings.connect_timeout_seconds):
             try:
                 return {**arguments, "bootstrap_servers": await attempt}
             except (KafkaError, OSError, TimeoutError, ValueError) as error:
@@ -229,7 +229,7 @@ async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
         for task in attempts:
             task.cancel()
         await asyncio.gather(*attempts, return_exceptions=True)
-    raise _unreachable(settings, reasons, settings.connect_timeout)
+    raise _unreachable(settings, reasons, settings.connect_timeout_seconds)
 
 
 async def _ask(host: str, port: int, arguments: ConnectionArguments) -> str:

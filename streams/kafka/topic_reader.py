@@ -52,7 +52,7 @@ class TopicReader:
     """Reads topics from given offsets on.
 
     Args:
-        settings: of the cluster; ``connect_timeout`` limits each question to it.
+        settings: of the cluster; ``connect_timeout_seconds`` limits each question to it.
         consumer: started, without a topic.
         topics: their full names.
         clock: seconds since 1970.
@@ -84,7 +84,7 @@ class TopicReader:
                 not there.
             ServiceUnreachable: no answer in time.
         """
-        limit, seen_at = self._settings.connect_timeout, self._clock()
+        limit, seen_at = self._settings.connect_timeout_seconds, self._clock()
         async with self._limited():
             # The consumer has no public way to send a request of one's own.
             client = self.consumer._client  # noqa: SLF001
@@ -188,7 +188,7 @@ class TopicReader:
 
     @asynccontextmanager
     async def _limited(self) -> AsyncIterator[None]:
-        limit = self._settings.connect_timeout
+        limit = self._settings.connect_timeout_seconds
         try:
             async with asyncio.timeout(limit):
                 yield

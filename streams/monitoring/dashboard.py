@@ -50,8 +50,8 @@ def _limits(settings: Settings) -> Mapping[str, float]:
     return {
         "In time": settings.objectives.in_time,
         "Judged": settings.objectives.judged,
-        "Time to the verdict, quantiles": settings.objectives.verdict_within,
-        "Time without a commit": settings.health.stall_timeout,
+        "Time to the verdict, quantiles": settings.objectives.verdict_within_seconds,
+        "Time without a commit": settings.health.stall_timeout_seconds,
     }
 
 

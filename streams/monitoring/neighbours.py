@@ -29,8 +29,8 @@ def _documents_stale(deployment: Deployment) -> Alert:
         severity="warning",
         summary="Help documents may be out of date",
         description="A worker could not confirm its copy of the documents for "
-        f"{duration(deployment.settings.documents.stale_after)} (documents.stale_after): its answers go to "
-        "review.",
+        f"{duration(deployment.settings.documents.stale_after_seconds)} (documents.stale_after_seconds): "
+        "its answers go to review.",
     )
 
 

@@ -90,7 +90,7 @@ def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
         alert="TruthgateVerdictsLate",
         failures=Counted(plus=(TIMED,), minus=(IN_TIME,)),
         events=Counted(plus=(TIMED,)),
-        summary=f"Verdicts take longer than {duration(settings.verdict_within)}",
+        summary=f"Verdicts take longer than {duration(settings.verdict_within_seconds)}",
         consequence="customers wait for their answers",
     )
     judged = Objective(

@@ -62,7 +62,7 @@ def _restarting(deployment: Deployment) -> Alert:
 
 
 def _no_commit(deployment: Deployment) -> Alert:
-    promql, stall = deployment.promql, deployment.settings.health.stall_timeout
+    promql, stall = deployment.promql, deployment.settings.health.stall_timeout_seconds
     lag = promql.by("max", promql.series("truthgate_consumer_lag"), "partition")
     age = promql.by("max", promql.series("truthgate_commit_age_seconds"), "partition")
     return Alert(
@@ -72,8 +72,8 @@ def _no_commit(deployment: Deployment) -> Alert:
         severity="critical",
         summary="Partition {{ $labels.partition }} stands still",
         description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
-        f"{{{{ $value | humanizeDuration }}}}. After {duration(stall)} (health.stall_timeout) the worker "
-        "ends itself, and its successor goes on.",
+        f"{{{{ $value | humanizeDuration }}}}. After {duration(stall)} (health.stall_timeout_seconds) the "
+        "worker ends itself, and its successor goes on.",
     )
 
 

@@ -23,7 +23,7 @@ def all_rules(deployment: Deployment) -> tuple[Group, ...]:
     settings, promql = deployment.settings, deployment.promql
     rates = (hallucination_rules(promql),) if settings.rates.enabled else ()
     objectives = (
-        sum_rules(promql, settings.objectives.verdict_within),
+        sum_rules(promql, settings.objectives.verdict_within_seconds),
         *objective_rules(promql, settings.objectives),
     )
     return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment))

@@ -96,7 +96,8 @@ class Api:
         return tuple(
             Threshold(each.name, each.rate, each.minimum_answers, each.severity)
             for each in self._settings.alerts.thresholds
-            if (each.message_type or ALL, each.language) == (message_type, language) and each.window == window
+            if (each.message_type or ALL, each.language) == (message_type, language)
+            and each.window_seconds == window
         )
 
 

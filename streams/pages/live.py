@@ -63,7 +63,9 @@ class LiveData:
         self._forget()
 
     def _forget(self) -> None:
-        self.windows = tuple(WindowChoice(each.size, each.hop) for each in self._settings.rates.windows)
+        self.windows = tuple(
+            WindowChoice(each.size_seconds, each.hop_seconds) for each in self._settings.rates.windows
+        )
         self.rates = RateHistory(self.windows)
         self.alerts = FiringAlerts()
         self.blocked = LastBlocked(self._settings.web.texts)

@@ -70,7 +70,7 @@ class Counting:
         self._begin = begin
         self._state = state
         self._ticks = ticks
-        self._longest = max(window.size for window in settings.rates.windows) * _MS
+        self._longest = max(window.size_seconds for window in settings.rates.windows) * _MS
         self._aggregator = RateAggregator(rate_rules(settings.rates), begin.floor)
         self._watermarks = self._make_watermarks()
         self._starts = ReplayStarts()
@@ -135,7 +135,7 @@ class Counting:
         return self._aggregator.watermark
 
     def _make_watermarks(self) -> Watermarks:
-        state, idle_after = self._state, round(self._settings.rates.idle_after * _MS)
+        state, idle_after = self._state, round(self._settings.rates.idle_after_seconds * _MS)
         return Watermarks(
             self._begin.positions,
             idle_after,

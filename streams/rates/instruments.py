@@ -72,7 +72,8 @@ class RatesTelemetry:
             "Verdicts that the leader read, by what became of them: counted; known already (duplicate); "
             "counted into a window that was final (late); too old for any window (expired); no verdict "
             "at all (unreadable).",
-            "late: `rates.allowed_lateness`; expired: the chatbot's clock, `rates.retention`, a long outage.",
+            "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
+            "`rates.retention_seconds`, a long outage.",
             Label("outcome", ("counted", "duplicate", "late", "expired", "unreadable")),
         )
         self._failures = instruments.counter(

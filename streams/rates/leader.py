@@ -141,7 +141,7 @@ class RateLeader:
                 return
             log.info("rates_lead")
             turn = Turn(counting, reader, publisher, self._telemetry, traces, self._clock)
-            await turn.count(self._settings.rates.publish_interval, self._goes_on)
+            await turn.count(self._settings.rates.publish_interval_seconds, self._goes_on)
             if self._stopping.is_set():
                 async with asyncio.timeout(_LAST_SECONDS):
                     await turn.publish()

@@ -32,7 +32,9 @@ class RateRules:
 def rate_rules(settings: RatesSettings) -> RateRules:
     """Take the rules out of the settings."""
     return RateRules(
-        specs=tuple(WindowSpec(w.size * _SECOND_MS, w.hop * _SECOND_MS) for w in settings.windows),
-        allowed_lateness=round(settings.allowed_lateness * _SECOND_MS),
-        retention=round(settings.retention * _SECOND_MS),
+        specs=tuple(
+            WindowSpec(w.size_seconds * _SECOND_MS, w.hop_seconds * _SECOND_MS) for w in settings.windows
+        ),
+        allowed_lateness=round(settings.allowed_lateness_seconds * _SECOND_MS),
+        retention=round(settings.retention_seconds * _SECOND_MS),
     )

@@ -33,7 +33,7 @@ def shown_rates(closed: Iterable[ClosedWindow]) -> Iterator[ShownRate]:
 def shown_alerts(states: Iterable[ThresholdState]) -> Iterator[ShownAlert]:
     """Give the thresholds, with the bound that their newest closed window has."""
     for state in states:
-        threshold, size = state.threshold, state.threshold.window * _MS
+        threshold, size = state.threshold, state.threshold.window_seconds * _MS
         low, _ = state.tally.bounds
         yield ShownAlert(
             alert=threshold.name,

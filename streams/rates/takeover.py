@@ -66,6 +66,6 @@ async def _begin(
     now = int(seen.seen_at * _MS)
     if state:
         return go_on(state, seen, now)
-    longest = max(window.size for window in settings.rates.windows)
-    horizon = now - round((settings.rates.retention + longest) * _MS)
+    longest = max(window.size_seconds for window in settings.rates.windows)
+    horizon = now - round((settings.rates.retention_seconds + longest) * _MS)
     return start_over(seen, await reader.first_since(horizon, seen), horizon)

@@ -54,7 +54,7 @@ def evaluate(
     states: list[ThresholdState] = []
     still: list[RateAlert] = []
     for threshold in thresholds:
-        window = newest.get(threshold.window * _SECOND_MS)
+        window = newest.get(threshold.window_seconds * _SECOND_MS)
         tally = window.total(threshold.message_type, threshold.language) if window else Tally()
         before = known.pop(_identity(threshold), None)
         now = _next(threshold, window, tally, before)
@@ -126,7 +126,7 @@ def _fires(alert: RateAlert | None) -> bool:
 
 
 def _identity(threshold: AlertThreshold) -> tuple[str, str | None, str | None, int]:
-    return (threshold.name, threshold.message_type, threshold.language, threshold.window * _SECOND_MS)
+    return (threshold.name, threshold.message_type, threshold.language, threshold.window_seconds * _SECOND_MS)
 
 
 def _identity_of(alert: RateAlert) -> tuple[str, str | None, str | None, int]:

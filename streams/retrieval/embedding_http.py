@@ -71,7 +71,7 @@ class EmbeddingsEndpoint:
             settings.embeddings_model or "",
             settings.embeddings_key,
             dimensions=settings.embeddings_dimensions,
-            timeout=settings.embeddings_timeout,
+            timeout=settings.embeddings_timeout_seconds,
             attempts=settings.embeddings_attempts,
             batch=settings.embeddings_batch,
         )

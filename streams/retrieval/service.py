@@ -84,7 +84,7 @@ async def open_retrieval(
         lambda: upkeep.is_empty,
         lambda: upkeep.is_behind,
         upkeep.distrust,
-        settings.retrieval.time_limit,
+        settings.retrieval.time_limit_seconds,
     )
     try:
         # Of two workers that build one index, each would undo the other's work.

@@ -85,7 +85,7 @@ class IndexUpkeep:
         self._on_indexed = on_indexed
         self._idle_seconds = idle_seconds
         self._builder = builder
-        self._patience = Patience(settings.retry_interval)
+        self._patience = Patience(settings.retry_interval_seconds)
         self._contents: dict[str, str] | None = None
         self._seen: object = None
         self._busy_at = self._told_at = time.monotonic()
@@ -135,7 +135,7 @@ class IndexUpkeep:
         await self._after.wait()
         while not self._ending:
             ok = await self._updated()
-            interval = self._settings.update_interval if ok else self._settings.retry_interval
+            interval = self._settings.update_interval_seconds if ok else self._settings.retry_interval_seconds
             await asyncio.sleep(interval)
 
     async def _updated(self) -> bool:

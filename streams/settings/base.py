@@ -14,7 +14,7 @@ PREFIX = "TRUTHGATE_"
 DELIMITER = "__"
 
 DAY_SECONDS = 86_400
-YEAR_HOURS = 24 * 365
+YEAR_SECONDS = 365 * DAY_SECONDS
 
 # Beyond some size a number is a slip, and clients and timers fail on it long after the start.
 Seconds = Annotated[float, Field(gt=0, le=DAY_SECONDS)]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from streams.settings.addresses import HttpUrl, Servers
-from streams.settings.base import YEAR_HOURS, Seconds, Section
+from streams.settings.base import Seconds, Section
 
 
 def _replicas(value: int) -> int:
@@ -31,10 +31,10 @@ class KafkaSettings(Section):
     consumer_group: str = Field("truthgate", min_length=1)
     group_instance_id: str | None = Field(None, description="static membership, such as the pod's name")
     topic_prefix: str = Field("", pattern=r"^[a-zA-Z0-9._-]*$")
-    connect_timeout: Seconds = Field(
+    connect_timeout_seconds: Seconds = Field(
         10, description="how long a command waits for the first answer of a broker"
     )
-    delivery_timeout: Seconds = Field(
+    delivery_timeout_seconds: Seconds = Field(
         60, description="how long one send may take before the worker gives up and ends"
     )
 
@@ -56,7 +56,9 @@ class TopicSettings(Section):
     replication_factor: Annotated[int, AfterValidator(_replicas)] = Field(
         -1, ge=-1, le=100, description="-1: the cluster's default"
     )
-    retention_hours: int = Field(24 * 7, ge=1, le=10 * YEAR_HOURS)
+    retention_days: float = Field(
+        7, ge=1 / 24, le=3650, description="how long records stay in topics that are not compacted"
+    )
 
 
 class EncodingSettings(Section):

@@ -14,22 +14,24 @@ MOST_OVERLAPPING = 1_440
 
 
 class RateWindowSettings(Section):
-    """Windows of ``size`` seconds, one beginning every ``hop`` seconds; unset: they follow each other."""
+    """Windows of ``size_seconds``, one beginning every ``hop_seconds``; unset: they follow each other."""
 
-    size: int = Field(ge=1, le=DAY_SECONDS)
-    hop: int = Field(ge=1, le=DAY_SECONDS)
+    size_seconds: int = Field(ge=1, le=DAY_SECONDS)
+    hop_seconds: int = Field(ge=1, le=DAY_SECONDS)
 
     @model_validator(mode="before")
     @classmethod
     def _hops_over_itself(cls, values: Any) -> Any:
-        return {"hop": values.get("size"), **values} if isinstance(values, dict) else values
+        return {"hop_seconds": values.get("size_seconds"), **values} if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _is_whole(self) -> RateWindowSettings:
-        if self.hop > self.size:
-            raise ValueError("hop should be at most size, or answers between two windows count in none")
-        if self.size > MOST_OVERLAPPING * self.hop:
-            raise ValueError(f"size should be at most {MOST_OVERLAPPING} hops")
+        if self.hop_seconds > self.size_seconds:
+            raise ValueError(
+                "hop_seconds should be at most size_seconds, or answers between two windows count in none"
+            )
+        if self.size_seconds > MOST_OVERLAPPING * self.hop_seconds:
+            raise ValueError(f"size_seconds should be at most {MOST_OVERLAPPING} hops")
         return self
 
 
@@ -39,34 +41,36 @@ class RatesSettings(Section):
     enabled: bool = Field(True, description="off: nothing is counted, and no alert fires")
     windows: tuple[RateWindowSettings, ...] = Field(
         (
-            RateWindowSettings(size=60, hop=60),
-            RateWindowSettings(size=300, hop=60),
-            RateWindowSettings(size=3600, hop=300),
+            RateWindowSettings(size_seconds=60, hop_seconds=60),
+            RateWindowSettings(size_seconds=300, hop_seconds=60),
+            RateWindowSettings(size_seconds=3600, hop_seconds=300),
         ),
         min_length=1,
         max_length=8,
         description="each size once",
     )
-    allowed_lateness: Seconds = Field(60, description="how long after its end a window becomes final")
-    retention: Seconds = Field(
-        3600, description="how long after its end a window still takes corrections; at least allowed_lateness"
+    allowed_lateness_seconds: Seconds = Field(60, description="how long after its end a window becomes final")
+    retention_seconds: Seconds = Field(
+        3600,
+        description="how long after its end a window still takes corrections; at least"
+        " allowed_lateness_seconds",
     )
-    idle_after: Seconds = Field(
+    idle_after_seconds: Seconds = Field(
         10, description="a partition without verdicts for this long does not hold the others back"
     )
-    publish_interval: Seconds = Field(5, description="how often what changed is published, at most")
+    publish_interval_seconds: Seconds = Field(5, description="how often what changed is published, at most")
 
     @field_validator("windows")
     @classmethod
     def _sizes_are_distinct(cls, windows: tuple[RateWindowSettings, ...]) -> tuple[RateWindowSettings, ...]:
-        if (size := repeated(window.size for window in windows)) is not None:
-            raise ValueError(f"size {size} is there twice")
+        if (size := repeated(window.size_seconds for window in windows)) is not None:
+            raise ValueError(f"size_seconds {size} is there twice")
         return windows
 
     @model_validator(mode="after")
     def _is_whole(self) -> RatesSettings:
-        if self.retention < self.allowed_lateness:
-            raise ValueError("retention should be at least allowed_lateness")
+        if self.retention_seconds < self.allowed_lateness_seconds:
+            raise ValueError("retention_seconds should be at least allowed_lateness_seconds")
         return self
 
 
@@ -76,7 +80,7 @@ class AlertThreshold(Section):
     name: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$")
     message_type: MessageType | None = Field(None, description="unset: all together")
     language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
-    window: int = Field(description="the size of one of rates.windows, in seconds")
+    window_seconds: int = Field(description="the size_seconds of one of rates.windows")
     rate: float = Field(ge=0, lt=1)
     minimum_answers: int = Field(30, ge=1, le=10**9)
     severity: Literal["critical", "warning", "info"] = "warning"
@@ -86,7 +90,7 @@ class AlertSettings(Section):
     """Which rates are alarming."""
 
     thresholds: tuple[AlertThreshold, ...] = Field(
-        (AlertThreshold(name="hallucination-rate", window=3600, rate=0.2, severity="critical"),),
+        (AlertThreshold(name="hallucination-rate", window_seconds=3600, rate=0.2, severity="critical"),),
         max_length=1_000,
         description="each name once",
     )

@@ -30,7 +30,7 @@ class RetrievalSettings(Section):
     embeddings_dimensions: int | None = Field(
         None, ge=1, le=16_384, description="set: asked for; unset: the model's own"
     )
-    embeddings_timeout: float = Field(10, gt=0, le=600, description="seconds that one HTTP call may take")
+    embeddings_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one HTTP call may take")
     embeddings_attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     embeddings_batch: int = Field(32, ge=1, le=2_048, description="how many texts go into one call")
     chunk_characters: int = Field(1_024, ge=64, le=100_000)
@@ -64,7 +64,7 @@ class RetrievalSettings(Section):
         description="what finds less than this relevance is insufficient: the answer goes to review; "
         "unset: the embedder's own",
     )
-    time_limit: Seconds = Field(
+    time_limit_seconds: Seconds = Field(
         5, description="how long one search may take; the wait for those before it is not counted"
     )
     ready_before_complete: bool = Field(
@@ -72,8 +72,10 @@ class RetrievalSettings(Section):
         description="answer before all is indexed; off: wait for that, or until it has failed once; what is "
         "found in an index that is behind goes to review",
     )
-    update_interval: Seconds = Field(5, description="how often changes of documents are taken in, at most")
-    retry_interval: Seconds = Field(30, description="how long until a failed update is tried again")
+    update_interval_seconds: Seconds = Field(
+        5, description="how often changes of documents are taken in, at most"
+    )
+    retry_interval_seconds: Seconds = Field(30, description="how long until a failed update is tried again")
 
     @field_validator("index")
     @classmethod

@@ -28,7 +28,7 @@ class ScoringSettings(Section):
         None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
     )
     processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=MOST_PROCESSES)
-    timeout: Seconds = Field(10, description="how long one answer may occupy a scoring process")
+    timeout_seconds: Seconds = Field(10, description="how long one answer may occupy a scoring process")
     pipelines: dict[str, str] = Field(
         default_factory=dict,
         description="spaCy pipelines other than the default, by language: an installed package or a folder",
@@ -36,11 +36,11 @@ class ScoringSettings(Section):
     cached_characters: int = Field(
         4_000_000, ge=0, description="how much text of documents each scoring process keeps parsed"
     )
-    prepared: Path | None = Field(
+    kept_parses: Path | None = Field(
         None,
         description="the file in which a worker keeps the parses of documents; unset: beside documents.store",
     )
-    prepared_megabytes: int = Field(
+    kept_parses_mib: int = Field(
         500, ge=0, le=1_000_000, description="how large that file may grow; 0: every start parses anew"
     )
 

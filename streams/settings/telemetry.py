@@ -29,7 +29,7 @@ class TelemetrySettings(Section):
     otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
     otlp_certfile: Path | None = None
     otlp_keyfile: Path | None = None
-    otlp_timeout: float = Field(10, gt=0, le=600, description="seconds that one export may take")
+    otlp_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one export may take")
     sampling_ratio: float = Field(
         1,
         ge=0,
@@ -37,7 +37,7 @@ class TelemetrySettings(Section):
         description="what share of the answers is traced, where the chatbot's traceparent does not say; "
         "0: none, whatever it says",
     )
-    metrics_interval: Seconds = Field(15, description="how often metrics are exported by OTLP")
+    metrics_interval_seconds: Seconds = Field(15, description="how often metrics are exported by OTLP")
     parts: bool = Field(
         False, description="spans of decoding and of each part of scoring too: three times as many"
     )
@@ -75,7 +75,7 @@ class LogSettings(Section):
 class ObjectiveSettings(Section):
     """What the service is to achieve; alerts, the dashboard and a bound of a histogram follow from it."""
 
-    verdict_within: Seconds = Field(
+    verdict_within_seconds: Seconds = Field(
         5, description="how soon after its answer a verdict is published, from record to acknowledgement"
     )
     in_time: float = Field(0.99, gt=0, lt=1, description="share of verdicts that are published within that")

@@ -29,12 +29,12 @@ class TranslationSettings(Section):
         None, description="the server of libretranslate, which has no default, or of deepl"
     )
     api_key: SecretStr | None = None
-    time_limit: Seconds = Field(
+    time_limit_seconds: Seconds = Field(
         10,
         description="how long an answer waits for its translation, but never more than half of the time "
         "it has left; then it is judged as it is, degraded translation_unavailable",
     )
-    request_timeout: float = Field(5, gt=0, le=60, description="seconds that one HTTP call may take")
+    request_timeout_seconds: float = Field(5, gt=0, le=60, description="how long one HTTP call may take")
     attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     concurrency: int = Field(4, ge=1, le=64, description="how many calls are made at once")
     request_characters: int = Field(
@@ -43,12 +43,12 @@ class TranslationSettings(Section):
     breaker_failures: int = Field(
         5, ge=1, le=10_000, description="so many failed calls in a row, and no answer waits any more"
     )
-    breaker_reset: Seconds = Field(30, description="how long until one call tries again")
+    breaker_reset_seconds: Seconds = Field(30, description="how long until one call tries again")
     cache: Path = Field(
         default_factory=lambda: user_cache_path("truthgate") / "translations.sqlite3",
         description="where translations of documents are kept; questions and answers never are",
     )
-    cache_megabytes: int = Field(256, ge=1, le=100_000)
+    cache_mib: int = Field(256, ge=1, le=100_000)
 
     @model_validator(mode="after")
     def _is_whole(self) -> TranslationSettings:

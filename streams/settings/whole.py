@@ -56,9 +56,9 @@ class Settings(BaseSettings):
     @classmethod
     def _windows_are_counted(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
         if "rates" in others.data:  # not there: refused itself
-            sizes = [window.size for window in others.data["rates"].windows]
+            sizes = [window.size_seconds for window in others.data["rates"].windows]
             for threshold in alerts.thresholds:
-                if threshold.window not in sizes:
+                if threshold.window_seconds not in sizes:
                     raise ValueError(_no_such_window(threshold, sizes))
         return alerts
 
@@ -96,4 +96,5 @@ class Settings(BaseSettings):
 
 def _no_such_window(threshold: AlertThreshold, sizes: list[int]) -> str:
     known = ", ".join(map(str, sizes))
-    return f"window {threshold.window} of threshold {threshold.name} is no size in rates.windows ({known})"
+    window = f"window {threshold.window_seconds} of threshold {threshold.name}"
+    return f"{window} is no size in rates.windows ({known})"

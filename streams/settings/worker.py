@@ -11,9 +11,9 @@ class FlowSettings(Section):
     """How much is in work at once, and how long one answer may take in all."""
 
     max_in_flight: int = Field(256, ge=1, le=10_000)
-    answer_timeout: Seconds = Field(60, description="after this an answer goes to review as it is")
-    commit_interval: Seconds = 1
-    session_timeout: Seconds = 45
+    answer_timeout_seconds: Seconds = Field(60, description="after this an answer goes to review as it is")
+    commit_interval_seconds: Seconds = 1
+    session_timeout_seconds: Seconds = 45
     max_poll_records: int = Field(200, ge=1, le=10_000)
 
 
@@ -33,5 +33,7 @@ class WebSettings(Section):
 class HealthSettings(Section):
     """When a worker counts as hung, and what ends it then."""
 
-    stall_timeout: Seconds = Field(180, description="lag without a commit for this long is a hung worker")
-    check_interval: Seconds = 5
+    stall_timeout_seconds: Seconds = Field(
+        180, description="lag without a commit for this long is a hung worker"
+    )
+    check_interval_seconds: Seconds = 5

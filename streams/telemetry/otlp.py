@@ -119,7 +119,7 @@ def _over_grpc(settings: TelemetrySettings) -> bool:
 def _arguments(settings: TelemetrySettings) -> dict[str, Any]:
     # gRPC takes names of headers in small letters only, and to HTTP it is all one.
     headers = {name.lower(): value.get_secret_value() for name, value in settings.otlp_headers.items()}
-    timeout = settings.otlp_timeout if "otlp_timeout" in settings.model_fields_set else None
+    timeout = settings.otlp_timeout_seconds if "otlp_timeout_seconds" in settings.model_fields_set else None
     return {"endpoint": settings.otlp_endpoint or None, "headers": headers or None, "timeout": timeout}
 
 

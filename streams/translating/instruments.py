@@ -58,14 +58,15 @@ class TranslationTelemetry:
         self._duration = instruments.histogram(
             "truthgate.translation_duration",
             "Time that an answer waited for the translation of all its texts.",
-            "`truthgate_translation_call_seconds`; `translation.concurrency`, `translation.time_limit`.",
+            "`truthgate_translation_call_seconds`; `translation.concurrency`, "
+            "`translation.time_limit_seconds`.",
             bounds=_BUCKETS,
             unit="s",
         )
         self._calls = instruments.histogram(
             "truthgate.translation_call",
             "Time of one call to the translator, by how it ended.",
-            "The translator's load; `translation.request_timeout`.",
+            "The translator's load; `translation.request_timeout_seconds`.",
             Label("outcome", ("translated", *FAULTS)),
             bounds=_BUCKETS,
             unit="s",
@@ -73,7 +74,7 @@ class TranslationTelemetry:
         self._lookups = instruments.counter(
             "truthgate.translation_cache_lookups",
             "Sentences of documents looked up in the cache of translations.",
-            "miss: documents that changed; `translation.cache_megabytes`.",
+            "miss: documents that changed; `translation.cache_mib`.",
             Label("result", ("hit", "miss")),
         )
         self._breaker = instruments.gauge(

@@ -47,7 +47,7 @@ async def open_translation(
     from streams.translating.translate_first import translating  # noqa: PLC0415 - takes half a second to import
 
     with translating(
-        settings, time_limit or settings.time_limit, observer, count, own_lexicons
+        settings, time_limit or settings.time_limit_seconds, observer, count, own_lexicons
     ) as translation:
         yield translation
 

@@ -31,7 +31,7 @@ def open_metrics(settings: Settings) -> Iterator[Metrics]:
     """
     with refusals():
         metrics = Metrics(
-            settings.objectives.verdict_within, resource(settings.kafka), _readers(settings.telemetry)
+            settings.objectives.verdict_within_seconds, resource(settings.kafka), _readers(settings.telemetry)
         )
     try:
         yield metrics
@@ -46,13 +46,13 @@ def _readers(settings: TelemetrySettings) -> list[MetricReader]:
 
     return [
         PeriodicExportingMetricReader(
-            metric_exporter(settings), _interval(settings), settings.otlp_timeout * 1000
+            metric_exporter(settings), _interval(settings), settings.otlp_timeout_seconds * 1000
         )
     ]
 
 
 def _interval(settings: TelemetrySettings) -> float | None:
     """Give the milliseconds between two exports, None for what the SDK's variable says."""
-    if _INTERVAL_VARIABLE in os.environ and "metrics_interval" not in settings.model_fields_set:
+    if _INTERVAL_VARIABLE in os.environ and "metrics_interval_seconds" not in settings.model_fields_set:
         return None
-    return settings.metrics_interval * 1000
+    return settings.metrics_interval_seconds * 1000

@@ -39,7 +39,7 @@ async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
     largest = max(limits.verdict, limits.dead_letter)
     options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
     async with open_producer(settings.kafka, **options) as producer:
-        yield Publisher(producer, settings.kafka.delivery_timeout)
+        yield Publisher(producer, settings.kafka.delivery_timeout_seconds)
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def assessor(settings: Settings, metrics: Metrics) -> AsyncIterator[Assess
         yield ScoringOff(scoring.profile)
         return
     options = worker_options(settings)
-    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options)
+    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options)
     async with pool:
         metrics.scoring.watch(pool)
         yield pool
@@ -100,7 +100,7 @@ async def company_terms(
     """Keep the company's words up to date with the documents."""
     upkeep = TermsUpkeep(
         terms_source(settings, store),
-        settings.company_terms.rebuild_interval,
+        settings.company_terms.rebuild_interval_seconds,
         follower.caught_up,
         on_terms=metrics.documents.show_terms,
         on_failure=metrics.documents.terms_failures.add,

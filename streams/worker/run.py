@@ -98,13 +98,13 @@ async def _run(settings: Settings) -> None:
     if problems := await check_topics(settings, any_partitions=True):
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
-    health = Health(settings.health.stall_timeout)
+    health = Health(settings.health.stall_timeout_seconds)
     async with AsyncExitStack() as stack:
         metrics = stack.enter_context(open_metrics(settings))
         metrics.process.ready.show(lambda: not (health.problem() or health.not_ready))
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        stack.enter_context(Watchdog(health, settings.health.check_interval, _end_hung))
+        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_hung))
         pages = create_pages(health, metrics.registry, settings)
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
@@ -133,7 +133,7 @@ async def _run(settings: Settings) -> None:
             metrics.answers,
             traces,
             settings.flow,
-            settings.documents.wait,
+            settings.documents.wait_seconds,
             end_at_once,
         )
         app = create_app(settings, topics, intake)
@@ -192,7 +192,7 @@ def _halt(app: TruthgateApp) -> None:
 
 async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
     # Joining may take as long as the other workers take to hand over.
-    at_most = settings.health.stall_timeout + longest_settling(settings)
+    at_most = settings.health.stall_timeout_seconds + longest_settling(settings)
     while True:
         settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
         health.waits_for(None if settled else "the consumer group", at_most)
@@ -223,7 +223,7 @@ async def _caught_up(
 ) -> bool:
     """Wait for the documents that exist already; False when asked to stop before that."""
     health.waits_for("the documents that exist already")
-    limit = settings.documents.catch_up_timeout
+    limit = settings.documents.catch_up_timeout_seconds
     waits = [asyncio.create_task(event.wait()) for event in (documents.caught_up, stopping)]
     try:
         await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
@@ -232,7 +232,8 @@ async def _caught_up(
             wait.cancel()
     if not documents.caught_up.is_set() and not stopping.is_set():
         raise InfrastructureFailure(
-            f"the documents topic was not read to its end within documents.catch_up_timeout ({limit:g} s)"
+            "the documents topic was not read to its end within "
+            f"documents.catch_up_timeout_seconds ({limit:g})"
         )
     return not stopping.is_set()
 
@@ -249,7 +250,7 @@ async def _probe(
             lambda: _owned(app),
             health,
             metrics,
-            settings.health.check_interval,
+            settings.health.check_interval_seconds,
             lambda: _rewind(app),
         )
         await probe.identify()

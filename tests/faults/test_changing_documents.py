@@ -36,11 +36,11 @@ def lagging(settings: Settings) -> Settings:
     quick = changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout": 6, "commit_interval": 0.5},
+        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
         scoring={"processes": 1},
-        documents={"wait": 0.5},
+        documents={"wait_seconds": 0.5},
     )
-    return with_retrieval(quick, update_interval=3_600)
+    return with_retrieval(quick, update_interval_seconds=3_600)
 
 
 class _Chat:

@@ -44,8 +44,8 @@ def _settings(kafka: EmbeddedKafka, folder: Path) -> Settings:
     settings = isolated_settings(kafka.bootstrap_servers, folder, unique_prefix())
     return changed(
         settings,
-        kafka={"group_instance_id": "only", "delivery_timeout": 10},
-        flow={"session_timeout": 6, "commit_interval": 0.5, "answer_timeout": 20},
+        kafka={"group_instance_id": "only", "delivery_timeout_seconds": 10},
+        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5, "answer_timeout_seconds": 20},
         scoring={"processes": 1},
     )
 

@@ -46,7 +46,7 @@ def searching(settings: Settings) -> Settings:
         changed(
             settings,
             kafka={"group_instance_id": "only"},
-            flow={"session_timeout": 6, "commit_interval": 0.5},
+            flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
             scoring={"processes": 1},
         )
     )

@@ -32,8 +32,12 @@ async def direct(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Set
 def _behind(proxy: TcpProxy, direct: Settings) -> Settings:
     return changed(
         direct,
-        kafka={"bootstrap_servers": proxy.address, "group_instance_id": "only", "delivery_timeout": 10},
-        flow={"session_timeout": 6, "commit_interval": 0.5, "answer_timeout": 20},
+        kafka={
+            "bootstrap_servers": proxy.address,
+            "group_instance_id": "only",
+            "delivery_timeout_seconds": 10,
+        },
+        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5, "answer_timeout_seconds": 20},
         scoring={"processes": 1},
     )
 

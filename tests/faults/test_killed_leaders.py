@@ -100,15 +100,20 @@ async def _kill_again_and_again(
 @pytest.fixture
 async def quick(settings: Settings) -> Settings:
     """Give settings for small windows that are published all the time, and make their topics."""
-    windows = [{"size": 10}, {"size": 60, "hop": 20}]
+    windows = [{"size_seconds": 10}, {"size_seconds": 60, "hop_seconds": 20}]
     counted = with_rates(
-        settings, windows=windows, allowed_lateness=5, retention=3600, idle_after=15, publish_interval=0.05
+        settings,
+        windows=windows,
+        allowed_lateness_seconds=5,
+        retention_seconds=3600,
+        idle_after_seconds=15,
+        publish_interval_seconds=0.05,
     )
     await create_topics(counted)
     return changed(
         counted,
         kafka={"group_instance_id": "only"},  # whose successor takes over at once
-        flow={"session_timeout": 30, "commit_interval": 0.5},
+        flow={"session_timeout_seconds": 30, "commit_interval_seconds": 0.5},
         scoring={"processes": 1},
     )
 

@@ -23,7 +23,11 @@ pytestmark = [pytest.mark.usefixtures("topics"), pytest.mark.timeout(900)]
 @pytest.fixture
 def quick(settings: Settings) -> Settings:
     """Give settings with which a killed worker is missed after seconds, and one process scores."""
-    return changed(settings, flow={"session_timeout": 6, "commit_interval": 0.5}, scoring={"processes": 1})
+    return changed(
+        settings,
+        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        scoring={"processes": 1},
+    )
 
 
 def _static(settings: Settings, name: str) -> Settings:

@@ -298,7 +298,7 @@ async def test_a_topic_that_is_recreated_under_way_ends_the_follower(
 async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
     publish: Publish, following: Following, settings: Settings
 ) -> None:
-    absence = settings.documents.rebuild_after_hours * HOUR + 60
+    absence = settings.documents.rebuild_after_seconds + 60
     await publish([outgoing("a", "text"), outgoing("b", "text")])
     async with following(clock=lambda: time.time() - absence) as follower:
         await follower.wait_for(["a"], NOW, 5)
@@ -310,7 +310,7 @@ async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
 async def test_an_idle_follower_keeps_its_store_young(
     publish: Publish, following: Following, settings: Settings
 ) -> None:
-    late = settings.documents.rebuild_after_hours * HOUR - 60
+    late = settings.documents.rebuild_after_seconds - 60
     now = [time.time() - 2 * late]
     await publish([outgoing("a", "text")])
     async with following(clock=lambda: now[0], look_interval=0.05):

@@ -34,7 +34,7 @@ def kafka() -> Iterator[EmbeddedKafka]:
 async def settings(kafka: EmbeddedKafka, tmp_path: Path) -> Settings:
     """Create the topics on that cluster."""
     settings = isolated_settings(kafka.bootstrap_servers, tmp_path, unique_prefix())
-    kafka_settings = settings.kafka.model_copy(update={"connect_timeout": 5.0})
+    kafka_settings = settings.kafka.model_copy(update={"connect_timeout_seconds": 5.0})
     settings = settings.model_copy(update={"kafka": kafka_settings})
     await create_topics(settings)
     return settings
@@ -62,7 +62,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
         await asyncio.to_thread(kafka.stop_broker, 0)
         assert list(await follower.wait_for(["before"], WHEN, 0.1)) == ["before"]
         assert not follower.stale
-        away = settings.documents.stale_after
+        away = settings.documents.stale_after_seconds
         assert follower.stale
         await follower.wait_for(["nothing"], WHEN, 8)
         assert follower.stale
@@ -75,7 +75,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
 
         await eventually(lambda: store.age < 30, "the follower is complete again")
         await asyncio.to_thread(kafka.stop_broker, 0)
-        away += settings.documents.rebuild_after_hours * 3600
+        away += settings.documents.rebuild_after_seconds
         failure = await asyncio.wait_for(failed, 60)
         assert isinstance(failure, DocumentsLost)
         assert "out of reach" in str(failure)

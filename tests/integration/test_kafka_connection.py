@@ -78,7 +78,7 @@ def _settings(cluster: SecureCluster, **changes: object) -> KafkaSettings:
         "sasl_username": USER,
         "sasl_password": PASSWORD,
         "ssl_cafile": cluster.certificate,
-        "connect_timeout": 30,
+        "connect_timeout_seconds": 30,
     }
     return KafkaSettings.model_validate(values | changes)
 
@@ -146,7 +146,9 @@ async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
-        settings = KafkaSettings(bootstrap_servers=f"127.0.0.1:{mute.getsockname()[1]}", connect_timeout=0.5)
+        settings = KafkaSettings(
+            bootstrap_servers=f"127.0.0.1:{mute.getsockname()[1]}", connect_timeout_seconds=0.5
+        )
         began = time.monotonic()
         with pytest.raises(ServiceUnreachable, match=r"does not answer within 0\.5 s"):
             await check_reachable(settings)

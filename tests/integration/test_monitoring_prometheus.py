@@ -67,14 +67,25 @@ def translator() -> Iterator[LibreTranslate]:
 @pytest.fixture
 def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> Settings:
     """Give settings with short windows, a threshold on one of them, and everything that has metrics."""
-    counting = with_rates(settings, windows=[{"size": _WINDOW, "hop": 1}], allowed_lateness=1, retention=60)
-    threshold = {"name": "half", "window": _WINDOW, "rate": 0.5, "minimum_answers": 8, "severity": "warning"}
+    counting = with_rates(
+        settings,
+        windows=[{"size_seconds": _WINDOW, "hop_seconds": 1}],
+        allowed_lateness_seconds=1,
+        retention_seconds=60,
+    )
+    threshold = {
+        "name": "half",
+        "window_seconds": _WINDOW,
+        "rate": 0.5,
+        "minimum_answers": 8,
+        "severity": "warning",
+    }
     return changed(
         counting,
         alerts={"thresholds": [threshold]},
-        flow={"commit_interval": 0.5},
+        flow={"commit_interval_seconds": 0.5},
         scoring={"processes": 1},
-        health={"check_interval": 0.5},
+        health={"check_interval_seconds": 0.5},
         translation={
             "mode": "auto",
             "provider": "libretranslate",

@@ -30,12 +30,12 @@ SECRET = "Zwaluwstaart-4711"
 @pytest.fixture
 async def counted(settings: Settings) -> Settings:
     """Give settings for quick workers that count rates, with their topics."""
-    threshold = {"name": "instructions", "message_type": "instruction", "window": 60, "rate": 0.25}
+    threshold = {"name": "instructions", "message_type": "instruction", "window_seconds": 60, "rate": 0.25}
     quick = changed(
         with_rates(settings),
         scoring={"enabled": False},
         alerts={"thresholds": [threshold]},
-        flow={"session_timeout": 6},
+        flow={"session_timeout_seconds": 6},
     )
     await create_topics(quick)
     return quick

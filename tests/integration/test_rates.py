@@ -34,8 +34,10 @@ SECOND = timedelta(seconds=1)
 @pytest.fixture
 async def counted(settings: Settings) -> Settings:
     """Give settings with short windows, and make their topics."""
-    windows = [{"size": 10}, {"size": 20, "hop": 10}]
-    quick = with_rates(settings, windows=windows, allowed_lateness=5, retention=1800, idle_after=1)
+    windows = [{"size_seconds": 10}, {"size_seconds": 20, "hop_seconds": 10}]
+    quick = with_rates(
+        settings, windows=windows, allowed_lateness_seconds=5, retention_seconds=1800, idle_after_seconds=1
+    )
     await create_topics(quick)
     return quick
 
@@ -127,9 +129,9 @@ async def _everywhere(settings: Settings, time: datetime) -> None:
 
 async def test_an_alert_fires_and_is_resolved_once_whoever_leads(counted: Settings) -> None:
     begin = _ago(900).replace(second=0, microsecond=0)
-    threshold = AlertThreshold(name="untrue", window=60, rate=0.2, minimum_answers=10)
+    threshold = AlertThreshold(name="untrue", window_seconds=60, rate=0.2, minimum_answers=10)
     # Nothing is idle, so that time goes on only as verdicts tell.
-    patient = changed(counted, rates={"idle_after": 3600, "windows": [{"size": 60}]})
+    patient = changed(counted, rates={"idle_after_seconds": 3600, "windows": [{"size_seconds": 60}]})
     alarming = patient.model_copy(update={"alerts": AlertSettings(thresholds=(threshold,))})
     untrue = {"decision": "blocked", "score": 1.0}
     await publish_verdicts(alarming, [sample_verdict(n, begin + n * SECOND, **untrue) for n in range(90)])

@@ -28,10 +28,14 @@ LEADS = "\ntruthgate_rates_leader 1"
 @pytest.fixture
 async def counted(settings: Settings) -> Settings:
     """Give settings of workers that are soon missed, without scoring, and make their topics."""
-    windows = [{"size": 10}, {"size": 60, "hop": 30}]
-    quick = with_rates(settings, windows=windows, allowed_lateness=5, retention=1800, idle_after=1)
+    windows = [{"size_seconds": 10}, {"size_seconds": 60, "hop_seconds": 30}]
+    quick = with_rates(
+        settings, windows=windows, allowed_lateness_seconds=5, retention_seconds=1800, idle_after_seconds=1
+    )
     await create_topics(quick)
-    return changed(quick, flow={"session_timeout": 6, "commit_interval": 0.5}, scoring={"enabled": False})
+    return changed(
+        quick, flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5}, scoring={"enabled": False}
+    )
 
 
 def _answers(count: int, run: str) -> list[ChatbotAnswer]:

@@ -27,10 +27,14 @@ async def behind(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Set
     await create_topics(direct)
     return changed(
         direct,
-        kafka={"bootstrap_servers": network[0].address, "group_instance_id": "only", "delivery_timeout": 2},
-        flow={"session_timeout": 6, "answer_timeout": 5},
+        kafka={
+            "bootstrap_servers": network[0].address,
+            "group_instance_id": "only",
+            "delivery_timeout_seconds": 2,
+        },
+        flow={"session_timeout_seconds": 6, "answer_timeout_seconds": 5},
         scoring={"processes": 1},
-        health={"stall_timeout": 12, "check_interval": 2},
+        health={"stall_timeout_seconds": 12, "check_interval_seconds": 2},
     )
 
 
@@ -39,7 +43,7 @@ async def test_a_send_without_an_answer_is_given_up_within_its_limit(
 ) -> None:
     topic = Topics(behind.kafka.topic_prefix).review
     async with open_producer(behind.kafka) as producer:
-        publisher = Publisher(producer, behind.kafka.delivery_timeout)
+        publisher = Publisher(producer, behind.kafka.delivery_timeout_seconds)
         await publisher.publish(topic, b"c-1", b"verdict", ())
         proxy.half_open()
         began = time.monotonic()

@@ -38,7 +38,9 @@ def _direct(kafka: EmbeddedKafka) -> KafkaSettings:
 
 
 def _behind(proxy: TcpProxy, **changes: float) -> KafkaSettings:
-    return KafkaSettings.model_validate({"bootstrap_servers": proxy.address, "connect_timeout": 2} | changes)
+    return KafkaSettings.model_validate(
+        {"bootstrap_servers": proxy.address, "connect_timeout_seconds": 2} | changes
+    )
 
 
 async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(network: TcpProxy) -> None:
@@ -75,7 +77,7 @@ async def test_nothing_passes_while_half_open_and_all_passes_after(network: TcpP
         network.half_open()
         sending = await producer.send(TOPIC, b"held up")
         with pytest.raises(ServiceUnreachable, match="does not answer within"):
-            await check_reachable(_behind(network, connect_timeout=1))
+            await check_reachable(_behind(network, connect_timeout_seconds=1))
         assert not sending.done()
         network.restore()
         assert (await sending).topic == TOPIC
@@ -95,7 +97,7 @@ async def test_refused_means_refused_and_restored_means_restored(network: TcpPro
 
 async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(network: TcpProxy) -> None:
     """What it could not deliver fails; nothing waits for ever and nothing stays open."""
-    settings = _behind(network, delivery_timeout=1)
+    settings = _behind(network, delivery_timeout_seconds=1)
     sending = None
     with pytest.raises(ServiceUnreachable, match="within 1 s"):  # noqa: PT012 - the end of the block raises
         async with open_producer(settings) as producer:
@@ -110,6 +112,6 @@ async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(network
 async def test_latency_is_added_each_way(network: TcpProxy) -> None:
     network.slow(latency=0.2)
     began = time.monotonic()
-    await check_reachable(_behind(network, connect_timeout=10))
+    await check_reachable(_behind(network, connect_timeout_seconds=10))
     # Two exchanges: versions and metadata.
     assert time.monotonic() - began >= 4 * 0.2

@@ -52,7 +52,7 @@ def only(settings: Settings) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "worker-0"},
-        flow={"commit_interval": 0.5, "session_timeout": 6},
+        flow={"commit_interval_seconds": 0.5, "session_timeout_seconds": 6},
         scoring={"processes": 1, "enabled": False},
     )
 
@@ -178,7 +178,7 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
             only,
             scoring={"enabled": True},
             # Whether its index is there in time makes no difference here.
-            retrieval={"enabled": True, "ready_before_complete": True, "time_limit": 1},
+            retrieval={"enabled": True, "ready_before_complete": True, "time_limit_seconds": 1},
             telemetry={"otlp_endpoint": collector.grpc, "parts": True},
             translation=_translating(translator, tmp_path),
         )
@@ -263,7 +263,7 @@ async def test_a_collector_that_hangs_or_refuses_changes_nothing(
     answers = sample_answers(60, "hang")
     with hanging_collector() as hanging:
         for endpoint, share in ((hanging, answers[:30]), (f"http://{NOBODY}", answers[30:])):
-            settings = changed(only, telemetry={"otlp_endpoint": endpoint, "otlp_timeout": 1})
+            settings = changed(only, telemetry={"otlp_endpoint": endpoint, "otlp_timeout_seconds": 1})
             with Worker(settings, tmp_path) as worker:
                 worker.wait_ready()
                 await produce(settings.kafka, topics.answers, [outgoing(answer, CODEC) for answer in share])

@@ -51,9 +51,9 @@ def quick(settings: Settings) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout": 6, "commit_interval": 0.5},
+        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
         scoring={"processes": 1},
-        documents={"wait": 0.5},
+        documents={"wait_seconds": 0.5},
     )
 
 
@@ -110,7 +110,8 @@ async def test_pages_and_counts_agree_with_what_came_out(
     with (
         OtlpReceiver() as collector,
         Worker(
-            changed(quick, telemetry={"otlp_endpoint": collector.grpc, "metrics_interval": 1}), tmp_path
+            changed(quick, telemetry={"otlp_endpoint": collector.grpc, "metrics_interval_seconds": 1}),
+            tmp_path,
         ) as worker,
     ):
         await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready", 120)
@@ -202,7 +203,7 @@ def _secret_nonsense(whole: bytes) -> list[Outgoing]:
 
 
 def _exporting(settings: Settings, endpoint: str) -> Settings:
-    often = {"otlp_endpoint": endpoint, "otlp_timeout": 0.5, "metrics_interval": 0.5}
+    often = {"otlp_endpoint": endpoint, "otlp_timeout_seconds": 0.5, "metrics_interval_seconds": 0.5}
     return changed(settings, telemetry=often)
 
 
@@ -292,7 +293,7 @@ async def test_missing_topics_are_told_with_the_command_that_makes_them(quick: S
 
 
 async def test_a_broker_out_of_reach_is_told_within_the_connect_timeout(quick: Settings) -> None:
-    lost = changed(quick, kafka={"bootstrap_servers": NOBODY, "connect_timeout": 2})
+    lost = changed(quick, kafka={"bootstrap_servers": NOBODY, "connect_timeout_seconds": 2})
     began = time.monotonic()
     code, output = _refusal(lost)
     assert time.monotonic() - began < 2 + 28  # beside the wait, Python and its imports on a busy machine
@@ -376,7 +377,7 @@ async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(
     async def all_committed() -> bool:
         return sum((await committed(quick.kafka, topics.answers)).values()) == len(before)
 
-    with Supervised(Worker(changed(quick, health={"check_interval": 1}), tmp_path)) as supervised:
+    with Supervised(Worker(changed(quick, health={"check_interval_seconds": 1}), tmp_path)) as supervised:
         supervised.worker.wait_ready()
         await produce(quick.kafka, topics.answers, [outgoing(answer, Codec()) for answer in before])
         await read_until_settled(quick, before)

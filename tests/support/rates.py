@@ -32,14 +32,14 @@ _PAUSE_SECONDS = 0.5
 
 
 def with_rates(settings: Settings, **values: Any) -> Settings:
-    """Switch rates on, published often: ``with_rates(settings, windows=[{"size": 10, "hop": 10}])``.
+    """Switch rates on, published often: ``with_rates(settings, windows=[{"size_seconds": 10}])``.
 
     Thresholds on windows that are not there then are left out.
     """
-    quick = {"publish_interval": 0.2, "idle_after": 2.0}
+    quick = {"publish_interval_seconds": 0.2, "idle_after_seconds": 2.0}
     counted = changed(settings, rates={"enabled": True, **quick, **values})
-    sizes = {window.size for window in counted.rates.windows}
-    kept = [each.model_dump() for each in settings.alerts.thresholds if each.window in sizes]
+    sizes = {window.size_seconds for window in counted.rates.windows}
+    kept = [each.model_dump() for each in settings.alerts.thresholds if each.window_seconds in sizes]
     return changed(counted, alerts={"thresholds": kept})
 
 
@@ -151,7 +151,7 @@ async def recounted(settings: Settings) -> dict[Window, Counts]:
     for record in [r for topic in topics.outputs for r in await committed_records(settings.kafka, topic)]:
         with suppress(DecodeError):
             outcomes.append(outcome_of(codec.decode(record.value, Verdict), record.timestamp))
-    windows = [(window.size * 1000, window.hop * 1000) for window in settings.rates.windows]
+    windows = [(window.size_seconds * 1000, window.hop_seconds * 1000) for window in settings.rates.windows]
     return {
         Window(instant(start), instant(start + size), message_type, language): counts
         for (start, size, message_type, language), counts in offline_rates(outcomes, windows).items()

@@ -94,7 +94,7 @@ async def _committed(
     settings: KafkaSettings, group: str, places: list[TopicPartition]
 ) -> dict[TopicPartition, OffsetAndMetadata]:
     try:
-        async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout):
+        async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout_seconds):
             while True:
                 try:
                     return dict(await admin.list_consumer_group_offsets(group, partitions=places))

@@ -47,14 +47,14 @@ _PARTITIONS = 2
 # The demo lasts for less than a minute: with these there is something to see on the page.
 _RATES = RatesSettings(
     windows=(
-        RateWindowSettings(size=60, hop=5),
-        RateWindowSettings(size=300, hop=15),
-        RateWindowSettings(size=3600, hop=300),
+        RateWindowSettings(size_seconds=60, hop_seconds=5),
+        RateWindowSettings(size_seconds=300, hop_seconds=15),
+        RateWindowSettings(size_seconds=3600, hop_seconds=300),
     ),
-    allowed_lateness=10,
+    allowed_lateness_seconds=10,
 )
 _ALERTS = AlertSettings(
-    thresholds=(AlertThreshold(name="hallucination-rate", window=60, rate=0.1, minimum_answers=20),)
+    thresholds=(AlertThreshold(name="hallucination-rate", window_seconds=60, rate=0.1, minimum_answers=20),)
 )
 
 

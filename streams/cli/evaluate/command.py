@@ -75,7 +75,7 @@ def evaluate(
     `message_type`. Intervals are of 95%. A malformed line is named on standard error, the rest is
     evaluated, and the exit code is 1; lines without a rating are named and counted out. Where a
     translation is asked for by always or both and cannot be had, the exit code is 3. Where answers took
-    longer to score than scoring.timeout, and so have no score, it is 1.
+    longer to score than scoring.timeout_seconds, and so have no score, it is 1.
 
     Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 

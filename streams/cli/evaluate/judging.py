@@ -51,7 +51,7 @@ async def judged(
         WrongSettings: what they ask for cannot be had.
     """
     scoring, now = settings.scoring, datetime.now(UTC)
-    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout, options)
+    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options)
     async with (
         pool,
         _translations(settings, ways) as translations,

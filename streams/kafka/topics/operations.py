@@ -46,7 +46,7 @@ async def create_topics(settings: Settings) -> list[TopicOutcome]:
     async with open_admin(settings.kafka) as admin:
         existing = await _names(admin)
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
-        actual = await _settled(admin, [spec.name for spec in specs], settings.kafka.connect_timeout)
+        actual = await _settled(admin, [spec.name for spec in specs], settings.kafka.connect_timeout_seconds)
     return [_outcome(spec, created, actual) for spec in specs]
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from streams.kafka.topics.names import Topics
 from streams.settings import Settings
 
-_HOUR_MS = 3_600_000
-_DAY_HOURS = 24
+_SECOND_MS = 1_000
+_HOUR_SECONDS = 3_600
+_DAY_SECONDS = 24 * _HOUR_SECONDS
 # Key, headers and the frame of a batch, beside the value.
 _OVERHEAD_BYTES = 65_536
 # From this many replicas on, a message is acknowledged only when two brokers have it.
@@ -27,8 +28,8 @@ _STATE_BYTES = 2 * 1024 * 1024
 _STATE: Mapping[str, str] = {
     "cleanup.policy": "compact",
     "segment.bytes": str(4 * 1024 * 1024),
-    "segment.ms": str(_HOUR_MS),
-    "delete.retention.ms": str(_HOUR_MS),
+    "segment.ms": str(_HOUR_SECONDS * _SECOND_MS),
+    "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "min.cleanable.dirty.ratio": "0.1",
 }
 
@@ -125,17 +126,20 @@ def _common_config(settings: Settings, size: int) -> dict[str, str]:
 
 
 def _deleted(settings: Settings) -> dict[str, str]:
-    return {"cleanup.policy": "delete", "retention.ms": str(settings.topics.retention_hours * _HOUR_MS)}
+    return {
+        "cleanup.policy": "delete",
+        "retention.ms": str(round(settings.topics.retention_days * _DAY_SECONDS * _SECOND_MS)),
+    }
 
 
 def _compacted(settings: Settings) -> dict[str, str]:
-    # A store younger than rebuild_after_hours must still find every tombstone.
-    tombstones = max(_DAY_HOURS, settings.documents.rebuild_after_hours + 4)
+    # A store younger than rebuild_after_seconds must still find every tombstone.
+    tombstones = max(_DAY_SECONDS, settings.documents.rebuild_after_seconds + 4 * _HOUR_SECONDS)
     return {
         "cleanup.policy": "compact",
-        "delete.retention.ms": str(int(tombstones * _HOUR_MS)),
+        "delete.retention.ms": str(int(tombstones * _SECOND_MS)),
         # The open segment is never compacted; a week of it would be read at every first start.
-        "segment.ms": str(_DAY_HOURS * _HOUR_MS),
+        "segment.ms": str(_DAY_SECONDS * _SECOND_MS),
     }
 
 

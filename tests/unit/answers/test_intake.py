@@ -97,7 +97,7 @@ async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) ->
         Metrics().answers,
         AnswerTraces(settings),
         settings.flow,
-        settings.documents.wait,
+        settings.documents.wait_seconds,
         failures.append,
     )
     for each in messages:

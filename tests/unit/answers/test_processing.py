@@ -145,7 +145,7 @@ def processor(
     assessor = assessor or ScoringOff(profile)
     way = put_together(documents, assessor, settings.policy.decide, profile, retriever=retriever)
     taken = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: now)
-    return Answers(taken, settings.documents.wait)
+    return Answers(taken, settings.documents.wait_seconds)
 
 
 def received(value: bytes | None, headers: Headers = ()) -> Received:
@@ -357,7 +357,7 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
     await way.verdict(received(ENCODED), soon(1.0))
     await way.verdict(received(ENCODED), soon(1000.0))
     assert waits[0] <= 1.0
-    assert waits[1] == settings.documents.wait
+    assert waits[1] == settings.documents.wait_seconds
 
 
 async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_on(

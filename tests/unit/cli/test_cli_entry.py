@@ -117,7 +117,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert part in shown.err
 
 
-UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__CONNECT_TIMEOUT": "5"}
+UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__CONNECT_TIMEOUT_SECONDS": "5"}
 
 
 @pytest.mark.parametrize(

@@ -73,10 +73,10 @@ def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
 
 def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path: Path) -> None:
     file = written(tmp_path / "late.jsonl", {**TRUE, "rating": 5}, {**UNTRUE, "rating": 1})
-    done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
+    done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"})
     assert done.returncode == 1
     assert done.stderr == (
-        "truthgate: 2 answers took longer to score than they may (scoring.timeout): "
+        "truthgate: 2 answers took longer to score than they may (scoring.timeout_seconds): "
         "degraded scoring_timeout\n"
     )
 

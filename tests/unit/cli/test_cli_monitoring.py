@@ -41,7 +41,7 @@ def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path: Pat
 
 
 def test_settings_come_from_the_environment() -> None:
-    environment = {"TRUTHGATE_OBJECTIVES__VERDICT_WITHIN": "7"}
+    environment = {"TRUTHGATE_OBJECTIVES__VERDICT_WITHIN_SECONDS": "7"}
     assert (
         "Verdicts take longer than 7s"
         in truthgate_here("monitoring", "rules", environment=environment).stdout

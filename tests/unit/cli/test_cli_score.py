@@ -224,10 +224,12 @@ def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Pat
 
 def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
     """An answer that is over its time has its process replaced, which is logged, and is counted."""
-    done = truthgate("score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT": "0.000001"})
+    done = truthgate(
+        "score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"}
+    )
     assert [json.loads(line)["degraded"][0] for line in done.stdout.splitlines()] == ["scoring_timeout"]
     assert done.stderr == (
-        "truthgate: 1 answers took longer to score than they may (scoring.timeout): "
+        "truthgate: 1 answers took longer to score than they may (scoring.timeout_seconds): "
         "degraded scoring_timeout\n"
     )
     assert done.returncode == 1

@@ -70,55 +70,75 @@ def complaint(config: Path | None = None) -> str:
             "ftp://x",
             ["TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL: should be an http or https URL"],
         ),
-        ("TRUTHGATE_DOCUMENTS__STALE_AFTER", "60", ["TRUTHGATE_DOCUMENTS__STALE_AFTER: ", "120"]),
+        (
+            "TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS",
+            "60",
+            ["TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS: ", "120"],
+        ),
         ("TRUTHGATE_POLICY__NO_SUCH_THRESHOLD", "1", ["TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"]),
-        ("TRUTHGATE_RATES__RETENTION", "30", ["rates: ", "retention should be at least allowed_lateness"]),
+        (
+            "TRUTHGATE_RATES__RETENTION_SECONDS",
+            "30",
+            ["rates: ", "retention_seconds should be at least allowed_lateness_seconds"],
+        ),
         ("TRUTHGATE_RATES__WINDOWS", "60", ["TRUTHGATE_RATES__WINDOWS: "]),
         ("TRUTHGATE_RATES__WINDOWS", "[]", ["TRUTHGATE_RATES__WINDOWS: ", "at least 1 item"]),
         ("TRUTHGATE_RATES__WINDOWS", "[60]", ["rates.windows.0: "]),
-        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 60, "hop": 61}]', ["rates.windows.0: hop should be at most"]),
-        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 0.5}]', ["rates.windows.0.size: "]),
-        ("TRUTHGATE_RATES__WINDOWS", '[{"size": 86400, "hop": 1}]', ["size should be at most 1440 hops"]),
         (
             "TRUTHGATE_RATES__WINDOWS",
-            '[{"size": 60}, {"size": 3600, "hop": 60}, {"size": 3600}]',
-            ["TRUTHGATE_RATES__WINDOWS: size 3600 is there twice"],
+            '[{"size_seconds": 60, "hop_seconds": 61}]',
+            ["rates.windows.0: hop_seconds should be at most"],
+        ),
+        ("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 0.5}]', ["rates.windows.0.size_seconds: "]),
+        (
+            "TRUTHGATE_RATES__WINDOWS",
+            '[{"size_seconds": 86400, "hop_seconds": 1}]',
+            ["size_seconds should be at most 1440 hops"],
         ),
         (
             "TRUTHGATE_RATES__WINDOWS",
-            '[{"size": 60}]',
+            '[{"size_seconds": 60}, {"size_seconds": 3600, "hop_seconds": 60}, {"size_seconds": 3600}]',
+            ["TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is there twice"],
+        ),
+        (
+            "TRUTHGATE_RATES__WINDOWS",
+            '[{"size_seconds": 60}]',
             ["alerts: window 3600 of threshold hallucination-rate is no size in rates.windows (60)"],
         ),
         ("TRUTHGATE_ALERTS__THRESHOLDS", "[{", ["TRUTHGATE_ALERTS__THRESHOLDS should be JSON"]),
-        ("TRUTHGATE_ALERTS__THRESHOLDS", '[{"name": "x", "window": 60}]', ["alerts.thresholds.0.rate: "]),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window": 60, "rate": 20}]',
-            ["alerts.thresholds.0.rate: ", "less than 1"],
-        ),
-        (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window": 60, "rate": NaN}]',
+            '[{"name": "x", "window_seconds": 60}]',
             ["alerts.thresholds.0.rate: "],
         ),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window": 60, "rate": 0.2, "message_type": "acton"}]',
+            '[{"name": "x", "window_seconds": 60, "rate": 20}]',
+            ["alerts.thresholds.0.rate: ", "less than 1"],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window_seconds": 60, "rate": NaN}]',
+            ["alerts.thresholds.0.rate: "],
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"name": "x", "window_seconds": 60, "rate": 0.2, "message_type": "acton"}]',
             ["alerts.thresholds.0.message_type: ", "'action' or 'unspecified'"],
         ),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window": 60, "rate": 0.2, "minimum_answers": 0}]',
+            '[{"name": "x", "window_seconds": 60, "rate": 0.2, "minimum_answers": 0}]',
             ["alerts.thresholds.0.minimum_answers: "],
         ),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window": 60, "rate": 0.2}, {"name": "x", "window": 300, "rate": 0.2}]',
+            '[{"name": "x", "window_seconds": 60, "rate": 0}, {"name": "x", "window_seconds": 9, "rate": 0}]',
             ["TRUTHGATE_ALERTS__THRESHOLDS: the name x is there twice"],
         ),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "Too many!", "window": 60, "rate": 0.2}]',
+            '[{"name": "Too many!", "window_seconds": 60, "rate": 0.2}]',
             ["alerts.thresholds.0.name: "],
         ),
     ],
@@ -134,20 +154,20 @@ def test_a_wrong_variable_is_named_with_the_reason(
 @pytest.mark.parametrize(
     ("variable", "values"),
     [
-        ("KAFKA__DELIVERY_TIMEOUT", ["1e300", "inf", "nan", "0", "86401"]),
-        ("KAFKA__CONNECT_TIMEOUT", ["inf", "1e300"]),
+        ("KAFKA__DELIVERY_TIMEOUT_SECONDS", ["1e300", "inf", "nan", "0", "86401"]),
+        ("KAFKA__CONNECT_TIMEOUT_SECONDS", ["inf", "1e300"]),
         ("TOPICS__PARTITIONS", ["9999999999", "0"]),
         ("TOPICS__REPLICATION_FACTOR", ["99999", "0", "-2"]),
-        ("TOPICS__RETENTION_HOURS", ["9999999999"]),
+        ("TOPICS__RETENTION_DAYS", ["9999999999"]),
         ("ENCODING__MAX_VALUE_BYTES", ["9999999999"]),
-        ("DOCUMENTS__WAIT", ["nan"]),
-        ("DOCUMENTS__STALE_AFTER", ["inf", "nan", "1e300"]),
-        ("DOCUMENTS__REBUILD_AFTER_HOURS", ["inf", "nan", "1e300"]),
+        ("DOCUMENTS__WAIT_SECONDS", ["nan"]),
+        ("DOCUMENTS__STALE_AFTER_SECONDS", ["inf", "nan", "1e300"]),
+        ("DOCUMENTS__REBUILD_AFTER_SECONDS", ["inf", "nan", "1e300"]),
         ("SCORING__PROCESSES", ["999999"]),
-        ("FLOW__SESSION_TIMEOUT", ["inf", "1e300"]),
-        ("FLOW__ANSWER_TIMEOUT", ["inf", "1e300"]),
+        ("FLOW__SESSION_TIMEOUT_SECONDS", ["inf", "1e300"]),
+        ("FLOW__ANSWER_TIMEOUT_SECONDS", ["inf", "1e300"]),
         ("FLOW__MAX_POLL_RECORDS", ["9999999999"]),
-        ("HEALTH__STALL_TIMEOUT", ["inf"]),
+        ("HEALTH__STALL_TIMEOUT_SECONDS", ["inf"]),
     ],
 )
 def test_a_number_that_no_client_or_timer_can_use_is_refused(
@@ -190,10 +210,11 @@ def test_wrong_overrides_in_a_variable_are_named(
 def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "TRUTHGATE_ALERTS__THRESHOLDS",
-        '[{"name": "binary-nl", "message_type": "binary", "language": "nl", "window": 60, "rate": 0.1}]',
+        '[{"name": "binary-nl", "message_type": "binary", "language": "nl", '
+        '"window_seconds": 60, "rate": 0.1}]',
     )
     (threshold,) = load_settings().alerts.thresholds
-    assert (threshold.name, threshold.message_type, threshold.window) == ("binary-nl", "binary", 60)
+    assert (threshold.name, threshold.message_type, threshold.window_seconds) == ("binary-nl", "binary", 60)
 
 
 def test_windows_and_thresholds_can_be_in_the_file(tmp_path: Path) -> None:
@@ -201,19 +222,22 @@ def test_windows_and_thresholds_can_be_in_the_file(tmp_path: Path) -> None:
     path.write_text(
         """
         [rates]
-        windows = [{ size = 600 }, { size = 7200, hop = 600 }]
+        windows = [{ size_seconds = 600 }, { size_seconds = 7200, hop_seconds = 600 }]
 
         [[alerts.thresholds]]
         name = "hourly"
-        window = 7200
+        window_seconds = 7200
         rate = 0.3
         severity = "info"
         """,
         encoding="utf-8",
     )
     settings = load_settings(path)
-    assert [(window.size, window.hop) for window in settings.rates.windows] == [(600, 600), (7200, 600)]
-    assert [threshold.window for threshold in settings.alerts.thresholds] == [7200]
+    assert [(window.size_seconds, window.hop_seconds) for window in settings.rates.windows] == [
+        (600, 600),
+        (7200, 600),
+    ]
+    assert [threshold.window_seconds for threshold in settings.alerts.thresholds] == [7200]
 
 
 def test_every_wrong_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

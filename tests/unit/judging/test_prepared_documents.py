@@ -23,26 +23,26 @@ def options(**scoring: object) -> ScorerOptions:
 
 def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
     assert options().kept_parses == Path("/documents/prepared.sqlite3")
-    assert options().kept_parses_megabytes == 500
+    assert options().kept_parses_mib == 500
 
 
 def test_the_file_and_its_bound_can_be_set() -> None:
-    chosen = options(prepared="/elsewhere/file", prepared_megabytes=7)
-    assert (chosen.kept_parses, chosen.kept_parses_megabytes) == (Path("/elsewhere/file"), 7)
+    chosen = options(kept_parses="/elsewhere/file", kept_parses_mib=7)
+    assert (chosen.kept_parses, chosen.kept_parses_mib) == (Path("/elsewhere/file"), 7)
 
 
 def test_nothing_is_kept_where_there_is_no_room() -> None:
-    assert options(prepared="/elsewhere/file", prepared_megabytes=0).kept_parses is None
+    assert options(kept_parses="/elsewhere/file", kept_parses_mib=0).kept_parses is None
 
 
 def test_a_command_that_scores_a_file_keeps_nothing() -> None:
     assert scorer_options(Settings()).kept_parses is None
 
 
-@pytest.mark.parametrize("megabytes", [-1, 10_000_000])
-def test_a_bound_that_is_a_slip_is_refused(megabytes: int) -> None:
-    with pytest.raises(ValueError, match="prepared_megabytes"):
-        options(prepared_megabytes=megabytes)
+@pytest.mark.parametrize("mib", [-1, 10_000_000])
+def test_a_bound_that_is_a_slip_is_refused(mib: int) -> None:
+    with pytest.raises(ValueError, match="kept_parses_mib"):
+        options(kept_parses_mib=mib)
 
 
 def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once() -> None:

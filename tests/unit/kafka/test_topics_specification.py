@@ -63,9 +63,9 @@ def test_without_rates_their_own_topics_are_not_needed() -> None:
 
 
 def test_tombstones_outlive_the_documents_stores() -> None:
-    settings = Settings(documents=DocumentSettings(rebuild_after_hours=100))
-    kept_hours = int(_specs(settings)["documents"].config["delete.retention.ms"]) / 3_600_000
-    assert kept_hours > settings.documents.rebuild_after_hours
+    settings = Settings(documents=DocumentSettings(rebuild_after_seconds=100 * 3_600))
+    kept_seconds = int(_specs(settings)["documents"].config["delete.retention.ms"]) / 1_000
+    assert kept_seconds > settings.documents.rebuild_after_seconds
 
 
 def test_dead_letters_and_verdicts_take_more_than_answers_do() -> None:

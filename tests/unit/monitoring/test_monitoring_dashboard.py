@@ -17,8 +17,8 @@ BOARD = board(Deployment(Settings()))
 PANELS = panels(BOARD)
 _OTHER = Deployment(
     Settings(
-        objectives=ObjectiveSettings(verdict_within=2.5, in_time=0.95, judged=0.9999999),
-        health=HealthSettings(stall_timeout=42),
+        objectives=ObjectiveSettings(verdict_within_seconds=2.5, in_time=0.95, judged=0.9999999),
+        health=HealthSettings(stall_timeout_seconds=42),
     ),
     Promql("gate"),
 )

@@ -48,8 +48,8 @@ def test_severity_of_a_hallucination_rate_is_that_of_its_threshold() -> None:
 
 def test_objectives_and_limits_come_from_the_settings() -> None:
     settings = Settings(
-        objectives=ObjectiveSettings(verdict_within=2.5, in_time=0.95, judged=0.9999),
-        health=HealthSettings(stall_timeout=60),
+        objectives=ObjectiveSettings(verdict_within_seconds=2.5, in_time=0.95, judged=0.9999),
+        health=HealthSettings(stall_timeout_seconds=60),
     )
     written = to_yaml(all_rules(Deployment(settings)))
     assert 'le=~"2\\\\.5(\\\\.0)?"' in "".join(

@@ -20,16 +20,16 @@ from tests.support.clock import Clock
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
 from tests.support.ports import NOBODY
 
-NOWHERE = KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1)
+NOWHERE = KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1)
 ASSETS = ["/", "/page.css", "/page.js", "/icon.svg"]
 
 
 def settings_with(**web_settings: bool) -> Settings:
     thresholds = (
-        AlertThreshold(name="all-types", window=60, rate=0.2),
-        AlertThreshold(name="of-one", message_type="instruction", window=60, rate=0.3),
-        AlertThreshold(name="hourly", window=3600, rate=0.1),
-        AlertThreshold(name="dutch", language="nl", window=60, rate=0.4),
+        AlertThreshold(name="all-types", window_seconds=60, rate=0.2),
+        AlertThreshold(name="of-one", message_type="instruction", window_seconds=60, rate=0.3),
+        AlertThreshold(name="hourly", window_seconds=3600, rate=0.1),
+        AlertThreshold(name="dutch", language="nl", window_seconds=60, rate=0.4),
     )
     return Settings(
         kafka=NOWHERE, web=WebSettings(**web_settings), alerts=AlertSettings(thresholds=thresholds)

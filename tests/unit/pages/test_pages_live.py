@@ -9,7 +9,7 @@ from tests.support.pages import BEGIN, rate_window
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
-NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=0.2))
+NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=0.2))
 
 
 async def test_reading_begins_with_the_first_visit_and_ends_some_time_after_the_last() -> None:

@@ -12,7 +12,7 @@ from streams.worker.metrics import Metrics
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
-NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1))
+NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1))
 
 
 def _failures(metrics: Metrics) -> float:

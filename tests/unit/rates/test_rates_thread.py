@@ -106,7 +106,7 @@ async def test_a_worker_that_leads_counts_aside_until_it_stops() -> None:
         labels = {"error_type": "ServiceUnreachable"}
         return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
 
-    nowhere = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout=1))
+    nowhere = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1))
     async with counting_aside(nowhere, metrics.rates, Tracing(), leads, stopping):
         await eventually(lambda: failures() >= 1, "it leads, and finds no broker")
         stopping.set()

@@ -25,7 +25,13 @@ MINUTE = WindowSpec(60_000, 60_000)
 
 
 def threshold(**values: object) -> AlertThreshold:
-    usual = {"name": "too-many", "window": 60, "rate": 0.1, "minimum_answers": 20, "severity": "critical"}
+    usual = {
+        "name": "too-many",
+        "window_seconds": 60,
+        "rate": 0.1,
+        "minimum_answers": 20,
+        "severity": "critical",
+    }
     return AlertThreshold.model_validate(usual | values)
 
 
@@ -107,7 +113,7 @@ def test_without_a_complete_window_nothing_changes() -> None:
         [],
         [threshold(language="nl")],
         [threshold(message_type="binary")],
-        [threshold(window=300)],
+        [threshold(window_seconds=300)],
     ],
     ids=["gone", "other language", "other message type", "other window"],
 )

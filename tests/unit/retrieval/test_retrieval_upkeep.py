@@ -157,7 +157,7 @@ async def test_an_index_that_searches_find_damaged_is_built_anew(service: Servic
 async def test_an_index_that_the_builder_finds_damaged_is_built_anew_once_and_then_after_a_while(
     service: Service, store: DocumentStore
 ) -> None:
-    async with service.open(retry_interval=0.01) as retrieval:
+    async with service.open(retry_interval_seconds=0.01) as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         service.builder.failing = DAMAGED
         put(store, 2, "new", LEAVE)

@@ -106,7 +106,9 @@ async def test_a_collector_that_never_answers_delays_no_span_and_the_end_by_litt
     monkeypatch.setattr(tracing, "_END_SECONDS", 0.5)
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "512")
     with hanging_collector() as endpoint:
-        settings = _settings(otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_timeout=_EXPORT_SECONDS)
+        settings = _settings(
+            otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_timeout_seconds=_EXPORT_SECONDS
+        )
         async with open_tracing(settings) as opened:
             assert opened.tracer is not None
             began = time.perf_counter()
@@ -126,7 +128,9 @@ def _exporting() -> list[str]:
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_a_collector_that_refuses_is_one_line(protocol: str, worker_log: pytest.LogCaptureFixture) -> None:
-    nowhere = TelemetrySettings(otlp_endpoint=f"http://{NOBODY}", otlp_protocol=protocol, otlp_timeout=0.1)
+    nowhere = TelemetrySettings(
+        otlp_endpoint=f"http://{NOBODY}", otlp_protocol=protocol, otlp_timeout_seconds=0.1
+    )
     exporter = span_exporter(nowhere)
     for _ in range(3):
         exporter.export(())

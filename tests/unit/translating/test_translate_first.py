@@ -85,7 +85,7 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
         mode="auto",
         provider="libretranslate",
         base_url=server.url,
-        time_limit=5,
+        time_limit_seconds=5,
         attempts=1,
         breaker_failures=2,
         cache=tmp_path / "cache.sqlite3",
@@ -242,7 +242,7 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
 async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:
     server.behave(delay=4)
     for limit, seconds in ((5, 0.2), (0.2, 5)):
-        changed = translation.model_copy(update={"time_limit": limit})
+        changed = translation.model_copy(update={"time_limit_seconds": limit})
         async with open_translation(changed) as opened:
             began = time.monotonic()
             assert (await opened.translate(EXCHANGE, seconds)).degraded
@@ -332,11 +332,11 @@ def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> 
         ({"MODE": "sometimes"}, "TRUTHGATE_TRANSLATION__MODE: "),
         ({"PROVIDER": "bing"}, "TRUTHGATE_TRANSLATION__PROVIDER: "),
         ({"BASE_URL": "libre:5000"}, "TRUTHGATE_TRANSLATION__BASE_URL: should be an http"),
-        ({"TIME_LIMIT": "0"}, "TRUTHGATE_TRANSLATION__TIME_LIMIT: "),
-        ({"REQUEST_TIMEOUT": "61"}, "TRUTHGATE_TRANSLATION__REQUEST_TIMEOUT: "),
+        ({"TIME_LIMIT_SECONDS": "0"}, "TRUTHGATE_TRANSLATION__TIME_LIMIT_SECONDS: "),
+        ({"REQUEST_TIMEOUT_SECONDS": "61"}, "TRUTHGATE_TRANSLATION__REQUEST_TIMEOUT_SECONDS: "),
         ({"ATTEMPTS": "0"}, "TRUTHGATE_TRANSLATION__ATTEMPTS: "),
         ({"CONCURRENCY": "1000"}, "TRUTHGATE_TRANSLATION__CONCURRENCY: "),
-        ({"CACHE_MEGABYTES": "0"}, "TRUTHGATE_TRANSLATION__CACHE_MEGABYTES: "),
+        ({"CACHE_MIB": "0"}, "TRUTHGATE_TRANSLATION__CACHE_MIB: "),
         ({"APIKEY": "s3cret"}, "did you mean TRUTHGATE_TRANSLATION__API_KEY?"),
     ],
 )

@@ -287,7 +287,7 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
 def test_metrics_are_exported_again_and_again() -> None:
     with (
         OtlpReceiver() as collector,
-        open_metrics(_settings(collector.grpc, metrics_interval=0.05)) as metrics,
+        open_metrics(_settings(collector.grpc, metrics_interval_seconds=0.05)) as metrics,
     ):
         deadline = time.monotonic() + 10
         while len([one for one in collector.metrics if one.name == "truthgate.answers"]) < 3:
@@ -300,9 +300,9 @@ def test_metrics_are_exported_again_and_again() -> None:
     ("variable", "value", "telemetry", "is_exported"),
     [
         ("OTEL_METRIC_EXPORT_INTERVAL", "20", {}, True),
-        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {"metrics_interval": 3600}, False),
-        ("OTEL_METRICS_EXPORTER", "none", {"metrics_interval": 0.02}, False),
-        ("OTEL_METRICS_EXPORTER", "otlp", {"metrics_interval": 0.02}, True),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {"metrics_interval_seconds": 3600}, False),
+        ("OTEL_METRICS_EXPORTER", "none", {"metrics_interval_seconds": 0.02}, False),
+        ("OTEL_METRICS_EXPORTER", "otlp", {"metrics_interval_seconds": 0.02}, True),
     ],
 )
 def test_the_variables_of_the_sdk_count_where_the_settings_say_nothing_else(
@@ -336,7 +336,7 @@ def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(protocol: str) -> None:
     with hanging_collector() as endpoint, structlog.testing.capture_logs() as lines:
-        settings = _settings(endpoint, protocol, metrics_interval=0.05, otlp_timeout=0.2)
+        settings = _settings(endpoint, protocol, metrics_interval_seconds=0.05, otlp_timeout_seconds=0.2)
         with open_metrics(settings) as metrics:
             began = time.monotonic()
             while not lines and time.monotonic() < began + 10:

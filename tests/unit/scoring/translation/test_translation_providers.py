@@ -34,7 +34,7 @@ def server() -> Iterator[LibreTranslate]:
 
 @pytest.fixture
 def provider(server: LibreTranslate) -> Iterator[Provider]:
-    provider = make_provider(ProviderOptions("libretranslate", server.url, timeout=0.3))
+    provider = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.3))
     yield provider
     provider.close()
 
@@ -157,7 +157,9 @@ def test_nobody_there_is_told(server: LibreTranslate, provider: Provider) -> Non
 def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         provider = make_provider(
-            ProviderOptions("libretranslate", f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+            ProviderOptions(
+                "libretranslate", f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=0.2
+            )
         )
         assert fault(provider) is Fault.TIMEOUT
         provider.close()
@@ -183,8 +185,8 @@ def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:
 
 
 def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
-    slow = make_provider(ProviderOptions("libretranslate", server.url, timeout=5))
-    quick = make_provider(ProviderOptions("libretranslate", server.url, timeout=0.1))
+    slow = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=5))
+    quick = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.1))
     server.behave(delay=0.3)
     found: list[str] = []
     thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))

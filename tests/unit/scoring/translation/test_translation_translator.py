@@ -100,9 +100,13 @@ def watching() -> Watching:
 
 @pytest.fixture
 def options(server: LibreTranslate, tmp_path: Path) -> TranslatorOptions:
-    provider = ProviderOptions("libretranslate", server.url, timeout=0.5)
+    provider = ProviderOptions("libretranslate", server.url, timeout_seconds=0.5)
     return TranslatorOptions(
-        provider, QUICK, breaker_reset=0.3, cache=tmp_path / "cache.sqlite3", native=frozenset({"nl", "en"})
+        provider,
+        QUICK,
+        breaker_reset_seconds=0.3,
+        cache=tmp_path / "cache.sqlite3",
+        native=frozenset({"nl", "en"}),
     )
 
 
@@ -129,7 +133,7 @@ async def test_the_dutch_sample_becomes_the_english_one(
     options: TranslatorOptions, server: LibreTranslate, texts: ParallelTexts, identify, watching: Watching
 ) -> None:
     """Every answer and document, line by line, in a fraction of the calls that there are sentences."""
-    patient = replace(options, provider=replace(options.provider, timeout=30))
+    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
     with closing(ExchangeTranslator(patient, identify, watching)) as translator:
         await _assert_translates_the_sample(translator, texts)
     assert server.unknown == []
@@ -222,7 +226,7 @@ async def test_no_answer_waits_beyond_its_time(
     options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
 ) -> None:
     server.behave(gate=(gate := threading.Event()))
-    patient = replace(options, provider=replace(options.provider, timeout=30))
+    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
     with closing(ExchangeTranslator(patient, identify, watching)) as translator:
         began = time.monotonic()
         assert await fault(translator, seconds=0.2) is Fault.TIMEOUT
@@ -248,7 +252,9 @@ async def test_failing_calls_are_tried_again_and_then_keep_everybody_from_waitin
     expected: Fault,
 ) -> None:
     server.behave(**behaviour)
-    patient = replace(options, breaker_reset=1, provider=replace(options.provider, timeout=30))
+    patient = replace(
+        options, breaker_reset_seconds=1, provider=replace(options.provider, timeout_seconds=30)
+    )
     with closing(ExchangeTranslator(patient, identify, watching)) as translator:
         await _assert_keeps_everybody_from_waiting(translator, server, watching, expected)
 
@@ -294,7 +300,7 @@ async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
     server.behave(gate=(gate := threading.Event()))
     with_one_thread = replace(
         options,
-        provider=replace(options.provider, timeout=0.2, threads=1),
+        provider=replace(options.provider, timeout_seconds=0.2, threads=1),
         retries=Retries(1),
         breaker_failures=2,
     )
@@ -388,7 +394,7 @@ async def test_after_closing_nothing_is_sent_any_more(
     options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
 ) -> None:
     server.behave(gate=(gate := threading.Event()))
-    patient = replace(options, provider=replace(options.provider, timeout=30))
+    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
     translator = ExchangeTranslator(patient, identify, watching)
     asking = asyncio.create_task(fault(translator, TWO, seconds=60))
     calls = options.provider.threads
