@@ -25,7 +25,7 @@ from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer
 from streams.kafka.received import Received
 from streams.kafka.topics import Topics
-from streams.settings import FlowSettings
+from streams.settings import Settings
 from streams.telemetry import messaging
 
 log = structlog.get_logger(__name__)
@@ -37,12 +37,10 @@ class Intake:
     Args:
         processor: judges one record.
         publisher: writes what comes of it.
-        topics: the names to write to.
         metrics: what is counted.
         traces: follows each answer on its way.
-        flow: how many messages may be in work at once (:meth:`accept` waits beyond it), and how
-            long after its acceptance an answer is sent on as it is.
-        documents_wait: seconds that an answer waits for documents that it names.
+        settings: how many messages may be in work at once (:meth:`accept` waits beyond it), how long after
+            its acceptance an answer is sent on as it is, and the topics to write to.
         on_error: called with a failure that ends the worker.
     """
 
@@ -50,21 +48,19 @@ class Intake:
         self,
         processor: AnswerProcessor,
         publisher: Publisher,
-        topics: Topics,
         metrics: AnswerMetrics,
         traces: AnswerTraces,
-        flow: FlowSettings,
-        documents_wait: float,
+        settings: Settings,
         on_error: Callable[[BaseException], None],
     ) -> None:
         self._processor = processor
         self._publisher = publisher
-        self._topics = topics
+        self._topics = Topics(settings.kafka.topic_prefix)
         self._metrics = metrics
         self._traces = traces
-        self._answer_timeout = flow.answer_timeout_seconds
-        self._documents_wait = documents_wait
-        self._lanes = Lanes(flow.max_in_flight, on_error)
+        self._answer_seconds = settings.flow.answer_timeout_seconds
+        self._document_seconds = settings.documents.wait_seconds
+        self._lanes = Lanes(settings.flow.max_in_flight, on_error)
         metrics.in_flight.show(lambda: self._lanes.in_flight)
 
     async def accept(self, message: Message, consumer: SafeConsumer) -> None:
@@ -77,7 +73,7 @@ class Intake:
         self._metrics.received.add()
         loop = asyncio.get_running_loop()
         arrived = loop.time()
-        deadline = Deadline(arrived + self._answer_timeout, self._documents_wait)
+        deadline = Deadline(arrived + self._answer_seconds, self._document_seconds)
         accepted, received = time_ns(), _received(message)
 
         async def work() -> None:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from schemas import Codec
+from streams.answers.observed import ObservedRetriever, observed
+from streams.answers.way import Way, put_together
 from streams.delivery.publisher import Publisher
 from streams.documents.changes import BadDocument
 from streams.documents.company_terms import terms_source
@@ -23,6 +25,7 @@ from streams.kafka.topics import Topics, message_limits
 from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.settings import Settings
+from streams.telemetry.stages import Stages
 from streams.telemetry.tracing import Tracing
 from streams.translating.opening import open_translation
 from streams.translating.step import Translation
@@ -128,6 +131,22 @@ async def retrieval(
     async with opened as service:
         metrics.retrieval.watch(service.upkeep)
         yield service
+
+
+def way(
+    settings: Settings,
+    documents: DocumentFollower,
+    assessor: Assessor,
+    translation: Translation | None,
+    retrieval: Retrieval | None,
+    metrics: Metrics,
+    stages: Stages,
+) -> Way:
+    """Return the way of an answer through these parts, each step timed and counted."""
+    retriever = ObservedRetriever(retrieval.retriever, stages) if retrieval else None
+    profile = settings.scoring.profile
+    steps = put_together(documents, assessor, settings.policy.decide, profile, translation, retriever)
+    return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
 
 
 @asynccontextmanager

@@ -23,19 +23,19 @@ from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
 from streams.answers.intake import Intake
-from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.processing import AnswerProcessor
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import put_together
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.limits import longest_settling
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
+from streams.documents.terms_upkeep import TermsUpkeep
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health
 from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics, check_topics
 from streams.pages import create_pages, serve
+from streams.retrieval.service import Retrieval
 from streams.settings import Settings, WrongSettings
 from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
@@ -120,22 +120,9 @@ async def _run(settings: Settings) -> None:
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
-        retriever = ObservedRetriever(retrieval.retriever, traces.stages) if retrieval else None
-        way = put_together(
-            documents, assessor, settings.policy.decide, settings.scoring.profile, translation, retriever
-        )
-        way = observed(way, traces.stages, lambda assessment: metrics.prepared.count(assessment.documents))
+        way = parts.way(settings, documents, assessor, translation, retrieval, metrics, traces.stages)
         processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
-        intake = Intake(
-            processor,
-            publisher,
-            topics,
-            metrics.answers,
-            traces,
-            settings.flow,
-            settings.documents.wait_seconds,
-            end_at_once,
-        )
+        intake = Intake(processor, publisher, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health, metrics))
         await stack.enter_async_context(
@@ -145,13 +132,23 @@ async def _run(settings: Settings) -> None:
             "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
         )
         if await _caught_up(settings, documents, health, stopping):
-            # So that an answer is judged right after the start as it is later.
-            await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
-            if retrieval and not settings.retrieval.ready_before_complete:
-                health.waits_for("the index of the documents")
-                await _first(retrieval.upkeep.settled.wait(), stopping.wait())
+            await _prepared(settings, terms, retrieval, health, stopping)
             await _consume(app, intake, health, stopping, settings)
     log.info("worker_stopped")
+
+
+async def _prepared(
+    settings: Settings,
+    terms: TermsUpkeep,
+    retrieval: Retrieval | None,
+    health: Health,
+    stopping: asyncio.Event,
+) -> None:
+    """Wait for what is made of the documents, so that an answer is judged at first as it is later."""
+    await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
+    if retrieval and not settings.retrieval.ready_before_complete:
+        health.waits_for("the index of the documents")
+        await _first(retrieval.upkeep.settled.wait(), stopping.wait())
 
 
 async def _consume(

@@ -22,7 +22,6 @@ from streams.answers.way import put_together
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import Assessor, ScoringOff
-from streams.kafka.topics import Topics
 from streams.settings import DocumentSettings, Settings
 from streams.worker.metrics import Metrics
 
@@ -93,11 +92,9 @@ async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) ->
     intake = Intake(
         processor,
         Publisher(producer, 5),
-        Topics(),
         Metrics().answers,
         AnswerTraces(settings),
-        settings.flow,
-        settings.documents.wait_seconds,
+        settings,
         failures.append,
     )
     for each in messages:
