@@ -39,9 +39,9 @@ class Far:
 
     def kill(self) -> None:
         self.kills += 1
-        self.goes_on.set()
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
+        self.goes_on.set()  # after the pipe's end: what is killed answers nothing any more
 
     def close(self) -> None:
         with suppress(OSError):
