@@ -20,7 +20,6 @@ from scoring.claims import (
     sentences,
     verdict,
 )
-from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -73,7 +72,6 @@ class RequestPossible:
 
     name = "request_possible"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((DENIED_REQUEST, DENIED),)
 
     def measure(self, material: Material) -> FeatureValue:

@@ -20,7 +20,6 @@ from scoring.claims import (
     replies,
     verdict,
 )
-from scoring.features.base import Resource
 from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
@@ -71,7 +70,6 @@ class VerdictAgrees:
 
     name = "verdict_agrees"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((CONTRADICTED_VERDICT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:
