@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.claims import Claim, Quantity, aligned, known, numbers, quantities, sentences, units
+from scoring.claims.alignment import aligned
+from scoring.claims.known import known
+from scoring.claims.quantities import Quantity, numbers, quantities, units
+from scoring.claims.reading import Claim, sentences
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence

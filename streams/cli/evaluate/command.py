@@ -125,7 +125,7 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
 
 
 def _show(found: Judged, settings: Settings, plot: Path | None, *, as_json: bool) -> None:
-    from scoring.evaluation import report  # noqa: PLC0415 - needs scipy
+    from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.tables import tables  # noqa: PLC0415 - needs scipy
 
     if not found.says_something:

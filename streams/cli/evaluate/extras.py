@@ -11,7 +11,7 @@ from streams.cli.exits import WrongUsage
 from streams.cli.output_file import whole_file
 
 if TYPE_CHECKING:
-    from scoring.evaluation import Case
+    from scoring.evaluation.cases import Case
 
 _PICTURES = {".png": "png", ".svg": "svg"}
 
