@@ -12,17 +12,11 @@ import structlog
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.translation import (
-    ENGLISH,
-    ExchangeTranslator,
-    Observer,
-    ProviderOptions,
-    Retries,
-    TranslationFailed,
-    TranslatorMisconfigured,
-    TranslatorOptions,
-    Unobserved,
-)
+from scoring.translation.calls import Retries
+from scoring.translation.engines import ProviderOptions
+from scoring.translation.errors import TranslationFailed, TranslatorMisconfigured
+from scoring.translation.observer import Observer
+from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
@@ -102,7 +96,7 @@ def translating(
     languages = LanguageDetector(lexicons.values())
     try:
         options = translator_options(settings, frozenset(lexicons))
-        translator = ExchangeTranslator(options, languages.identify, observer or Unobserved())
+        translator = ExchangeTranslator(options, languages.identify, observer or Observer())
     except TranslatorMisconfigured as error:
         raise WrongSettings(f"translation: {error}") from None
     with closing(translator):
