@@ -95,7 +95,7 @@ def translating(
     lexicons = load_lexicons(own_lexicons)
     languages = LanguageDetector(lexicons.values())
     try:
-        options = translator_options(settings, frozenset(lexicons))
+        options = _options(settings, frozenset(lexicons))
         translator = ExchangeTranslator(options, languages.identify, observer or Observer())
     except TranslatorMisconfigured as error:
         raise WrongSettings(f"translation: {error}") from None
@@ -103,10 +103,8 @@ def translating(
         yield TranslateFirst(translator, languages, time_limit, count)
 
 
-def translator_options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
-    """Give the scorer's options for these settings; raises TranslatorMisconfigured without a provider."""
-    if settings.provider is None:
-        raise TranslatorMisconfigured("no provider is set")
+def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
+    assert settings.provider is not None  # nobody comes here without one
     key = settings.api_key.get_secret_value() if settings.api_key else None
     return TranslatorOptions(
         ProviderOptions(
