@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scoring.claims.known import Known
@@ -50,7 +50,7 @@ def aligned(claim: Claim, document: Known, least: float) -> Iterator[Aligned]:
 
     Likeness is the harmonic mean of the shares of either one's content that the other has, by weight.
     """
-    covered, shared, total = _overlaps(claim.content, document)
+    covered, shared, total = _overlaps(sorted(claim.content), document, range(len(document.claims)))
     for index, weight in sorted(covered.items()):
         # The mean of two shares is below twice the lesser one.
         own = weight / total
@@ -65,40 +65,34 @@ def aligned(claim: Claim, document: Known, least: float) -> Iterator[Aligned]:
 
 def coverage(question: frozenset[str], document: Known) -> Iterator[Asked]:
     """Yield the sentences of a document that share a word with the question, in order."""
-    shared: defaultdict[int, set[str]] = defaultdict(set)
-    covered: defaultdict[int, float] = defaultdict(float)
     words = sorted(question)[:_MOST_WORDS]
-    total = 0.0
-    for word in words:
-        alike = document.like(word)
-        weight = _weight(word, alike, document)
-        total += weight
-        found = {(document.sentence_of[n], other) for other in alike for n in document.places[other]}
-        for place in {place for place, _ in found}:
-            covered[place] += weight
-        for place, other in found:
-            shared[place].add(other)
+    covered, shared, total = _overlaps(words, document, document.sentence_of)
     for place, weight in sorted(covered.items()):
         sentence = document.sentences[place]
         asked = document.weights(shared[place]) / document.weights(sentence.content)
         yield Asked(sentence, weight / total, asked, frozenset(shared[place]))
 
 
-def _overlaps(words: Iterable[str], document: Known) -> tuple[dict[int, float], dict[int, set[str]], float]:
-    """Return by clause the weight of ``words`` it has and its own words that match, and the whole weight."""
+def _overlaps(
+    words: Sequence[str], document: Known, place_of: Sequence[int]
+) -> tuple[dict[int, float], dict[int, set[str]], float]:
+    """Return by place the weight of ``words`` it has and its own words that match, and the whole weight.
+
+    ``words`` are sorted, or the last digits of the sums would be others in every process. ``place_of`` gives
+    for each clause of the document what counts as its place.
+    """
     covered: defaultdict[int, float] = defaultdict(float)
     shared: defaultdict[int, set[str]] = defaultdict(set)
     total = 0.0
-    # Sorted, or the last digits of the sums would be others in every process.
-    for word in sorted(words):
+    for word in words:
         alike = document.like(word)
         weight = _weight(word, alike, document)
         total += weight
-        for place in {n for other in alike for n in document.places[other]}:
+        found = {(place_of[n], other) for other in alike for n in document.places[other]}
+        for place in {place for place, _ in found}:
             covered[place] += weight
-        for other in alike:
-            for place in document.places[other]:
-                shared[place].add(other)
+        for place, other in found:
+            shared[place].add(other)
     return covered, shared, total
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Protocol
 
 from scoring.text.material import Material
@@ -10,21 +9,13 @@ from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
 
-class Resource(StrEnum):
-    """What a language must have for a feature to be measured on its texts."""
-
-    LEXICON = "lexicon"
-    PIPELINE = "pipeline"
-    COMPANY_TERMS = "company_terms"
-
-
 class Feature(Protocol):
     """One heuristic of the paper's section V-B.
 
     ``measure`` is a pure function of the material, defined on empty texts, in time linear in
     their length, with a value in [0, 1] or None where the feature does not apply.
-    ``on_translation`` tells whether it measures the English translation where there is one, and
-    ``needs`` what it takes of the language that it measures. No feature is bound to one language.
+    ``on_translation`` tells whether it measures the English translation where there is one. No feature is
+    bound to one language.
     """
 
     @property
@@ -34,10 +25,6 @@ class Feature(Protocol):
     @property
     def on_translation(self) -> bool:
         """Whether the feature reads the translated texts."""
-
-    @property
-    def needs(self) -> frozenset[Resource]:
-        """What the language of the texts must have; without company terms alone it is not applicable."""
 
     @property
     def evidence(self) -> Kinds:

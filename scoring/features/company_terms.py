@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
@@ -43,7 +42,6 @@ class CompanySpecificTerms:
 
     name = "company_terms"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.COMPANY_TERMS})
     evidence = ((COMPANY_TERM, None),)
 
     def measure(self, material: Material) -> FeatureValue:

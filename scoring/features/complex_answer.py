@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.spans import span_evidence
 from scoring.values.types import Evidence, FeatureValue
@@ -29,7 +28,6 @@ class ComplexAnswer:
 
     name = "complex_answer"
     on_translation = False
-    needs = frozenset({Resource.LEXICON})
     evidence = tuple((f"{kind}_signal", None) for kind in _KINDS)
 
     def measure(self, material: Material) -> FeatureValue:

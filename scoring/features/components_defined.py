@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 
 from scoring.components.marked import components
 from scoring.components.names import Component, Name
-from scoring.features.base import Resource
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -60,7 +59,6 @@ class ComponentsDefined:
 
     name = "components_defined"
     on_translation = False
-    needs = frozenset({Resource.LEXICON})
     evidence = tuple((kind, UNDEFINED) for kind in (UNDEFINED_COMPONENT, UNDEFINED_PATH, MISPLACED_COMPONENT))
 
     def measure(self, material: Material) -> FeatureValue:

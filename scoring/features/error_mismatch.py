@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scoring.features.base import Resource
 from scoring.text.error_codes import ErrorCode, error_codes
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -60,7 +59,6 @@ class ErrorMismatch:
 
     name = "error_mismatch"
     on_translation = False
-    needs = frozenset({Resource.LEXICON})
     evidence = ((ERROR_MISMATCH, MISMATCH),)
 
     def measure(self, material: Material) -> FeatureValue:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.parsing import NO_WORDS
 from scoring.text.prepared import PreparedText
@@ -58,7 +57,6 @@ class Hal:
 
     name = "hal"
     on_translation = True
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((UNSUPPORTED_WORDS, None),)
 
     def measure(self, material: Material) -> FeatureValue:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.spans import span_evidence
 from scoring.text.stems import content_stems, first_places
@@ -28,7 +27,6 @@ class PromptOverlap:
 
     name = "prompt_overlap"
     on_translation = False
-    needs = frozenset({Resource.LEXICON})
     evidence = ((QUESTION_WORD, None),)
 
     def measure(self, material: Material) -> FeatureValue:

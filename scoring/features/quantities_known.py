@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.claims import Claim, Quantity, aligned, known, numbers, quantities, sentences, units
-from scoring.features.base import Resource
+from scoring.claims.alignment import aligned
+from scoring.claims.known import known
+from scoring.claims.quantities import Quantity, numbers, quantities, units
+from scoring.claims.reading import Claim, sentences
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
@@ -54,7 +56,6 @@ class QuantitiesKnown:
 
     name = "quantities_known"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((UNKNOWN_QUANTITY, UNKNOWN),)
 
     def measure(self, material: Material) -> FeatureValue:

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from scoring.claims import (
-    FEWEST_WORDS,
-    Asked,
-    Claim,
-    Known,
-    Question,
-    alike,
-    content_of,
-    content_words,
-    known,
-    question_of,
-    replies,
-    sentences,
-    verdict,
-)
-from scoring.features.base import Resource
+from scoring.claims.alignment import FEWEST_WORDS, Asked
+from scoring.claims.known import Known, known
+from scoring.claims.question import Question, alike, content_words, question_of, replies
+from scoring.claims.reading import Claim, content_of, sentences
+from scoring.claims.verdict import verdict
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -73,7 +62,6 @@ class RequestPossible:
 
     name = "request_possible"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((DENIED_REQUEST, DENIED),)
 
     def measure(self, material: Material) -> FeatureValue:

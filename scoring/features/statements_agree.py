@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
-from scoring.claims import FEWEST_WORDS, Aligned, Claim, Sentence, aligned, known, opposed, sentences
-from scoring.features.base import Resource
+from scoring.claims.alignment import FEWEST_WORDS, Aligned, aligned
+from scoring.claims.known import known
+from scoring.claims.reading import Claim, Sentence, opposed, sentences
 from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
@@ -58,7 +59,6 @@ class StatementsAgree:
 
     name = "statements_agree"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((CONTRADICTED_STATEMENT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:

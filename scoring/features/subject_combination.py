@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.features.base import Resource
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
@@ -36,7 +35,6 @@ class SubjectCombination:
 
     name = "subject_combination"
     on_translation = True
-    needs = frozenset({Resource.PIPELINE})
     evidence = ((UNSUPPORTED_SUBJECT, None),)
 
     def measure(self, material: Material) -> FeatureValue:

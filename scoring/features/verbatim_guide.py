@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.features.base import Resource
 from scoring.guides.finding import Guide, Step, guides
 from scoring.guides.quoting import quotation
 from scoring.lexicon import Lexicon
@@ -56,7 +55,6 @@ class VerbatimGuide:
 
     name = "verbatim_guide"
     on_translation = True
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((VERBATIM_GUIDE, QUOTED), (DIFFERING_STEP, None))
 
     def measure(self, material: Material) -> FeatureValue:

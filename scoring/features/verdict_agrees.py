@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.claims import (
-    FEWEST_WORDS,
-    Asked,
-    Claim,
-    Quantity,
-    Question,
-    alike,
-    content_words,
-    have_opposites,
-    known,
-    quantities,
-    question_of,
-    replies,
-    verdict,
-)
-from scoring.features.base import Resource
+from scoring.claims.alignment import FEWEST_WORDS, Asked
+from scoring.claims.known import known
+from scoring.claims.quantities import Quantity, quantities
+from scoring.claims.question import Question, alike, content_words, question_of, replies
+from scoring.claims.reading import Claim, have_opposites
+from scoring.claims.verdict import verdict
 from scoring.features.contradicted import CONTRADICTED
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
@@ -71,7 +61,6 @@ class VerdictAgrees:
 
     name = "verdict_agrees"
     on_translation = False
-    needs = frozenset({Resource.LEXICON, Resource.PIPELINE})
     evidence = ((CONTRADICTED_VERDICT, CONTRADICTED),)
 
     def measure(self, material: Material) -> FeatureValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -18,48 +19,11 @@ from scoring.values.types import MessageType
 
 T = TypeVar("T")
 
-_WORD_LISTS = (
-    "function_words",
-    "fillers",
-    "negations",
-    "action_verbs",
-    "instruction_verbs",
-    "component_nouns",
-    "path_openers",
-    "keys",
-    "step_words",
-    "error_nouns",
-    "neighbours",
-)
-_PHRASE_LISTS = ("greetings", "closings", "emphasis")
-_KEYS = {
-    "language",
-    "lead_ins",
-    "if_question",
-    "if_statement",
-    "plural_endings",
-    "features",
-    "message_types",
-    "refusal",
-    "claims",
-}
-_CLAIM_WORDS = (
-    "yes",
-    "no",
-    "conditions",
-    "restrictions",
-    "contrasts",
-    "possibility",
-    "denials",
-    "auxiliaries",
-    "least",
-    "most",
-    "than",
-)
-_REFUSAL_WORDS = ("words", "contrasts", "verdicts")
 _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
+# Whole lines, and what is made of other keys: all other sets of the model are lists of single words.
+_NO_WORDS = {"lead_ins", "terms"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
 _TWO = 2
@@ -135,7 +99,7 @@ class _Reader:
     def read(self, like: Lexicon | None = None) -> Lexicon:
         """Return the lexicon, which must have the features' tables that ``like`` has, if it is given."""
         top = self._content
-        self._refuse_unknown(top, _KEYS | set(_WORD_LISTS) | set(_PHRASE_LISTS), _TOP)
+        self._refuse_unknown(top, {field.name for field in fields(Lexicon)}, _TOP)
         return Lexicon(
             language=self._language(),
             message_types=tuple(self._message_types()),
@@ -149,7 +113,7 @@ class _Reader:
             closings=self._phrases(top, "closings", _TOP),
             lead_ins=frozenset(line.casefold() for line in self._strings(top, "lead_ins", _TOP)),
             emphasis=self._phrases(top, "emphasis", _TOP),
-            **{key: frozenset(self._words(top, key, _TOP)) for key in _WORD_LISTS},
+            **self._word_sets(Lexicon, top, _TOP),
         )
 
     def _language(self) -> str:
@@ -189,23 +153,23 @@ class _Reader:
     def _refusal(self) -> Refusals:
         section = Section("refusal")
         table = self._value(self._content, "refusal", dict, _TOP)
-        self._refuse_unknown(table, {"phrases", "advice", *_REFUSAL_WORDS}, section)
+        self._refuse_unknown(table, {field.name for field in fields(Refusals)}, section)
         return Refusals(
             self._phrases(table, "phrases", section),
             self._phrases(table, "advice", section),
-            **{key: frozenset(self._words(table, key, section)) for key in _REFUSAL_WORDS},
+            **self._word_sets(Refusals, table, section),
         )
 
     def _claims(self) -> ClaimWords:
         section = Section("claims")
         table = self._value(self._content, "claims", dict, _TOP)
-        self._refuse_unknown(table, {"opposites", "numbers", *_CLAIM_WORDS}, section)
+        self._refuse_unknown(table, {field.name for field in fields(ClaimWords)} - {"terms"}, section)
         opposites = tuple(self._opposites(table, section))
         return ClaimWords(
             opposites=opposites,
             terms=frozenset(term for pair in opposites for side in pair for term in side if " " in term),
             numbers=tuple(self._words(table, "numbers", section)),
-            **{key: frozenset(self._words(table, key, section)) for key in _CLAIM_WORDS},
+            **self._word_sets(ClaimWords, table, section),
         )
 
     def _opposites(
@@ -224,7 +188,7 @@ class _Reader:
         """Return texts of one or two plain words."""
         terms = self._strings({"opposites": side}, "opposites", section)
         for term in terms:
-            self._check(section, "opposites", term, lambda: PhraseList([term]))  # noqa: B023 - called at once
+            self._check(section, "opposites", term)
             if len(words := term.split(" ")) > _TWO or not all(map(_is_plain, words)):
                 raise self._error(section, "opposites", f"{term!r} is not one or two plain words", term)
         return terms
@@ -235,10 +199,17 @@ class _Reader:
             raise self._error(section, key, f"{name!r} is not one of {', '.join(MessageType)}", name)
         return MessageType(name)
 
+    def _word_sets(
+        self, model: type[Lexicon | Refusals | ClaimWords], table: dict[str, Any], section: Section
+    ) -> dict[str, frozenset[str]]:
+        """Read every list of single words that the model has a field for."""
+        keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
+        return {key: frozenset(self._words(table, key, section)) for key in keys if key not in _NO_WORDS}
+
     def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         words = self._strings(table, key, section)
         for word in words:
-            self._check(section, key, word, lambda: PhraseList([word]))  # noqa: B023 - called at once
+            self._check(section, key, word)
             if not _is_plain(word):
                 raise self._error(section, key, f"{word!r} is not one plain word", word)
         return words
@@ -246,14 +217,14 @@ class _Reader:
     def _phrases(self, table: dict[str, Any], key: str, section: Section) -> PhraseList:
         phrases = self._strings(table, key, section)
         for phrase in phrases:
-            self._check(section, key, phrase, lambda: PhraseList([phrase]))  # noqa: B023 - called at once
+            self._check(section, key, phrase)
         return PhraseList(phrases)
 
-    def _check(self, section: Section, key: str, value: str, make: Callable[[], T]) -> T:
+    def _check(self, section: Section, key: str, phrase: str) -> None:
         try:
-            return make()
+            PhraseList([phrase])
         except ValueError as error:
-            raise self._error(section, key, str(error), value) from error
+            raise self._error(section, key, str(error), phrase) from error
 
     def _strings(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         values = self._value(table, key, list, section)

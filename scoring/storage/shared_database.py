@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from scoring.storage.file_lock import take_lock
 from scoring.storage.sqlite_errors import is_damage
-from scoring.storage.sqlite_file import header_of, is_of, remove
+from scoring.storage.sqlite_file import is_foreign, remove
 
 _VERSION = 3  # raise it with every change of the schema: a file of another one is begun anew
 # Results of some 3 kB would leave a third of SQLite's usual pages empty.
@@ -100,7 +99,7 @@ class SharedDatabase:
             self._connection = None
 
     def _opened(self) -> sqlite3.Connection:
-        if _is_anothers(self._path, self._application_id):
+        if is_foreign(self._path, self._application_id, _RIGHTS):
             raise Unusable("FOREIGN")
         # Another process may have begun it anew already.
         if self._is_damaged and _number(self._path) == self._number:
@@ -150,24 +149,6 @@ def _locked(path: Path) -> Iterator[None]:
                 raise Unusable("OPENING_LOCKED")
             time.sleep(_POLL_SECONDS)
         yield
-
-
-def _is_anothers(path: Path, application_id: int) -> bool:
-    """Say whether what is at a path is not ours; raises OSError where it cannot be read, as a folder cannot.
-
-    By the header alone: what is damaged behind it does not make it somebody else's. A file that does not tell
-    whose it is, as a crash or a power failure may leave a new one, is ours if it has the rights that we give.
-    """
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return False
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-        return True
-    header = header_of(path)
-    if any(header):
-        return not is_of(header, application_id)
-    return found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != _RIGHTS
 
 
 def _number(path: Path) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 _MAGIC = b"SQLite format 3\0"
@@ -9,27 +11,24 @@ _MAGIC = b"SQLite format 3\0"
 _APPLICATION = slice(68, 72)
 
 
-def header_of(path: Path) -> bytes:
-    """Return what a file begins with, as far as it tells whose it is; raises OSError."""
-    with path.open("rb") as file:
-        return file.read(_APPLICATION.stop)
+def is_foreign(path: Path, application_id: int, rights: int | None = None) -> bool:
+    """Say whether what is at a path is not ours; raises OSError where it cannot be read, as a folder cannot.
 
-
-def is_of(header: bytes, application_id: int) -> bool:
-    """Say whether a file that begins so is a database of this application."""
-    return header.startswith(_MAGIC) and header[_APPLICATION] == application_id.to_bytes(4, "big")
-
-
-def is_foreign(path: Path, application_id: int) -> bool:
-    """Say whether a file is there that is not ours; raises OSError where it cannot be read.
-
-    By the header alone: what is damaged behind it does not make it somebody else's. One of zeros is what a
-    power failure may leave of a new file.
+    By the header alone: what is damaged behind it does not make it somebody else's. A file that does not tell
+    whose it is, as a crash or a power failure may leave a new one, is ours; but where ours have ``rights``
+    that others' have not, only if it has them.
     """
-    if not path.exists():
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
         return False
-    header = header_of(path)
-    return any(header) and not is_of(header, application_id)
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        return True
+    with path.open("rb") as file:
+        header = file.read(_APPLICATION.stop)
+    if any(header):
+        return not header.startswith(_MAGIC) or header[_APPLICATION] != application_id.to_bytes(4, "big")
+    return rights is not None and (found.st_uid, stat.S_IMODE(found.st_mode)) != (os.geteuid(), rights)
 
 
 def remove(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, cast
+from typing import Any, Literal
 
 from deep_translator import (
     DeeplTranslator,
@@ -51,18 +51,14 @@ class ProviderOptions:
     threads: int = 4
 
 
-class Engine(Protocol):
-    """What is used of a translator of deep-translator."""
-
-    def translate(self, text: str) -> object:
-        """Translate one text into a ``str``, if all goes well."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code."""
+    """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code.
 
-    engine: Callable[[ProviderOptions, str], Engine]
+    ``engine`` makes its translator of deep-translator, of which ``translate`` alone is used.
+    """
+
+    engine: Callable[[ProviderOptions, str], Any]
     code: Callable[[str], str | None]
     adapt: Callable[[Request, ProviderOptions], Request]
     longest: int
@@ -73,11 +69,11 @@ class Kind:
     takes_key: bool = False
 
 
-def _libretranslate(options: ProviderOptions, code: str) -> Engine:
+def _libretranslate(options: ProviderOptions, code: str) -> Any:
     url = f"{(options.base_url or '').rstrip('/')}/"
     engine = LibreTranslator("auto", "en", options.api_key or _NO_KEY, custom_url=url)
     engine.source = code  # its own list of languages lacks Dutch, which the servers have
-    return cast("Engine", engine)
+    return engine
 
 
 def _without_placeholder(request: Request, options: ProviderOptions) -> Request:
@@ -86,9 +82,9 @@ def _without_placeholder(request: Request, options: ProviderOptions) -> Request:
     return replace(request, form={name: value for name, value in request.form.items() if name != "api_key"})
 
 
-def _deepl(options: ProviderOptions, code: str) -> Engine:
+def _deepl(options: ProviderOptions, code: str) -> Any:
     key = options.api_key or ""
-    return cast("Engine", DeeplTranslator(code, "en", key, use_free_api=key.endswith(":fx")))
+    return DeeplTranslator(code, "en", key, use_free_api=key.endswith(":fx"))
 
 
 def _as_deepl_asks(request: Request, options: ProviderOptions) -> Request:
@@ -98,8 +94,8 @@ def _as_deepl_asks(request: Request, options: ProviderOptions) -> Request:
     return Request("POST", url, form=form, headers={"Authorization": f"DeepL-Auth-Key {options.api_key}"})
 
 
-def _google(_: ProviderOptions, code: str) -> Engine:
-    return cast("Engine", GoogleTranslator(code, "en"))
+def _google(_: ProviderOptions, code: str) -> Any:
+    return GoogleTranslator(code, "en")
 
 
 class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
@@ -111,8 +107,8 @@ class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
         return translated
 
 
-def _mymemory(_: ProviderOptions, code: str) -> Engine:
-    return cast("Engine", _MyMemory(code, "en-GB"))
+def _mymemory(_: ProviderOptions, code: str) -> Any:
+    return _MyMemory(code, "en-GB")
 
 
 def _encrypted(request: Request, _: ProviderOptions) -> Request:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -72,21 +72,15 @@ class Response:
         """Do nothing: the connection has been given back already."""
 
 
-class Adapt(Protocol):
-    """How a provider changes its requests before they go out."""
-
-    def __call__(self, request: Request) -> Request:
-        """Return the request to send."""
-
-
 class BoundedHttp:
     """Sends requests, each within ``timeout`` seconds for connecting and then for the whole answer.
 
     Name resolution has the limits of the operating system. Connections are kept for ``threads``
-    threads. A redirect is not followed: it would send a text to an address nobody chose.
+    threads. A redirect is not followed: it would send a text to an address nobody chose. ``adapt`` is how a
+    provider changes its requests before they go out.
     """
 
-    def __init__(self, timeout: float, threads: int, adapt: Adapt) -> None:
+    def __init__(self, timeout: float, threads: int, adapt: Callable[[Request], Request]) -> None:
         self._timeout = timeout
         self._adapt = adapt
         self._session = requests.Session()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from scoring.translation.breaker import BreakerState
 from scoring.translation.errors import Fault
 
 
-class Observer(Protocol):
-    """Hears what happens; called from several threads, and must return at once."""
+class Observer:
+    """Hears what happens, and ignores what no subclass of it makes use of.
+
+    Called from several threads; must return at once.
+    """
 
     def called(self, outcome: str, seconds: float) -> None:
         """One HTTP call ended: ``translated`` or the code of a fault."""
@@ -25,22 +26,3 @@ class Observer(Protocol):
 
     def document_failed(self, document_id: str, fault: Fault) -> None:
         """A document could not be translated, and it is the document's doing; told once in a while."""
-
-
-class Unobserved:
-    """Hears nothing."""
-
-    def called(self, outcome: str, seconds: float) -> None:
-        """Ignore it."""
-
-    def looked_up(self, hits: int, misses: int) -> None:
-        """Ignore it."""
-
-    def breaker_became(self, state: BreakerState) -> None:
-        """Ignore it."""
-
-    def cache_failed(self, error: str) -> None:
-        """Ignore it."""
-
-    def document_failed(self, document_id: str, fault: Fault) -> None:
-        """Ignore it."""

@@ -1,14 +1,12 @@
-"""The one small interface to a translator, and what makes one of it that keeps to its limits."""
+"""The one small interface to a translator, which keeps to its limits."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import requests
 import urllib3
 from deep_translator.exceptions import NotValidLength, TooManyRequests, TranslationNotFound
 
-from scoring.translation.engines import KINDS, Kind, ProviderOptions
+from scoring.translation.engines import KINDS, ProviderOptions
 from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
 from scoring.translation.http import BadStatus, BoundedHttp, TooSlow
 
@@ -27,20 +25,33 @@ _FAULTS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Fault], ...]
 )
 
 
-class Provider(Protocol):
-    """Translates one text, blocking, within a bounded time."""
+class Provider:
+    """Translates one text, blocking, within a bounded time.
 
-    @property
-    def identity(self) -> str:
-        """What tells its translations from another's: they are cached under this."""
+    Attributes:
+        identity: what tells its translations from another's: they are cached under this.
+        longest: how many characters one call may have.
+        keeps_lines: whether the lines of a text are translated each to one line.
+    """
 
-    @property
-    def longest(self) -> int:
-        """How many characters one call may have."""
-
-    @property
-    def keeps_lines(self) -> bool:
-        """Whether the lines of a text are translated each to one line."""
+    def __init__(self, options: ProviderOptions) -> None:
+        """Make the provider that the options name; raises TranslatorMisconfigured."""
+        kind = KINDS[options.name]
+        for given, needed, taken, what in (
+            (options.base_url, kind.needs_url, kind.takes_url, "base_url"),
+            (options.api_key, kind.needs_key, kind.takes_key, "api_key"),
+        ):
+            if needed and not given:
+                raise TranslatorMisconfigured(f"provider {options.name} needs {what}")
+            if given and not taken:
+                raise TranslatorMisconfigured(f"provider {options.name} takes no {what}")
+        self.identity = f"{options.name} {options.base_url or ''}"
+        self.longest, self.keeps_lines = kind.longest, kind.keeps_lines
+        self._kind = kind
+        self._options = options
+        self._http = BoundedHttp(
+            options.timeout_seconds, options.threads, lambda out: kind.adapt(out, options)
+        )
 
     def translate(self, text: str, source: str) -> str:
         """Translate ``text`` from the language of code ``source`` into English.
@@ -48,46 +59,6 @@ class Provider(Protocol):
         Raises:
             TranslationFailed: in every case of failure, and with nothing of the text in it.
         """
-
-    def close(self) -> None:
-        """Close the connections."""
-
-
-def make_provider(options: ProviderOptions) -> Provider:
-    """Make the provider that the options name; raises TranslatorMisconfigured."""
-    kind = KINDS[options.name]
-    for given, needed, taken, what in (
-        (options.base_url, kind.needs_url, kind.takes_url, "base_url"),
-        (options.api_key, kind.needs_key, kind.takes_key, "api_key"),
-    ):
-        if needed and not given:
-            raise TranslatorMisconfigured(f"provider {options.name} needs {what}")
-        if given and not taken:
-            raise TranslatorMisconfigured(f"provider {options.name} takes no {what}")
-    return _DeepTranslator(kind, options)
-
-
-class _DeepTranslator:
-    def __init__(self, kind: Kind, options: ProviderOptions) -> None:
-        self._kind = kind
-        self._options = options
-        self._http = BoundedHttp(
-            options.timeout_seconds, options.threads, lambda out: kind.adapt(out, options)
-        )
-
-    @property
-    def identity(self) -> str:
-        return f"{self._options.name} {self._options.base_url or ''}"
-
-    @property
-    def longest(self) -> int:
-        return self._kind.longest
-
-    @property
-    def keeps_lines(self) -> bool:
-        return self._kind.keeps_lines
-
-    def translate(self, text: str, source: str) -> str:
         if (code := self._kind.code(source)) is None:
             raise TranslationFailed(Fault.UNSUPPORTED_LANGUAGE)
         outcome = self._attempt(text, code)
@@ -97,6 +68,7 @@ class _DeepTranslator:
         return outcome
 
     def close(self) -> None:
+        """Close the connections."""
         self._http.close()
 
     def _attempt(self, text: str, code: str) -> str | Fault:

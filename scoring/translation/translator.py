@@ -16,7 +16,7 @@ from scoring.translation.engines import ProviderOptions
 from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
 from scoring.translation.kept import KeptTranslations
 from scoring.translation.observer import Observer
-from scoring.translation.providers import make_provider
+from scoring.translation.providers import Provider
 from scoring.translation.shared import RecentTexts, SharedWork
 from scoring.translation.splitting import assemble, pieces
 from scoring.values.types import Exchange, Passage, Segment, TranslatedText, Translation
@@ -71,7 +71,7 @@ class ExchangeTranslator:
         self._options = options
         self._identify = identify
         self._observer = observer
-        provider = make_provider(options.provider)
+        provider = Provider(options.provider)
         self._longest = min(provider.longest, options.batch_characters)
         self._kept = _kept(options, provider.identity, observer)
         self._breaker = CircuitBreaker(

@@ -1,29 +1,14 @@
-"""What the worker shows of its scoring processes: whether there are enough of them."""
+"""The instruments of judging: the scoring processes, and the documents that they prepare; never a text."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import structlog
 
-from streams.telemetry.instruments import Instruments
+from scoring.values.assessment import CacheUse
+from streams.judging.pool import ScoringPool
+from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
 
-
-class Pool(Protocol):
-    """Scoring processes, as numbers that may be read from any thread."""
-
-    @property
-    def processes(self) -> int:
-        """How many there are, those that are just being replaced included."""
-        ...
-
-    @property
-    def busy(self) -> int:
-        """How many are not free to take an answer."""
-        ...
-
-    @property
-    def waiting(self) -> int:
-        """How many answers wait for one."""
-        ...
+log = structlog.get_logger(__name__)
 
 
 class ScoringTelemetry:
@@ -51,8 +36,40 @@ class ScoringTelemetry:
         for gauge in (self._processes, self._busy, self._queue):
             gauge.set(0)
 
-    def watch(self, pool: Pool) -> None:
+    def watch(self, pool: ScoringPool) -> None:
         """Show the state of this pool."""
         self._processes.show(lambda: pool.processes)
         self._busy.show(lambda: pool.busy)
         self._queue.show(lambda: pool.waiting)
+
+
+class PreparedTelemetry:
+    """The instruments of preparing documents."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._documents = instruments.counter(
+            "truthgate.prepared_documents",
+            "Documents that answers were judged against, by where they were found parsed: in the memory of "
+            "the scoring process, in the file of the worker (disk), or nowhere (miss).",
+            "miss: new documents; `scoring.cached_characters`, `scoring.kept_parses_mib`.",
+            Label("cache", ("memory", "disk", "miss")),
+            unit="{document}",
+        )
+        self._errors = instruments.counter(
+            "truthgate.prepared_file_errors",
+            "Times that the file of parsed documents could not be used.",
+            "The log line `prepared_file_failed`; disk space and permissions at `scoring.kept_parses`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+        self._logged: set[str] = set()
+
+    def count(self, use: CacheUse) -> None:
+        """Count the documents of one answer, and log each kind of failure once."""
+        for cache, number in (("memory", use.hits), ("disk", use.disk_hits), ("miss", use.misses)):
+            self._documents.add(cache, number=number)
+        for error in use.failures:
+            self._errors.add(error)
+            if error not in self._logged:
+                self._logged.add(error)
+                log.warning("prepared_file_failed", error_type=error)

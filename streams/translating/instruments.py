@@ -1,50 +1,26 @@
-"""What the worker counts, shows and logs of translating; never a text.
-
-Imports nothing of translating itself, which takes half a second and which most workers do not need.
-"""
+"""What the worker counts, shows and logs of translating; never a text."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import structlog
 
+from scoring.translation.breaker import BreakerState
+from scoring.translation.errors import Fault
+from scoring.translation.observer import Observer
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
 from streams.translating.step import NOT_NEEDED
 
-if TYPE_CHECKING:
-    from scoring.translation import BreakerState, Fault
-
 log = structlog.get_logger(__name__)
 
-BREAKER_STATES = ("closed", "half_open", "open")
-FAULTS = (
-    "timeout",
-    "unreachable",
-    "rate_limited",
-    "server_error",
-    "unauthorized",
-    "breaker_open",
-    "unsupported_language",
-    "refused",
-    "too_long",
-    "not_text",
-    "empty",
-    "wrong_length",
-    "numbers_lost",
-    "marks_lost",
-    "not_english",
-)
-
+_FAULTS = tuple(fault.value for fault in Fault)
+_STATES = tuple(state.value for state in BreakerState)
 _BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class TranslationTelemetry:
-    """The instruments of translating; an :class:`scoring.translation.Observer`.
-
-    Its methods are called from several threads.
-    """
+class TranslationTelemetry(Observer):
+    """The instruments of translating; its methods are called from several threads."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._translations = instruments.counter(
@@ -52,7 +28,7 @@ class TranslationTelemetry:
             "Answers that were to be translated, by how that ended: translated, not_needed, unexpected (a "
             "defect), or what was at fault.",
             "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
-            Label("outcome", ("translated", NOT_NEEDED, "unexpected", *FAULTS)),
+            Label("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
             unit="{answer}",
         )
         self._duration = instruments.histogram(
@@ -67,7 +43,7 @@ class TranslationTelemetry:
             "truthgate.translation_call",
             "Time of one call to the translator, by how it ended.",
             "The translator's load; `translation.request_timeout_seconds`.",
-            Label("outcome", ("translated", *FAULTS)),
+            Label("outcome", ("translated", *_FAULTS)),
             bounds=_BUCKETS,
             unit="s",
         )
@@ -83,7 +59,7 @@ class TranslationTelemetry:
             "is translated.",
             "open: answers are judged as they are and held, degraded translation_unavailable; whether the "
             "translator answers.",
-            Label("state", BREAKER_STATES),
+            Label("state", _STATES),
         )
         self._cache_errors = instruments.counter(
             "truthgate.translation_cache_errors",
@@ -92,7 +68,7 @@ class TranslationTelemetry:
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
-        self._show_state("closed")
+        self._show_state(BreakerState.CLOSED.value)
         self._logged: set[str] = set()
         self._lock = threading.Lock()
 
@@ -114,7 +90,7 @@ class TranslationTelemetry:
     def breaker_became(self, state: BreakerState) -> None:
         """Show the new state, and log it."""
         self._show_state(state.value)
-        if state.value == "open":
+        if state is BreakerState.OPEN:
             log.warning("translation_breaker", state=state.value)
         else:
             log.info("translation_breaker", state=state.value)
@@ -133,4 +109,4 @@ class TranslationTelemetry:
             log.warning("translation_cache_failed", error_type=error)
 
     def _show_state(self, state: str) -> None:
-        self._breaker.replace({(known,): known == state for known in BREAKER_STATES})
+        self._breaker.replace({(known,): known == state for known in _STATES})

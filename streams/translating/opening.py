@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from scoring.translation.observer import Observer
 from streams.settings import Settings, TranslationSettings, WrongSettings
 from streams.translating.step import Translation
-
-if TYPE_CHECKING:
-    from scoring.translation import Observer
 
 #: How long a file's answer may wait for its translation: nobody waits for a file as for a chat, and
 #: a translator that is down is noticed long before.

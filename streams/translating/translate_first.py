@@ -12,17 +12,11 @@ import structlog
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.translation import (
-    ENGLISH,
-    ExchangeTranslator,
-    Observer,
-    ProviderOptions,
-    Retries,
-    TranslationFailed,
-    TranslatorMisconfigured,
-    TranslatorOptions,
-    Unobserved,
-)
+from scoring.translation.calls import Retries
+from scoring.translation.engines import ProviderOptions
+from scoring.translation.errors import TranslationFailed, TranslatorMisconfigured
+from scoring.translation.observer import Observer
+from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
@@ -101,18 +95,16 @@ def translating(
     lexicons = load_lexicons(own_lexicons)
     languages = LanguageDetector(lexicons.values())
     try:
-        options = translator_options(settings, frozenset(lexicons))
-        translator = ExchangeTranslator(options, languages.identify, observer or Unobserved())
+        options = _options(settings, frozenset(lexicons))
+        translator = ExchangeTranslator(options, languages.identify, observer or Observer())
     except TranslatorMisconfigured as error:
         raise WrongSettings(f"translation: {error}") from None
     with closing(translator):
         yield TranslateFirst(translator, languages, time_limit, count)
 
 
-def translator_options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
-    """Give the scorer's options for these settings; raises TranslatorMisconfigured without a provider."""
-    if settings.provider is None:
-        raise TranslatorMisconfigured("no provider is set")
+def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
+    assert settings.provider is not None  # nobody comes here without one
     key = settings.api_key.get_secret_value() if settings.api_key else None
     return TranslatorOptions(
         ProviderOptions(

@@ -10,8 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from streams.answers.instruments import AnswerMetrics
 from streams.documents.instruments import DocumentTelemetry
-from streams.judging.document_use import PreparedTelemetry
-from streams.judging.instruments import ScoringTelemetry
+from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
 from streams.rates.instruments import RatesTelemetry
 from streams.retrieval.instruments import RetrievalTelemetry
 from streams.telemetry.instruments import Definition, Instruments

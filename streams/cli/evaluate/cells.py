@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from scoring.evaluation import Estimate, Group, Share
+from scoring.evaluation.cases import Group
+from scoring.evaluation.statistics import Estimate, Share
 from streams.cli.render import in_words
 
 NOTHING = "-"

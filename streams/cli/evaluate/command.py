@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ from schemas import KnowledgeDocument
 from scoring.values.version import SCORER_VERSION
 from streams.answers.context import GivenDocuments
 from streams.cli.evaluate.extras import check_plot, draw_to, require
+from streams.cli.evaluate.judging import judged
+from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import listed_documents
@@ -31,9 +33,6 @@ from streams.cli.scoring_options import (
 from streams.documents.company_terms import offline_terms
 from streams.judging.scorer_options import scorer_options
 from streams.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from streams.cli.evaluate.rated import Judged
 
 Documents = Sequence[KnowledgeDocument]
 
@@ -82,8 +81,6 @@ def evaluate(
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --plot rated.svg`
     """
     require("scipy", "evaluate")
-    from streams.cli.evaluate.judging import judged  # noqa: PLC0415 - needs scipy
-
     if plot:
         check_plot(plot, files)
     settings = chosen(load_settings(config), profile, processes)
@@ -125,7 +122,7 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
 
 
 def _show(found: Judged, settings: Settings, plot: Path | None, *, as_json: bool) -> None:
-    from scoring.evaluation import report  # noqa: PLC0415 - needs scipy
+    from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.tables import tables  # noqa: PLC0415 - needs scipy
 
     if not found.says_something:

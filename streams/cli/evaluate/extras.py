@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from scoring.evaluation.cases import Case
 from streams.cli.exits import WrongUsage
 from streams.cli.output_file import whole_file
-
-if TYPE_CHECKING:
-    from scoring.evaluation import Case
 
 _PICTURES = {".png": "png", ".svg": "svg"}
 

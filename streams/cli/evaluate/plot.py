@@ -11,7 +11,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scoring.evaluation import RATINGS, Case, Correlation, correlation
+from scoring.evaluation.cases import RATINGS, Case
+from scoring.evaluation.correlation import Correlation, correlation
 from scoring.values.types import Decision
 from streams.cli.evaluate.ways import in_words
 

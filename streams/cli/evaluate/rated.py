@@ -11,7 +11,7 @@ from typing import Any
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
-from scoring.evaluation import Case
+from scoring.evaluation.cases import Case
 from scoring.values.types import Decision, MessageType
 from streams.answers.offline import OfflineAnswers
 from streams.cli.feed import in_order

@@ -10,22 +10,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation import (
-    Agreement,
-    Correlation,
-    DecisionTable,
-    Deviation,
-    FeatureTable,
-    Gain,
-    Group,
-    RatingRow,
-    Report,
-    Routing,
-    RoutingRow,
-    Run,
-    Share,
-    TypeTable,
-)
+from scoring.evaluation.agreement import Agreement
+from scoring.evaluation.cases import Group
+from scoring.evaluation.correlation import Correlation, Gain
+from scoring.evaluation.decisions import DecisionTable
+from scoring.evaluation.deviation import Deviation, RatingRow
+from scoring.evaluation.features import FeatureTable
+from scoring.evaluation.message_types import TypeTable
+from scoring.evaluation.report import Report, Run
+from scoring.evaluation.routing import Routing, RoutingRow
+from scoring.evaluation.statistics import Share
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision
 from streams.cli.evaluate import ways

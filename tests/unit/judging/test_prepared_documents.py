@@ -10,7 +10,7 @@ from prometheus_client import generate_latest
 
 from scoring.assessing.options import ScorerOptions
 from scoring.values.assessment import CacheUse
-from streams.judging.document_use import PreparedTelemetry
+from streams.judging.instruments import PreparedTelemetry
 from streams.judging.scorer_options import scorer_options, worker_options
 from streams.settings import DocumentSettings, ScoringSettings, Settings
 from streams.telemetry.instruments import Instruments

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import structlog
@@ -18,6 +18,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.records import Verdict
+from streams.judging.pool import ScoringPool
 from streams.rates.instruments import ShownAlert, ShownRate
 from streams.settings import ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
 from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
@@ -174,7 +175,7 @@ class Pool:
 def test_a_pool_shows_whether_it_is_full() -> None:
     metrics, pool = Metrics(), Pool()
     assert shown(metrics, "truthgate_scoring_processes") == 0
-    metrics.scoring.watch(pool)
+    metrics.scoring.watch(cast("ScoringPool", pool))
     pool.busy = 4
     for name, value in (("processes", 4), ("processes_busy", 4), ("queue", 12)):
         assert shown(metrics, f"truthgate_scoring_{name}") == value

@@ -10,7 +10,6 @@ from scoring.assessing.known_rules import AT_FAULT, KINDS, describe
 from scoring.assessing.profile import FeatureGroup, Profile, profiles
 from scoring.assessing.refusal import REFUSAL
 from scoring.assessing.score import truthfulness
-from scoring.features.base import Resource
 from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
@@ -82,7 +81,6 @@ class Shouts:
 
     name = "shouts"
     on_translation = False
-    needs = frozenset({Resource.LEXICON})
 
     def __init__(self, severity):
         self.evidence = (("shouted", Rule("shouted", "The answer is written in capitals.", severity)),)

@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.claims import known, numbers, quantities, question_of, sentences, verdict
 from scoring.claims.alignment import aligned, coverage
-from scoring.claims.quantities import Limit
+from scoring.claims.known import known
+from scoring.claims.quantities import Limit, numbers, quantities
+from scoring.claims.question import question_of
+from scoring.claims.reading import sentences
+from scoring.claims.verdict import verdict
 from tests.unit.scoring.scoring_support import prepared
 
 

@@ -8,19 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation import (
-    Case,
-    Group,
-    agreement,
-    correlation,
-    decision_table,
-    deviation,
-    feature_table,
-    gain,
-    report,
-    routing,
-    type_table,
-)
+from scoring.evaluation.agreement import agreement
+from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.correlation import correlation, gain
+from scoring.evaluation.decisions import decision_table
+from scoring.evaluation.deviation import deviation
+from scoring.evaluation.features import feature_table
+from scoring.evaluation.message_types import type_table
+from scoring.evaluation.report import report
+from scoring.evaluation.routing import routing
 from scoring.evaluation.statistics import Share, auroc, spearman
 from scoring.values.types import Decision, MessageType
 

@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.assessing.profile import profiles
-from scoring.features.base import Resource
-from scoring.text.parsing import Parser
 from tests.unit.scoring.scoring_support import LEXICONS, material, prepared
 
 FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
 EACH_FEATURE = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES.keys())
 # Those that parse take spaCy's time, which is not theirs.
-WORD_FEATURES = [feature for feature in FEATURES.values() if Resource.PIPELINE not in feature.needs]
+PARSING = {
+    "hal", "subject_combination", "verbatim_guide", "verdict_agrees", "statements_agree", "request_possible",
+    "quantities_known",
+}  # fmt: skip
+WORD_FEATURES = [feature for name, feature in FEATURES.items() if name not in PARSING]
 LONG = 100_000
 PIECES = [
     "*", "**", "**A", "**A**", "/", " / ", "A / ", " > ", "1", "1.", "1. ", "\n1. a\n2. b", "\nStep 1: x",
@@ -118,16 +120,9 @@ def test_many_different_names_and_steps_against_a_long_context_stay_cheap(featur
     assert time.process_time() - began < 10
 
 
-@EACH_FEATURE
+@pytest.mark.parametrize("feature", WORD_FEATURES, ids=lambda feature: feature.name)
 @pytest.mark.parametrize("language", sorted(LEXICONS))
-def test_what_a_feature_needs_of_a_language_is_declared(feature, language):
-    """One that does not name the pipeline never parses; one that does has a pipeline in each language."""
-    assert feature.needs
-    assert feature.needs <= set(Resource)
-    assert isinstance(feature.on_translation, bool)
-    if Resource.PIPELINE in feature.needs:
-        assert Parser().load(language) is not None
-        return
+def test_a_feature_of_words_alone_never_parses(feature, language):
     prepared.cache_clear()  # what is kept of other tests may be parsed
     texts = material("Click **Save**. K-1014 ends.", ["K-1014: the end. K-1015: not."], "K-1014?", language)
     feature.measure(texts)
@@ -143,7 +138,7 @@ def test_what_a_feature_needs_of_a_language_is_declared(feature, language):
 def test_without_the_companys_terms_only_what_needs_them_is_not_applicable(feature):
     texts = ("1. The manager opens it.\n2. Save, because of K-1.", ["1. The manager opens it.\n2. Save it."])
     value = feature.measure(material(*texts)).value
-    if Resource.COMPANY_TERMS in feature.needs:
+    if feature.name == "company_terms":
         assert value is None
 
 

@@ -16,7 +16,7 @@ from scoring.translation import providers
 from scoring.translation.engines import KINDS, ProviderOptions
 from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
 from scoring.translation.http import Request
-from scoring.translation.providers import Provider, make_provider
+from scoring.translation.providers import Provider
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -34,7 +34,7 @@ def server() -> Iterator[LibreTranslate]:
 
 @pytest.fixture
 def provider(server: LibreTranslate) -> Iterator[Provider]:
-    provider = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.3))
+    provider = Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.3))
     yield provider
     provider.close()
 
@@ -77,7 +77,7 @@ def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, 
 def test_a_key_is_sent_only_where_one_is_set(server: LibreTranslate, provider: Provider) -> None:
     server.api_key = KEY
     assert fault(provider) is Fault.UNAUTHORIZED
-    keyed = make_provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))
+    keyed = Provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))
     assert keyed.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
     assert [asked.key for asked in server.asked] == [None, KEY]
     assert KEY not in repr(ProviderOptions("libretranslate", server.url, api_key=KEY))
@@ -156,7 +156,7 @@ def test_nobody_there_is_told(server: LibreTranslate, provider: Provider) -> Non
 
 def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        provider = make_provider(
+        provider = Provider(
             ProviderOptions(
                 "libretranslate", f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=0.2
             )
@@ -185,8 +185,8 @@ def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:
 
 
 def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
-    slow = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=5))
-    quick = make_provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.1))
+    slow = Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=5))
+    quick = Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.1))
     server.behave(delay=0.3)
     found: list[str] = []
     thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))
@@ -202,7 +202,7 @@ def test_no_library_logs_a_text(
 ) -> None:
     _have_here(name, server, monkeypatch)
     url = server.url if name == "libretranslate" else None
-    provider = make_provider(ProviderOptions(name, url))
+    provider = Provider(ProviderOptions(name, url))
     with caplog.at_level(logging.DEBUG):
         for behaviour in ({}, {"status": 500}, {"reset": True}, {"body": b"x"}):
             server.behave(**behaviour)
@@ -222,13 +222,13 @@ def test_no_library_logs_a_text(
 )
 def test_what_a_provider_needs_is_told_before_anything_is_sent(options: ProviderOptions, part: str) -> None:
     with pytest.raises(TranslatorMisconfigured, match=part) as raised:
-        make_provider(options)
+        Provider(options)
     assert KEY not in str(raised.value)
 
 
 def test_deepl_is_sent_the_text_in_the_body_and_the_key_in_a_header(server: LibreTranslate) -> None:
     server.behave(body=b'{"translations": [{"text": "Good morning"}]}')
-    provider = make_provider(ProviderOptions("deepl", server.url, KEY))
+    provider = Provider(ProviderOptions("deepl", server.url, KEY))
     assert provider.translate(SECRET, "nl") == "Good morning"
     assert (server.asked[0].path, server.asked[0].query, server.asked[0].key) == ("/v2/translate", "", None)
     assert server.asked[0].headers["Authorization"] == f"DeepL-Auth-Key {KEY}"
@@ -245,7 +245,7 @@ def test_google_and_mymemory_are_read_as_they_answer(
     }
     for name, page in pages.items():
         _have_here(name, server, monkeypatch)
-        provider = make_provider(ProviderOptions(name))
+        provider = Provider(ProviderOptions(name))
         server.behave(body=page)
         assert provider.translate(SECRET, "nl") == "Good morning"
         server.behave(body=b"<html>nothing</html>")

@@ -15,15 +15,12 @@ import pytest
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_shipped
-from scoring.translation import (
-    BreakerState,
-    ExchangeTranslator,
-    Fault,
-    ProviderOptions,
-    Retries,
-    TranslationFailed,
-    TranslatorOptions,
-)
+from scoring.translation.breaker import BreakerState
+from scoring.translation.calls import Retries
+from scoring.translation.engines import ProviderOptions
+from scoring.translation.errors import Fault, TranslationFailed
+from scoring.translation.observer import Observer
+from scoring.translation.translator import ExchangeTranslator, TranslatorOptions
 from scoring.values.types import Exchange, Passage, TranslatedText
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
@@ -32,7 +29,7 @@ from tests.support.records import eventually
 QUICK = Retries(3, 0.01, 0.02)
 
 
-class Watching:
+class Watching(Observer):
     """Counts what it hears."""
 
     def __init__(self) -> None:
