@@ -1,0 +1,40 @@
+"""The removal of what a text may hold to steer a model beside its words.
+
+Data cannot be kept apart from instructions by marks alone where the server reads marks of its own in it: a
+chat template knows turns by tokens such as ``<|im_start|>``, and most servers take them for such in a
+message too. So they are broken up. Characters that nobody sees, which can spell whole instructions, go.
+"""
+
+from __future__ import annotations
+
+import re
+
+from scoring.judges.texts.edited import Edited
+
+# Controls but tab and line ends, zero-width characters but the joiners that scripts need, overrides of the
+# writing direction, and the tags that mirror ASCII.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+_HALF = re.compile("[\ud800-\udfff]")
+# Of ChatML and Llama 3, DeepSeek, Llama 2 and Mistral, Gemma, and the older sentence marks.
+_TEMPLATE = re.compile(
+    r"<[|｜]|[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|gMASK)\]|<</?SYS>>"
+    r"|</?(?:s|bos|eos|pad|unk|sop|eop|start_of_turn|end_of_turn|think|tool_call|tool_response)>",
+    re.IGNORECASE,
+)
+
+
+def cleaned(text: str) -> Edited:
+    """Return a text that a model reads as a person does: nothing unseen, no marks of a chat template."""
+    seen = Edited(text).replaced(_HALF, lambda _: "\ufffd").replaced(_UNSEEN, lambda _: "")
+    # Marks may share a sign: of "<|>" the second is found once the first is broken up.
+    while (broken := seen.replaced(_TEMPLATE, _spaced)) is not seen:
+        seen = broken
+    return seen
+
+
+def _spaced(match: re.Match[str]) -> str:
+    mark = match.group()
+    return f"{mark[0]} {mark[1:]}"

@@ -1,0 +1,80 @@
+"""The masking of personal data before texts go to a model: e-mail addresses, telephone and account numbers.
+
+The same value has the same token in all texts of a case, so that a judge still sees whether an answer
+gives the number of the documents or another one. What has the shape of such a number is masked
+even where it is none: a token tells as much as the number would. Names and postal addresses are not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from scoring.judges.texts.edited import Edited
+
+# A date with a time behind it looks like a telephone number: "01-02-2026 10:30".
+_NO_DATE = r"(?!\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(?!\d)|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d))"
+_ALONE, _ENDS = r"(?<![\w+])(?<!\d[.,])", r"(?!\w)"
+_IBAN = (
+    # Dutch ones also where a digit is mistyped; others where they are long enough and grouped as on paper.
+    r"[A-Za-z]{2}\d{2}[ ]?[A-Za-z]{4}[ ]?\d{4}[ ]?\d{4}[ ]?\d{2}"
+    r"|[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?:[ -][A-Z0-9]{4}){2,7}(?:[ -][A-Z0-9]{1,4})?)"
+)
+_ACCOUNT = (
+    # A Dutch account as it used to be written, a card, and any long run of digits.
+    r"\d{2}[. ]\d{2}[. ]\d{2}[. ]\d{3}|\d{4}(?:[ -]\d{4}){3}(?:[ -]?\d{1,3})?|\d{9,34}"
+)
+_PHONE = (
+    r"(?:\+|00)[ ]?\d{1,3}(?:[ .\-/()]{0,3}\d){6,13}"
+    # Free and paid numbers are short in the Netherlands; others have nine digits or more.
+    r"|0[89]0\d[ -]?\d{4}(?:\d{3})?|\(?0\d(?:[ .\-/)]{0,2}\d){7,10}"
+    r"|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"
+)
+_PERSONAL = re.compile(
+    r"(?P<EMAIL>(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+)"
+    rf"|{_ALONE}{_NO_DATE}(?:(?P<ACCOUNT>{_IBAN})|(?P<PHONE>{_PHONE})|(?P<NUMBER>{_ACCOUNT})){_ENDS}"
+)
+_DIGIT = re.compile(r"\d")
+_TOKEN = re.compile(r"\[(?:EMAIL|PHONE|ACCOUNT)-\d+\]")
+_DUTCH = re.compile(r"^(?:00|\+)31(?:\(0\)|0)?")
+
+
+def masked(texts: Sequence[Edited]) -> tuple[Edited, ...]:
+    """Return texts with tokens such as ``[EMAIL-1]`` in place of personal data, numbered as they come."""
+    tokens = _Tokens(text.text for text in texts)
+    return tuple(text.replaced(_PERSONAL, tokens.of) for text in texts)
+
+
+class _Tokens:
+    """The tokens given so far; one that a text already holds is left out."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._taken = {token for text in texts for token in _TOKEN.findall(text)}
+        self._given: dict[tuple[str, str], str] = {}
+
+    def of(self, match: re.Match[str]) -> str:
+        kind = match.lastgroup or ""
+        value = (_KINDS[kind], _same(kind, match.group()))
+        if value not in self._given:
+            self._given[value] = self._new(_KINDS[kind])
+        return self._given[value]
+
+    def _new(self, kind: str) -> str:
+        number = 1
+        while (token := f"[{kind}-{number}]") in self._taken:
+            number += 1
+        self._taken.add(token)
+        return token
+
+
+_KINDS = {"EMAIL": "EMAIL", "PHONE": "PHONE", "ACCOUNT": "ACCOUNT", "NUMBER": "ACCOUNT"}
+
+
+def _same(kind: str, found: str) -> str:
+    """Return a value as it is compared: without the signs between, a Dutch number without its country."""
+    if kind == "EMAIL":
+        return found.casefold()
+    if kind != "PHONE":
+        return re.sub(r"\W", "", found).upper()
+    plain = re.sub(r"[ .\-/]", "", found)
+    return "".join(_DIGIT.findall(_DUTCH.sub("0", plain)))
