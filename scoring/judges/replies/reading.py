@@ -1,0 +1,81 @@
+"""The strict reading of a reply: one JSON object of the form, whole, or nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from scoring.judges.replies.forms import Form
+from scoring.values.readable import is_text
+
+F = TypeVar("F", bound=Form)
+
+# Far above what any limit of tokens lets through; a parser need not see more.
+_LONGEST = 200_000
+_TOLD = 5
+# Models without structured output put a fence around it, whatever they are told.
+_FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
+
+
+class Malformed(ValueError):
+    """A reply is not of its form; the message says what is wrong in words of ours alone."""
+
+
+def read(text: str, form: type[F]) -> F:
+    """Return the reply.
+
+    Raises:
+        Malformed: It is no JSON object, has another field or lacks one, or a value of another type.
+    """
+    text = text.strip()
+    fence = _FENCE.match(text)
+    text = fence[1] if fence else text
+    _check_json(text)
+    try:
+        return form.model_validate_json(text)
+    except ValidationError as error:
+        raise Malformed(_problem(error, form)) from None
+
+
+def _check_json(text: str) -> None:
+    """Refuse what one parser reads otherwise than another: a field given twice, half a character, NaN."""
+    if len(text) > _LONGEST or not is_text(text):
+        raise Malformed("it is not JSON")
+    try:
+        # Half a character may be written as an escape too.
+        whole = is_text(json.dumps(json.loads(text, object_pairs_hook=_unique), ensure_ascii=False))
+    except (ValueError, RecursionError):
+        raise Malformed("it is not one JSON object, with each field once") from None
+    if not whole:
+        raise Malformed("it is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(fields := dict(pairs)) != len(pairs):
+        raise ValueError
+    return fields
+
+
+def _problem(error: ValidationError, form: type[Form]) -> str:
+    """Name fields and what is wrong with them; never a word of the reply, which may quote hostile data."""
+    known = _names(form.model_json_schema())
+    found = (
+        (
+            ".".join(str(part) if part in known or isinstance(part, int) else "?" for part in each["loc"]),
+            each["type"],
+        )
+        for each in error.errors(include_input=False, include_url=False, include_context=False)
+    )
+    return "; ".join(f"{place or 'the reply'}: {kind}" for place, kind in list(found)[:_TOLD])
+
+
+def _names(schema: object) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(_names, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+    return own.union(*map(_names, schema.values()))
