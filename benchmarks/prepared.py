@@ -48,7 +48,7 @@ def fill(path: Path, language: Language, documents: int) -> list[str]:
     """Write a file with the parses of so many documents, each as large as those of the sample."""
     lexicon, parser = load_shipped()[language], default_parser()
     # To parse each would take half an hour, and tell nothing more.
-    parse = cache(lambda original: parser.parse(original, lexicon))
+    parse = cache(lambda original: parser.parse_all([original], lexicon)[0])
     texts = list(islice(varied(language), documents))
     with closing(KeptFile(path, PARSES, _MIB)) as file:
         kept = KeptParses(file, parser)
@@ -70,7 +70,7 @@ def documents(path: Path, lexicon: Lexicon, texts: Sequence[str]) -> Iterator[Ro
         yield "opening the file", (time.perf_counter() - began) * 1_000, ""
         kept, parser = KeptParses(file, default_parser()), default_parser()
         kept.identify([lexicon.language])
-        parse = _milliseconds(lambda text: parser.parse(text, lexicon), texts)
+        parse = _milliseconds(lambda text: parser.parse_all([text], lexicon), texts)
         found = _milliseconds(lambda text: _found(kept, LazyParse(text, lexicon, parser)), texts)
     yield "a document: parsing it", parse, ""
     yield "a document: its parse from the file", found, f"{parse / found:.0f} times faster"

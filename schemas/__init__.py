@@ -3,13 +3,13 @@
 from schemas.codec import Codec
 from schemas.errors import DecodeError, EncodeError, RegistryUnreachable
 from schemas.jsonl import BadLine, read_jsonl
-from schemas.rated import RatedAnswer
 from schemas.records import (
     ChatbotAnswer,
     ContextPassage,
     HumanRating,
     KnowledgeDocument,
     RateAlert,
+    RatedAnswer,
     RateWindow,
     Record,
     Verdict,

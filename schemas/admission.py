@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType
 from avro.errors import AvroException
 from avro.schema import ArraySchema, FixedSchema, MapSchema, RecordSchema, Schema, UnionSchema, parse
 from fastavro.schema import SchemaParseException
 
 from schemas.catalogue import RECORD_TYPES, current, read_schema
 from schemas.catalogue import RecordSchema as OurSchema
-from schemas.compatibility import incompatibilities
 from schemas.errors import DecodeError
 
 MAX_TYPES = 10_000
@@ -34,6 +34,20 @@ def admit(text: str) -> OurSchema:
         return read_schema(text, record_type)
     except (AvroException, SchemaParseException) as error:
         raise _refusal(f"it is no valid schema ({type(error).__name__})") from None
+
+
+def incompatibilities(reader: str, writer: str) -> tuple[str, ...]:
+    """Say why data written with the schema ``writer`` cannot be read as ``reader``.
+
+    Takes two schemas as JSON; returns one phrase a reason (Avro 1.11, "Schema Resolution"), none if
+    everything can be read.
+    """
+    checker = ReaderWriterCompatibilityChecker()  # type: ignore[no-untyped-call]
+    result = checker.get_compatibility(parse(reader), parse(writer))
+    if result.compatibility is SchemaCompatibilityType.compatible:
+        return ()
+    kinds = (kind.value for kind in result.incompatibilities)
+    return tuple(sorted({*kinds, *result.messages}))
 
 
 def _refusal(reason: str) -> DecodeError:

@@ -165,11 +165,8 @@ class Codec:
         return None
 
     def _decode_other(self, value: bytes | None, record_type: type[T]) -> T:
-        if value is not None and value.lstrip().startswith(b"{"):
-            return self._decode_json(value, record_type)
-        raise _unknown(value)
-
-    def _decode_json(self, value: bytes, record_type: type[T]) -> T:
+        if value is None or not value.lstrip().startswith(b"{"):
+            raise _unknown(value)
         if not self._json_input:
             raise DecodeError("json_not_accepted", "the value is JSON, which is not switched on")
         return from_json(value, record_type)

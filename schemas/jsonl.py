@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from schemas.errors import DecodeError
-from schemas.rated import RatedAnswer
 from schemas.records import (
     AnswerContext,
     ChatbotAnswer,
@@ -20,6 +19,7 @@ from schemas.records import (
     KnowledgeDocument,
     Label,
     Metadata,
+    RatedAnswer,
     Rating,
     Timestamp,
 )
@@ -46,7 +46,7 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _AnswerFields:
+class _AnswerLine:
     """A ChatbotAnswer as people write it: only question and answer are required."""
 
     question: str
@@ -77,20 +77,14 @@ class _AnswerFields:
 
 
 @dataclass(frozen=True, slots=True)
-class _AnswerLine(_AnswerFields):
-    def complete(self, number: int, clock: Clock) -> ChatbotAnswer:
-        return self.whole(number, clock)
-
-
-@dataclass(frozen=True, slots=True)
-class _RatedLine(_AnswerFields):
+class _RatedLine(_AnswerLine):
     """A RatedAnswer as people write it: the fields of its answer, and those about it, side by side."""
 
     rating: Rating | None = None
     rating_second: Rating | None = None
     message_type: Label | None = None
 
-    def complete(self, number: int, clock: Clock) -> RatedAnswer:
+    def rated(self, number: int, clock: Clock) -> RatedAnswer:
         answer = self.whole(number, clock)
         return RatedAnswer(answer, self.rating, self.rating_second, self.message_type)
 
@@ -106,7 +100,7 @@ class _DocumentLine:
     updated_at: Timestamp | None = None
     url: str | None = None
 
-    def complete(self, _number: int, clock: Clock) -> KnowledgeDocument:
+    def whole(self, _number: int, clock: Clock) -> KnowledgeDocument:
         return KnowledgeDocument(
             document_id=self.document_id,
             language=self.language,
@@ -117,10 +111,11 @@ class _DocumentLine:
         )
 
 
-_LINES: dict[type[Any], type[_AnswerLine | _RatedLine | _DocumentLine]] = {
-    ChatbotAnswer: _AnswerLine,
-    RatedAnswer: _RatedLine,
-    KnowledgeDocument: _DocumentLine,
+#: What is read of a line in the place of a record, and how the record is made of that.
+_LINES: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any]]] = {
+    ChatbotAnswer: (_AnswerLine, _AnswerLine.whole),
+    RatedAnswer: (_RatedLine, _RatedLine.rated),
+    KnowledgeDocument: (_DocumentLine, _DocumentLine.whole),
 }
 
 
@@ -146,13 +141,14 @@ def read_jsonl(path: Path, record_type: type[T], clock: Clock = utc_now) -> Iter
 
 
 def _read_line(number: int, line: bytes, record_type: type[T], clock: Clock) -> T | BadLine:
+    shape, complete = _LINES.get(record_type, (record_type, None))
     try:
-        record: Any = from_json(line.rstrip(), _LINES.get(record_type, record_type))
+        record: Any = from_json(line.rstrip(), shape)
     except DecodeError as error:
         if error.stage == "validate":
             return BadLine(number, error.detail)
         return BadLine(number, f"no valid JSON: {_LINE_WITHIN.sub(' at column', error.detail)}")
-    whole: T = record.complete(number, clock) if record_type in _LINES else record
+    whole: T = complete(record, number, clock) if complete else record
     return whole
 
 

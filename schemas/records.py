@@ -70,6 +70,16 @@ class ChatbotAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class RatedAnswer:
+    """What people say of an answer's truthfulness and of its question's type; no topic carries it."""
+
+    answer: ChatbotAnswer
+    rating: Rating | None = None
+    rating_second: Rating | None = None
+    message_type: Label | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KnowledgeDocument:
     """One help document in one language (topic ``documents``, compacted)."""
 

@@ -11,8 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from schemas.errors import DecodeError
-from schemas.rated import RatedAnswer
-from schemas.records import ContextPassage, Record, VerdictEvidence, VerdictFeature, VerdictPassage
+from schemas.records import (
+    ContextPassage,
+    RatedAnswer,
+    Record,
+    VerdictEvidence,
+    VerdictFeature,
+    VerdictPassage,
+)
 
 T = TypeVar("T")
 

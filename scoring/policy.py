@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from itertools import product
 
@@ -173,12 +173,8 @@ def _identity(policy: Policy) -> str:
 
 
 def _overridden(base: Thresholds, override: Override) -> Thresholds:
-    return Thresholds(
-        base.auto_send_at if override.auto_send_at is None else override.auto_send_at,
-        base.block_below if override.block_below is None else override.block_below,
-        override.unscored or base.unscored,
-        override.refusal or base.refusal,
-    )
+    stated = {field.name: getattr(override, field.name) for field in fields(base)}
+    return replace(base, **{name: value for name, value in stated.items() if value is not None})
 
 
 def _by_mean(score: float, refuses: Refuses, thresholds: Thresholds) -> tuple[Decision, Reason]:

@@ -9,8 +9,8 @@ from scoring.company_terms import Watched
 from scoring.lexicon import Lexicon
 from scoring.text.greeting import content_span
 from scoring.text.material import ContextText, Material
-from scoring.text.parsing import Parser
-from scoring.text.prepared import PreparedText, Source, TextCache, parse_together
+from scoring.text.parsing import Parser, make_together
+from scoring.text.prepared import PreparedText, Source, TextCache
 from scoring.values.assessment import CacheUse
 from scoring.values.types import Exchange, Passage, TranslatedText
 
@@ -111,4 +111,5 @@ class Preparation:
 def parse_material(material: Material) -> None:
     """Parse the texts of a material together; what is parsed already is not parsed again."""
     documents = [document.text for document in material.context]
-    parse_together([material.whole_answer or material.answer, material.question, *documents])
+    texts = (material.whole_answer or material.answer, material.question, *documents)
+    make_together(text.whole_parse for text in texts)

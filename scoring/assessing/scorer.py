@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import replace
 
 from scoring.assessing.message_type import message_type
 from scoring.assessing.options import ScorerOptions
 from scoring.assessing.preparation import Materials, Preparation, parse_material
 from scoring.assessing.profile import profile_named
-from scoring.assessing.refusal import Refusal, as_feature, refusal, refuses
-from scoring.assessing.score import Score, truthfulness
+from scoring.assessing.refusal import as_feature, refusal, refuses
+from scoring.assessing.score import truthfulness
 from scoring.assessing.stopwatch import Stopwatch
 from scoring.company_terms import Watched
 from scoring.language import LanguageDetector
@@ -26,15 +26,6 @@ from scoring.values.types import Exchange, FeatureValue, MessageType, Passage
 
 _ENGLISH = "en"
 _NO_OPTIONS = ScorerOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    score: Score
-    message_type: MessageType = MessageType.UNSPECIFIED
-    features: tuple[FeatureValue, ...] = ()
-    translated: bool = False
-    refused: Refusal | None = None
 
 
 class Scorer:
@@ -102,21 +93,12 @@ class Scorer:
         with watch.part("language"):
             language = self._languages.of_exchange(exchange)
             context = tuple(passage for passage in exchange.context if passage.text.strip())
-            gaps = (*degraded, *self._gaps(exchange, context, language))
-        measured = self._measure(exchange, context, language, watch)
-        return Assessment(
-            score=measured.score.value,
-            message_type=measured.message_type,
-            language=language,
-            because=measured.score.because,
-            degraded=tuple(dict.fromkeys(map(str, gaps))),
-            refuses=refuses(measured.refused),
-            features=(*measured.features, *as_feature(measured.refused)),
-            translated=measured.translated,
-            profile=self._profile.name,
-            documents=self._use_since(before),
-            timings=watch.timings,
+            gaps = dict.fromkeys(map(str, (*degraded, *self._gaps(exchange, context, language))))
+        unscored = Assessment(
+            None, MessageType.UNSPECIFIED, language, degraded=tuple(gaps), profile=self._profile.name
         )
+        found = self._measured(unscored, exchange, context, watch)
+        return replace(found, documents=self._use_since(before), timings=watch.timings)
 
     def _use_since(self, before: CacheUse) -> CacheUse:
         after = self._preparation.use
@@ -138,28 +120,37 @@ class Scorer:
     def _is_in_another(self, passage: Passage, language: str | None) -> bool:
         return self._languages.identify(passage.text) not in (None, language)
 
-    def _measure(
-        self, exchange: Exchange, context: tuple[Passage, ...], language: str | None, watch: Stopwatch
-    ) -> _Measured:
+    def _measured(
+        self, unscored: Assessment, exchange: Exchange, context: tuple[Passage, ...], watch: Stopwatch
+    ) -> Assessment:
+        language = unscored.language
         with watch.part("message type"):
             question = self._preparation.question(exchange, self._lexicons.get(language or ""))
             if question is None:
-                return _Measured(Score(None, Reason.LANGUAGE_UNSUPPORTED))
+                return replace(unscored, because=Reason.LANGUAGE_UNSUPPORTED)
             kind = message_type(question)
         with watch.part("refusal"):
             refused = refusal(self._preparation.answer(exchange, question), question)
+        about = as_feature(refused)
+        unscored = replace(unscored, message_type=kind, refuses=refuses(refused), features=about)
         if kind not in self._profile.message_types:
-            return _Measured(Score(None, Reason.MESSAGE_TYPE_NOT_SCORED), kind, refused=refused)
+            return replace(unscored, because=Reason.MESSAGE_TYPE_NOT_SCORED)
         if not context:
-            return _Measured(Score(None, Reason.CONTEXT_MISSING), kind, refused=refused)
+            return replace(unscored, because=Reason.CONTEXT_MISSING)
         if all(self._is_in_another(passage, language) for passage in context):
-            return _Measured(Score(None, Reason.CONTEXT_LANGUAGE_DIFFERS), kind, refused=refused)
+            return replace(unscored, because=Reason.CONTEXT_LANGUAGE_DIFFERS)
         with watch.part("parse"):
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
         values = tuple(self._values(materials, watch))
         score = truthfulness(values, self._profile.rules, quotation_decides=kind is MessageType.INSTRUCTION)
-        return _Measured(score, kind, values, exchange.translation is not None, refused)
+        return replace(
+            unscored,
+            score=score.value,
+            because=score.because,
+            features=(*values, *about),
+            translated=exchange.translation is not None,
+        )
 
     def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:
         for group in self._profile.groups:

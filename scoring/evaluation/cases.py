@@ -70,9 +70,12 @@ class Group:
         return tuple(filter(self.holds, cases))
 
 
+EVERY = Group()
+
+
 def language_groups(cases: Sequence[Case]) -> Iterator[Group]:
     """Yield the group of all, then one a language."""
-    yield Group()
+    yield EVERY
     for language in sorted(set(map(_language, cases))):
         yield Group(language)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.cases import EVERY, Case, Group
 from scoring.evaluation.statistics import (
     Estimate,
     Numbers,
@@ -51,9 +51,8 @@ class Gain:
     difference: Estimate | None
 
 
-def correlation(cases: Sequence[Case], group: Group | None = None) -> Correlation:
+def correlation(cases: Sequence[Case], group: Group = EVERY) -> Correlation:
     """Correlate scores and ratings of the group's answers that have both."""
-    group = group or Group()
     members = group.of(cases)
     compared = [case for case in members if case.counted_out is None]
     scores, ratings = _scores(compared), _ratings(compared)
@@ -69,12 +68,11 @@ def correlation(cases: Sequence[Case], group: Group | None = None) -> Correlatio
     )
 
 
-def gain(first: Sequence[Case], second: Sequence[Case], group: Group | None = None) -> Gain:
+def gain(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) -> Gain:
     """Compare two ways of scoring the same answers, in the same order, by their correlations.
 
     The interval resamples answers with both of their scores, so that it is one of the difference.
     """
-    group = group or Group()
     both = [
         (one, other)
         for one, other in zip(first, second, strict=True)

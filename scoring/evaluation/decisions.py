@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.cases import EVERY, Case, Group
 from scoring.evaluation.statistics import Share
 from scoring.values.types import Decision
 
@@ -42,11 +42,8 @@ class DecisionTable:
     rows: tuple[DecisionRow, ...]
 
 
-def decision_table(
-    first: Sequence[Case], second: Sequence[Case], group: Group | None = None
-) -> DecisionTable:
+def decision_table(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) -> DecisionTable:
     """Compare the decisions on the same answers, in the same order."""
-    group = group or Group()
     members = [(one, other) for one, other in zip(first, second, strict=True) if group.holds(one)]
     pairs = Counter(
         (one.decision, other.decision) for one, other in members if one.as_asked and other.as_asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import RATINGS, Case, Group
+from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
 from scoring.values.types import HIGHEST, LOWEST
 
@@ -37,9 +37,8 @@ class Deviation:
     ratings: tuple[RatingRow, ...]
 
 
-def deviation(cases: Sequence[Case], group: Group | None = None) -> Deviation:
+def deviation(cases: Sequence[Case], group: Group = EVERY) -> Deviation:
     """Count how near the scores come to the ratings, and which of them a threshold of 3 would let pass."""
-    group = group or Group()
     compared = [
         (case.score, case.rating)
         for case in group.of(cases)

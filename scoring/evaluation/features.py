@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import RATINGS, Case, Group
+from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
 from scoring.evaluation.statistics import Estimate, auroc, spearman, spearman_p
 
 SCORE = "score"
@@ -36,9 +36,8 @@ class FeatureTable:
     rows: tuple[FeatureRow, ...]
 
 
-def feature_table(cases: Sequence[Case], group: Group | None = None) -> FeatureTable:
+def feature_table(cases: Sequence[Case], group: Group = EVERY) -> FeatureTable:
     """Measure the score and each feature on its own."""
-    group = group or Group()
     compared = [case for case in group.of(cases) if case.counted_out is None]
     names = dict.fromkeys(name for case in compared for name in case.features)
     rows = [_row(SCORE, [(case.score, case.rating) for case in compared])]

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.cases import EVERY, Case, Group
 from scoring.evaluation.statistics import Estimate, Numbers, paired_estimates
 from scoring.values.types import MessageType
 
@@ -57,7 +57,7 @@ class TypeTable:
     confusions: tuple[Confusion, ...]
 
 
-def type_table(cases: Sequence[Case], group: Group | None = None) -> TypeTable:
+def type_table(cases: Sequence[Case], group: Group = EVERY) -> TypeTable:
     """Compare the recognised message types with those that people gave.
 
     ``all`` weighs each type by the number of questions labelled so, as the paper's row does (its
@@ -65,7 +65,6 @@ def type_table(cases: Sequence[Case], group: Group | None = None) -> TypeTable:
     it was labelled or recognised at all; one that was labelled and never recognised has precision 0.
     Questions without a label are passed over.
     """
-    group = group or Group()
     pairs = [(case.labelled, case.recognised) for case in group.of(cases) if case.labelled is not None]
     return TypeTable(group, len(pairs), tuple(_rows(pairs)), tuple(_confusions(pairs)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import RATINGS, Case, Group
+from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
 from scoring.values.types import Decision
 
@@ -30,13 +30,12 @@ class Routing:
     counted_out: int
 
 
-def routing(cases: Sequence[Case], group: Group | None = None) -> Routing:
+def routing(cases: Sequence[Case], group: Group = EVERY) -> Routing:
     """Count the decisions for each rating; the answers that have no score are among them.
 
     Those that were not scored in the way that was asked for are not: what was decided about them, the
     other way decided.
     """
-    group = group or Group()
     rated = [case for case in group.of(cases) if case.rating is not None]
     members = [case for case in rated if case.as_asked]
     rows = tuple(_row(rating, members) for rating in RATINGS)

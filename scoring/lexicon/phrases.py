@@ -36,7 +36,6 @@ class PhraseList:
         for phrase in phrases:
             if phrase != phrase.casefold() or not _SHAPE.fullmatch(phrase):
                 raise ValueError(f"{phrase!r} is not lowercase words with single spaces")
-        self.phrases = tuple(phrases)
         # Longest first, so that the longest phrase is the one that is reported.
         ordered = sorted(phrases, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_pattern, ordered)) if phrases else r"(?!)")

@@ -179,19 +179,12 @@ class _Reader:
             if not _is_pair(pair):
                 reason = f"{pair!r} is not a pair of two lists"
                 raise self._error(section, "opposites", reason, _first_text(pair))
-            one, other = (frozenset(self._terms(side, section)) for side in pair)
+            one, other = (
+                frozenset(self._words({"opposites": side}, "opposites", section, _TWO)) for side in pair
+            )
             if shared := sorted(one & other):
                 raise self._error(section, "opposites", f"{shared[0]!r} is its own opposite", shared[0])
             yield one, other
-
-    def _terms(self, side: list[Any], section: Section) -> list[str]:
-        """Return texts of one or two plain words."""
-        terms = self._strings({"opposites": side}, "opposites", section)
-        for term in terms:
-            self._check(section, "opposites", term)
-            if len(words := term.split(" ")) > _TWO or not all(map(_is_plain, words)):
-                raise self._error(section, "opposites", f"{term!r} is not one or two plain words", term)
-        return terms
 
     def _message_type(self, table: dict[str, Any], key: str, section: Section) -> MessageType:
         name = self._value(table, key, str, section)
@@ -206,25 +199,26 @@ class _Reader:
         keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
         return {key: frozenset(self._words(table, key, section)) for key in keys if key not in _NO_WORDS}
 
-    def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
-        words = self._strings(table, key, section)
-        for word in words:
-            self._check(section, key, word)
-            if not _is_plain(word):
-                raise self._error(section, key, f"{word!r} is not one plain word", word)
-        return words
+    def _words(self, table: dict[str, Any], key: str, section: Section, most: int = 1) -> list[str]:
+        """Read texts of so many plain words at most."""
+        texts = self._listed(table, key, section)
+        for text in texts:
+            if len(words := text.split(" ")) > most or not all(map(_is_plain, words)):
+                wanted = "one plain word" if most == 1 else "one or two plain words"
+                raise self._error(section, key, f"{text!r} is not {wanted}", text)
+        return texts
 
     def _phrases(self, table: dict[str, Any], key: str, section: Section) -> PhraseList:
+        return PhraseList(self._listed(table, key, section))
+
+    def _listed(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         phrases = self._strings(table, key, section)
         for phrase in phrases:
-            self._check(section, key, phrase)
-        return PhraseList(phrases)
-
-    def _check(self, section: Section, key: str, phrase: str) -> None:
-        try:
-            PhraseList([phrase])
-        except ValueError as error:
-            raise self._error(section, key, str(error), phrase) from error
+            try:
+                PhraseList([phrase])
+            except ValueError as error:
+                raise self._error(section, key, str(error), phrase) from error
+        return phrases
 
     def _strings(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         values = self._value(table, key, list, section)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
 from scoring.lexicon import Lexicon
-from scoring.text.parsing import KeptParses, LazyParse, Parse, Parser, default_parser, make_together
+from scoring.text.parsing import KeptParses, LazyParse, Parse, Parser, default_parser
 from scoring.text.sentences import clause_ends_between
 from scoring.values.types import Segment
 
@@ -118,11 +118,6 @@ class PreparedText:
 
 def _parsed(text: PreparedText) -> Parse:
     return text.whole_parse.get().part(text.start, text.end)
-
-
-def parse_together(texts: Iterable[PreparedText]) -> None:
-    """Parse those of ``texts`` that are not parsed yet, all in one go, which is faster than one by one."""
-    make_together(text.whole_parse for text in texts)
 
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> tuple[Word, ...]:

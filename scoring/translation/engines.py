@@ -29,6 +29,7 @@ for _module in (deepl, google, libre, mymemory):
     _module.requests = bounded
 
 ProviderName = Literal["libretranslate", "google", "deepl", "mymemory"]
+Use = Literal["refused", "allowed", "needed"]
 
 #: LibreTranslator refuses to be made without a key; where none is set, none is sent.
 _NO_KEY = "none"
@@ -55,7 +56,8 @@ class ProviderOptions:
 class Kind:
     """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code.
 
-    ``engine`` makes its translator of deep-translator, of which ``translate`` alone is used.
+    ``engine`` makes its translator of deep-translator, of which ``translate`` alone is used. ``url`` and
+    ``key`` are those of the options.
     """
 
     engine: Callable[[ProviderOptions, str], Any]
@@ -63,10 +65,8 @@ class Kind:
     adapt: Callable[[Request, ProviderOptions], Request]
     longest: int
     keeps_lines: bool = True
-    needs_url: bool = False
-    needs_key: bool = False
-    takes_url: bool = False
-    takes_key: bool = False
+    url: Use = "refused"
+    key: Use = "refused"
 
 
 def _libretranslate(options: ProviderOptions, code: str) -> Any:
@@ -144,18 +144,16 @@ KINDS: Mapping[ProviderName, Kind] = {
         _iso_code,
         _without_placeholder,
         longest=4_500,
-        needs_url=True,
-        takes_url=True,
-        takes_key=True,
+        url="needed",
+        key="allowed",
     ),
     "deepl": Kind(
         _deepl,
         _deepl_code,
         _as_deepl_asks,
         longest=4_500,
-        needs_key=True,
-        takes_url=True,
-        takes_key=True,
+        url="allowed",
+        key="needed",
     ),
     # deep-translator refuses 5,000 characters and more.
     "google": Kind(_google, _google_code, _as_it_is, longest=4_500),

@@ -12,6 +12,9 @@ class Observer:
     Called from several threads; must return at once.
     """
 
+    def ended(self, outcome: str, seconds: float) -> None:
+        """An exchange was translated, or not: how that ended, and the seconds that it waited."""
+
     def called(self, outcome: str, seconds: float) -> None:
         """One HTTP call ended: ``translated`` or the code of a fault."""
 

@@ -37,13 +37,13 @@ class Provider:
     def __init__(self, options: ProviderOptions) -> None:
         """Make the provider that the options name; raises TranslatorMisconfigured."""
         kind = KINDS[options.name]
-        for given, needed, taken, what in (
-            (options.base_url, kind.needs_url, kind.takes_url, "base_url"),
-            (options.api_key, kind.needs_key, kind.takes_key, "api_key"),
+        for given, use, what in (
+            (options.base_url, kind.url, "base_url"),
+            (options.api_key, kind.key, "api_key"),
         ):
-            if needed and not given:
+            if use == "needed" and not given:
                 raise TranslatorMisconfigured(f"provider {options.name} needs {what}")
-            if given and not taken:
+            if use == "refused" and given:
                 raise TranslatorMisconfigured(f"provider {options.name} takes no {what}")
         self.identity = f"{options.name} {options.base_url or ''}"
         self.longest, self.keeps_lines = kind.longest, kind.keeps_lines

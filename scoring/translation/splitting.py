@@ -47,39 +47,28 @@ def assemble(text: str, parts: Sequence[Piece], translations: Sequence[str]) -> 
     What stands between the pieces is copied; where it holds a letter or digit (a step's number, a
     block of code) it is a segment of its own.
     """
-    built = _Built(text)
+    output: list[str] = []
+    segments: list[Segment] = []
+    done = length = 0
+    for end, stretch, is_translated in _stretches(text, parts, translations):
+        reached = length + len(stretch)
+        if is_translated or any(map(str.isalnum, stretch)):
+            segments.append(Segment(done, end, length, reached))
+        output.append(stretch)
+        done, length = end, reached
+    return TranslatedText("".join(output), tuple(segments))
+
+
+def _stretches(
+    text: str, parts: Sequence[Piece], translations: Sequence[str]
+) -> Iterator[tuple[int, str, bool]]:
+    """Yield what the translation is made of: the end in the text, the words, and if they are translated."""
+    done = 0
     for part, translation in zip(parts, translations, strict=True):
-        built.copy(part.start)
-        built.replace(part.end, translation)
-    built.copy(len(text))
-    return built.result()
-
-
-class _Built:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._done = 0
-        self._output: list[str] = []
-        self._length = 0
-        self._segments: list[Segment] = []
-
-    def copy(self, end: int) -> None:
-        if end > self._done:
-            between = self._text[self._done : end]
-            self._put(end, between, is_segment=any(map(str.isalnum, between)))
-
-    def replace(self, end: int, translation: str) -> None:
-        self._put(end, translation, is_segment=True)
-
-    def result(self) -> TranslatedText:
-        return TranslatedText("".join(self._output), tuple(self._segments))
-
-    def _put(self, end: int, output: str, *, is_segment: bool) -> None:
-        reached = self._length + len(output)
-        if is_segment:
-            self._segments.append(Segment(self._done, end, self._length, reached))
-        self._output.append(output)
-        self._done, self._length = end, reached
+        yield part.start, text[done : part.start], False
+        yield part.end, translation, True
+        done = part.end
+    yield len(text), text[done:], False
 
 
 def _running_lines(text: str) -> Iterator[tuple[int, int]]:

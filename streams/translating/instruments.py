@@ -72,7 +72,7 @@ class TranslationTelemetry(Observer):
         self._logged: set[str] = set()
         self._lock = threading.Lock()
 
-    def count(self, outcome: str, seconds: float) -> None:
+    def ended(self, outcome: str, seconds: float) -> None:
         """Count an answer, and how long it waited."""
         self._translations.add(outcome)
         if outcome != NOT_NEEDED:

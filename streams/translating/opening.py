@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -13,24 +13,20 @@ from streams.translating.step import Translation
 #: How long a file's answer may wait for its translation: nobody waits for a file as for a chat, and
 #: a translator that is down is noticed long before.
 FILE_PATIENCE_SECONDS = 600.0
-
-
-def _count_nothing(outcome: str, seconds: float) -> None:
-    pass
+_NOBODY = Observer()
 
 
 @asynccontextmanager
 async def open_translation(
     settings: TranslationSettings,
     time_limit: float | None = None,
-    observer: Observer | None = None,
-    count: Callable[[str, float], None] = _count_nothing,
+    observer: Observer = _NOBODY,
     own_lexicons: Path | None = None,
 ) -> AsyncIterator[Translation | None]:
     """Give what the settings ask for: mode ``off``, and ``auto`` without a provider, give None.
 
-    ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer`` and
-    ``count`` (see :class:`TranslateFirst`) hear what happens. ``own_lexicons`` is the folder that the scorer
+    ``time_limit``, in seconds for one exchange, takes the place of the settings'. ``observer``
+    hears what happens. ``own_lexicons`` is the folder that the scorer
     has lexicons from: both must know the same languages.
 
     Raises:
@@ -44,7 +40,7 @@ async def open_translation(
     from streams.translating.translate_first import translating  # noqa: PLC0415 - takes half a second to import
 
     with translating(
-        settings, time_limit or settings.time_limit_seconds, observer, count, own_lexicons
+        settings, time_limit or settings.time_limit_seconds, observer, own_lexicons
     ) as translation:
         yield translation
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,8 @@ class TranslateFirst:
         translator: whom to ask.
         languages: tells the language of an exchange.
         time_limit: seconds that one exchange may wait at most, whatever else is allowed.
-        count: called with how each exchange fared (``translated``, ``not_needed`` or the code of
-            what was at fault, ``unexpected`` for a defect), and the seconds that it took.
+        observer: hears how each exchange fared: ``translated``, ``not_needed`` or the code of what was
+            at fault, ``unexpected`` for a defect.
     """
 
     def __init__(
@@ -47,28 +47,28 @@ class TranslateFirst:
         translator: ExchangeTranslator,
         languages: LanguageDetector,
         time_limit: float,
-        count: Callable[[str, float], None],
+        observer: Observer,
     ) -> None:
         self._translator = translator
         self._languages = languages
         self._time_limit = time_limit
-        self._count = count
+        self._observer = observer
 
     async def translate(self, exchange: Exchange, seconds: float) -> Translated:
         """Return the exchange with its translation, or as it is and degraded."""
         language = self._languages.of_exchange(exchange)
         has_context = any(passage.text and not passage.text.isspace() for passage in exchange.context)
         if language in (None, ENGLISH) or not has_context:
-            self._count(NOT_NEEDED, 0.0)
+            self._observer.ended(NOT_NEEDED, 0.0)
             return Translated(exchange)
         assert language is not None
         now = asyncio.get_running_loop().time
         began = now()
         outcome = await self._translated(exchange, language, min(seconds, self._time_limit))
         if isinstance(outcome, str):
-            self._count(outcome, now() - began)
+            self._observer.ended(outcome, now() - began)
             return Translated(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
-        self._count(_TRANSLATED, now() - began)
+        self._observer.ended(_TRANSLATED, now() - began)
         return Translated(replace(exchange, translation=outcome))
 
     async def _translated(self, exchange: Exchange, language: str, seconds: float) -> Translation | str:
@@ -87,8 +87,7 @@ class TranslateFirst:
 def translating(
     settings: TranslationSettings,
     time_limit: float,
-    observer: Observer | None,
-    count: Callable[[str, float], None],
+    observer: Observer,
     own_lexicons: Path | None = None,
 ) -> Iterator[TranslateFirst]:
     """Give what translates as the settings say; raises WrongSettings where it cannot be made."""
@@ -96,11 +95,11 @@ def translating(
     languages = LanguageDetector(lexicons.values())
     try:
         options = _options(settings, frozenset(lexicons))
-        translator = ExchangeTranslator(options, languages.identify, observer or Observer())
+        translator = ExchangeTranslator(options, languages.identify, observer)
     except TranslatorMisconfigured as error:
         raise WrongSettings(f"translation: {error}") from None
     with closing(translator):
-        yield TranslateFirst(translator, languages, time_limit, count)
+        yield TranslateFirst(translator, languages, time_limit, observer)
 
 
 def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:

@@ -66,10 +66,7 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
         yield None
         return
     opened = open_translation(
-        settings.translation,
-        observer=metrics.translation,
-        count=metrics.translation.count,
-        own_lexicons=settings.scoring.lexicons,
+        settings.translation, observer=metrics.translation, own_lexicons=settings.scoring.lexicons
     )
     async with opened as step:
         yield step

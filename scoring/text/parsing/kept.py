@@ -46,7 +46,7 @@ class KeptParses:
         """
         if self._fingerprint(lazy.lexicon.language) is None:
             return False
-        lazy.keeper = self
+        lazy.keep = self.keep
         if lazy.used_at is not None:
             self._note_use(lazy)
         elif lazy.made is not None:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
 
 from scoring.lexicon import Lexicon
 from scoring.text.parsing.parse import Parse
 from scoring.text.parsing.parser import Parser
 
 
-class Keeper(Protocol):
-    """Whoever keeps parses for other processes and later ones."""
-
-    def keep(self, parses: Sequence[LazyParse]) -> None:
-        """Keep parses that have just been made."""
-
-
 class LazyParse:
     """The parse of one text, made at most once.
 
-    ``keeper`` is told when it is made, None for what nobody keeps. ``used_at`` is when the keeper last
-    noted, in seconds since 1970, that it is in use; None where it does not have it.
+    ``keep`` takes those made together, for other processes and later ones; None for what nobody keeps.
+    ``used_at`` is when it was last noted, in seconds since 1970, that what is kept is in use; None where it
+    is not kept.
     """
 
     def __init__(self, text: str, lexicon: Lexicon, parser: Parser) -> None:
@@ -30,7 +23,7 @@ class LazyParse:
         self.lexicon = lexicon
         self.parser = parser
         self.made: Parse | None = None
-        self.keeper: Keeper | None = None
+        self.keep: Callable[[Sequence[LazyParse]], None] | None = None
         self.used_at: float | None = None
 
     def get(self) -> Parse:
@@ -55,9 +48,9 @@ def make_together(parses: Iterable[LazyParse]) -> None:
 
 
 def _keep(made: Iterable[LazyParse]) -> None:
-    keepers: defaultdict[Keeper, list[LazyParse]] = defaultdict(list)
+    together: defaultdict[Callable[[Sequence[LazyParse]], None], list[LazyParse]] = defaultdict(list)
     for lazy in made:
-        if lazy.keeper is not None:
-            keepers[lazy.keeper].append(lazy)
-    for keeper, parses in keepers.items():
-        keeper.keep(parses)
+        if lazy.keep is not None:
+            together[lazy.keep].append(lazy)
+    for keep, parses in together.items():
+        keep(parses)

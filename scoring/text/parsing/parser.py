@@ -48,10 +48,6 @@ class Parser:
         """Refuse a language without a pipeline, as ``load`` does, but leave a default for when it is used."""
         check_pipeline(language, self._named.get(language))
 
-    def parse(self, text: str, lexicon: Lexicon) -> Parse:
-        """Return the parse of one text; raises PipelineError where its language has no pipeline."""
-        return self.parse_all([text], lexicon)[0]
-
     def parse_all(self, texts: Sequence[str], lexicon: Lexicon) -> list[Parse]:
         """Return the parses of several texts of one language, parsed together, which is faster."""
         nlp = self.load(lexicon.language)

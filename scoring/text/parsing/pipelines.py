@@ -36,7 +36,7 @@ def pipeline_for(language: str, named: str | None = None) -> Language:
 
     A pipeline is loaded once a process. Raises PipelineError where there is none or it cannot be loaded.
     """
-    name = named or _default_for(language)
+    name = named or _default(language)
     nlp = _load(language, name)
     if nlp.lang != language:
         raise PipelineError(f"language {language!r}: pipeline {name!r} is for {nlp.lang!r}")
@@ -48,20 +48,17 @@ def check_pipeline(language: str, named: str | None = None) -> None:
     if named:
         pipeline_for(language, named)
     else:
-        _default_for(language)
-
-
-def _default_for(language: str) -> str:
-    if (name := _default(language)) is None:
-        raise PipelineError(f"language {language!r}: there is no spaCy pipeline for it")
-    return name
+        _default(language)
 
 
 @cache
-def _default(language: str) -> str | None:
+def _default(language: str) -> str:
     installed = (name for name in _INSTALLED.get(language, ()) if find_spec(name))
     shipped = _SHIPPED / f"{language}_truthgate"
-    return next(installed, str(shipped) if shipped.is_dir() else None)
+    name = next(installed, str(shipped) if shipped.is_dir() else None)
+    if name is None:
+        raise PipelineError(f"language {language!r}: there is no spaCy pipeline for it")
+    return name
 
 
 @cache

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scoring.evaluation.agreement import Agreement
-from scoring.evaluation.cases import Group
+from scoring.evaluation.cases import EVERY, Group
 from scoring.evaluation.correlation import Correlation, Gain
 from scoring.evaluation.decisions import DecisionTable
 from scoring.evaluation.deviation import Deviation, RatingRow
@@ -88,9 +88,8 @@ def _agreement(found: Agreement) -> Text:
 
 
 def _types(types: TypeTable) -> Lines:
-    table = _table("Table III: message types", types.group)
-    for column in ("labelled", "found", "F1", "accuracy", "precision", "recall"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = ("labelled", "found", "F1", "accuracy", "precision", "recall")
+    table = _table("Table III: message types", columns, types.group)
     for row in types.rows:
         measures = (row.accuracy, row.precision, row.recall)
         counts = (str(row.labelled), str(row.recognised))
@@ -105,9 +104,8 @@ def _types(types: TypeTable) -> Lines:
 
 def _decisions(found: DecisionTable, runs: Sequence[Run]) -> Lines:
     first, second = (ways.in_words(run.name) for run in runs)
-    table = _table(f"Decisions: {first} (rows), {second} (columns)", found.group)
-    for decision in (*Decision, "changed"):
-        table.add_column(in_words(decision), justify="right")
+    columns = map(in_words, (*Decision, "changed"))
+    table = _table(f"Decisions: {first} (rows), {second} (columns)", columns, found.group)
     for row in found.rows:
         counts = (str(count) for count in (row.auto_send, row.review, row.blocked))
         table.add_row(f"{in_words(row.decision)} ({row.answers})", *counts, counted(row.changed))
@@ -118,7 +116,8 @@ def _decisions(found: DecisionTable, runs: Sequence[Run]) -> Lines:
 
 
 def _correlations(report: Report) -> Lines:
-    table = _table("Table IV: Spearman of score and rating", None, "* p < 0.05, ** p < 0.01; [95% interval]")
+    note = "* p < 0.05, ** p < 0.01; [95% interval]"
+    table = _table("Table IV: Spearman of score and rating", note=note)
     for run in report.runs:
         table.add_column("answers", justify="right")
         table.add_column(ways.in_words(run.name))
@@ -142,13 +141,10 @@ def _gain(found: Gain, how: str) -> Text:
 
 
 def _deviation(found: Deviation, how: str) -> Table:
-    table = _table("Table V: scores per rating", None, "95% interval below", how)
-    columns = (*found.ratings, found.overall)
-    for row in columns:
-        rated = "all" if row.rating is None else f"rated {row.rating}"
-        table.add_column(f"{rated}\n({row.answers})", justify="right")
+    rows = (*found.ratings, found.overall)
+    table = _table("Table V: scores per rating", map(_rated, rows), note="95% interval below", how=how)
     for label, share in _DEVIATIONS.items():
-        table.add_row(label, *(percentage(share(row)) for row in columns))
+        table.add_row(label, *(percentage(share(row)) for row in rows))
     return table
 
 
@@ -159,9 +155,8 @@ def _deviation_cells(found: Deviation) -> Sequence[str]:
 
 
 def _routing(found: Routing, how: str) -> Lines:
-    table = _table("Routing: decisions per rating", None, "answers without a score are among them", how)
-    for row in found.ratings:
-        table.add_column(f"rated {row.rating}\n({row.answers})", justify="right")
+    note = "answers without a score are among them"
+    table = _table("Routing: decisions per rating", map(_rated, found.ratings), note=note, how=how)
     for label, share in _DECISIONS.items():
         table.add_row(label, *(_count_and_share(share(row)) for row in found.ratings))
     return Lines(table, *_about_routing(found))
@@ -180,37 +175,36 @@ def _routing_cells(found: Routing) -> Sequence[str]:
 
 
 def _features(found: FeatureTable, how: str) -> Table:
-    table = _table("Each feature alone", found.group, "AUROC: answers rated 5 against those rated 1", how)
-    table.add_column("answers", justify="right")
+    note = "AUROC: answers rated 5 against those rated 1"
+    table = _table("Each feature alone", ("answers",), found.group, note, how)
     table.add_column("Spearman")
     table.add_column("AUROC")
     table.add_column("rated 1, 5", justify="right")
     for row in found.rows:
-        extremes = f"{row.untrue}, {row.true}"
-        table.add_row(
-            in_words(row.name),
-            str(row.answers),
-            estimate(row.spearman, row.p),
-            estimate(row.auroc),
-            extremes,
-        )
+        measures = (estimate(row.spearman, row.p), estimate(row.auroc))
+        table.add_row(in_words(row.name), str(row.answers), *measures, f"{row.untrue}, {row.true}")
     return table
 
 
 def _by_group(
     title: str, how: str, columns: Iterable[str], rows: Iterable[tuple[Group, Sequence[str]]]
 ) -> Table:
-    table = _table(title, None, how=how)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    table = _table(title, columns, how=how)
     for group, cells in rows:
         if any(cell != NOTHING for cell in cells):
             table.add_row(name(group), *cells)
     return table
 
 
-def _table(title: str, group: Group | None, note: str = "", how: str = "") -> Table:
-    of_group = "" if group is None or group == Group() else name(group)
+def _rated(row: RatingRow | RoutingRow) -> str:
+    rated = "all" if row.rating is None else f"rated {row.rating}"
+    return f"{rated}\n({row.answers})"
+
+
+def _table(
+    title: str, columns: Iterable[str] = (), group: Group = EVERY, note: str = "", how: str = ""
+) -> Table:
+    of_group = "" if group == EVERY else name(group)
     heading = ", ".join(filter(None, (title, of_group, how)))
     table = Table(
         title=Text(f"\n{heading}", "bold"),
@@ -221,6 +215,8 @@ def _table(title: str, group: Group | None, note: str = "", how: str = "") -> Ta
         pad_edge=False,
     )
     table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
     return table
 
 

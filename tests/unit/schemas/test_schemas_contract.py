@@ -25,8 +25,8 @@ from schemas import (
     VerdictFeature,
     VerdictPassage,
 )
+from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
-from schemas.compatibility import incompatibilities
 from schemas.records import Record
 
 NESTED = {kind.__name__: kind for kind in (ContextPassage, VerdictFeature, VerdictEvidence, VerdictPassage)}

@@ -15,8 +15,8 @@ from fastavro.schema import fingerprint, to_parsing_canonical_form
 from hypothesis import given
 
 from schemas import Codec, Record, Verdict
+from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, RecordSchema, current, released
-from schemas.compatibility import incompatibilities
 from schemas.outcome import VERDICT_OUTCOME
 from schemas.validation import adapter
 from tests.support.record_strategies import records, verdicts

@@ -20,6 +20,7 @@ from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.translation.breaker import BreakerState
 from scoring.translation.errors import Fault
+from scoring.translation.observer import Observer
 from scoring.translation.translator import ExchangeTranslator
 from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason
@@ -115,9 +116,19 @@ class NotingAssessor:
         return unassessed("paper", exchange.language, degraded)
 
 
+class Counting(Observer):
+    """Notes how exchanges fared."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+
+    def ended(self, outcome: str, seconds: float) -> None:
+        self.outcomes.append(outcome)
+
+
 async def test_what_is_not_in_english_is_translated(translation: TranslationSettings) -> None:
-    counted: list[str] = []
-    async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
+    counting = Counting()
+    async with open_translation(translation, observer=counting) as opened:
         translated = await opened.translate(EXCHANGE, 10)
         english = await opened.translate(replace(EXCHANGE, language="en"), 10)
         unknown = await opened.translate(Exchange("?", "!", EXCHANGE.context), 10)
@@ -131,7 +142,7 @@ async def test_what_is_not_in_english_is_translated(translation: TranslationSett
     assert replace(translated.exchange, translation=None) == EXCHANGE
     assert [each.exchange.translation for each in (english, unknown, nothing)] == [None] * 3
     assert [each.degraded for each in (english, unknown, nothing)] == [()] * 3
-    assert counted == ["translated", "not_needed", "not_needed", "not_needed"]
+    assert counting.outcomes == ["translated", "not_needed", "not_needed", "not_needed"]
 
 
 async def test_a_language_that_is_not_stated_is_identified(translation: TranslationSettings) -> None:
@@ -165,10 +176,10 @@ async def test_what_no_text_can_hold_is_no_translation(
     translation: TranslationSettings, server: LibreTranslate, nonsense: str
 ) -> None:
     server.behave(nonsense=nonsense)
-    counted: list[str] = []
-    async with open_translation(translation, count=lambda outcome, _: counted.append(outcome)) as opened:
+    counting = Counting()
+    async with open_translation(translation, observer=counting) as opened:
         assert await opened.translate(EXCHANGE, 10) == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
-    assert counted == ["not_text"]
+    assert counting.outcomes == ["not_text"]
 
 
 async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its_text(
@@ -178,14 +189,12 @@ async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its
         async def translate(self, exchange: Exchange, language: str, seconds: float) -> Translation:
             raise LookupError(exchange.question)
 
-    counted: list[str] = []
-    step = translate_first.TranslateFirst(
-        cast("ExchangeTranslator", Defective()), detector, 5, lambda outcome, _: counted.append(outcome)
-    )
+    counting = Counting()
+    step = translate_first.TranslateFirst(cast("ExchangeTranslator", Defective()), detector, 5, counting)
     with structlog.testing.capture_logs() as lines:
         translated = await step.translate(EXCHANGE, 10)
     assert translated == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
-    assert counted == ["unexpected"]
+    assert counting.outcomes == ["unexpected"]
     assert lines == [
         {"event": "translation_failed_unexpectedly", "error_type": "LookupError", "log_level": "error"}
     ]
@@ -300,8 +309,8 @@ def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> 
         for _ in range(3):
             telemetry.cache_failed("SQLITE_FULL")
         telemetry.document_failed("d-1", Fault.EMPTY)
-    telemetry.count("translated", 0.2)
-    telemetry.count("not_needed", 0)
+    telemetry.ended("translated", 0.2)
+    telemetry.ended("not_needed", 0)
     telemetry.called("timeout", 5)
     telemetry.looked_up(3, 1)
     assert [(line["event"], line["log_level"]) for line in lines] == [

@@ -4,7 +4,7 @@ import pytest
 
 from scoring import Exchange, Passage, Scorer
 from scoring.text.prepared import Source
-from scoring.text.translated import original_spans
+from scoring.text.spans import original_spans
 from scoring.values.types import Segment, TranslatedText, Translation
 from tests.unit.scoring.scoring_support import judged
 

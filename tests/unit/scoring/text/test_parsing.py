@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.text.parsing import Parser, PipelineError, default_parser
+from scoring.text.parsing import Parser, PipelineError, default_parser, make_together
 from scoring.text.parsing.pieces import MOST_TOKENS, pieces
-from scoring.text.prepared import PreparedText, parse_together
+from scoring.text.prepared import PreparedText
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 
 MARKDOWN = (
@@ -75,7 +75,7 @@ def test_a_part_has_the_tokens_that_begin_in_it_and_its_heads_are_its_own():
 def test_whole_and_part_share_one_parse():
     whole = prepared("Hello! The invoice is sent.")
     part = whole.part(7, len(whole.original))
-    parse_together([part])
+    make_together([part.whole_parse])
     assert whole.parse is whole.parse
     assert part.whole_parse is whole.whole_parse
     assert part.parse.lemma == whole.parse.lemma[2:]
@@ -84,7 +84,7 @@ def test_whole_and_part_share_one_parse():
 def test_texts_that_are_parsed_together_are_parsed_as_one_by_one():
     texts = [MARKDOWN, "", "Click **Save**.", "The invoice is sent.\n" * 40]
     together = [prepared(text) for text in texts]
-    parse_together([*together, together[0]])
+    make_together(text.whole_parse for text in (*together, together[0]))
     for text, batched in zip(texts, together, strict=True):
         alone = parse(text)
         assert (batched.parse.lemma, batched.parse.dep) == (alone.lemma, alone.dep)
