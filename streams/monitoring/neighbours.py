@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import duration
@@ -16,13 +16,14 @@ _AHEAD = 60
 
 def neighbour_rules(deployment: Deployment) -> Group:
     """Give the alerts; those about rates only where rates are counted."""
-    alerts = _ALERTS + (_RATES if deployment.settings.rates.enabled else ())
-    return Group("truthgate-neighbours", tuple(alert(deployment) for alert in alerts))
+    rates = _rates(deployment) if deployment.settings.rates.enabled else ()
+    return Group("truthgate-neighbours", (*_documents(deployment), *rates))
 
 
-def _documents_stale(deployment: Deployment) -> Alert:
-    stale = deployment.increase("truthgate_degraded_total", 'code="documents_stale"')
-    return Alert(
+def _documents(deployment: Deployment) -> Iterator[Alert]:
+    promql, increase = deployment.promql, deployment.increase
+    stale = increase("truthgate_degraded_total", 'code="documents_stale"')
+    yield Alert(
         name="TruthgateDocumentsStale",
         expression=f"{stale} > 0",
         hold=deployment.minutes(5),
@@ -32,49 +33,33 @@ def _documents_stale(deployment: Deployment) -> Alert:
         f"{duration(deployment.settings.documents.stale_after_seconds)} (documents.stale_after_seconds): "
         "its answers go to review.",
     )
-
-
-def _bad_documents(deployment: Deployment) -> Alert:
-    return Alert(
+    yield Alert(
         name="TruthgateBadDocuments",
-        expression=f"{deployment.increase('truthgate_bad_documents_total')} > 0",
-        hold=0,
+        expression=f"{increase('truthgate_bad_documents_total')} > 0",
         severity="info",
         summary="Help documents are published that cannot be read",
         description="{{ $value | humanize }} in 15 minutes, counted by every worker. Each takes the older "
         "version of its document away, so answers that rest on it go to review.",
     )
-
-
-def _index_failing(deployment: Deployment) -> Alert:
-    return Alert(
+    yield Alert(
         name="TruthgateRetrievalIndexFailing",
-        expression=f"{deployment.increase('truthgate_retrieval_index_failures_total')} >= {_FAILURES}",
-        hold=0,
+        expression=f"{increase('truthgate_retrieval_index_failures_total')} >= {_FAILURES}",
         severity="warning",
         summary="The index of the documents cannot be brought up to date",
         description="{{ $value | humanize }} failures in 15 minutes. Answers that bring no context are "
         "judged by an index that is behind, and go to review.",
     )
-
-
-def _terms_failing(deployment: Deployment) -> Alert:
-    return Alert(
+    yield Alert(
         name="TruthgateCompanyTermsFailing",
-        expression=f"{deployment.increase('truthgate_company_terms_failures_total')} >= {_FAILURES}",
-        hold=0,
+        expression=f"{increase('truthgate_company_terms_failures_total')} >= {_FAILURES}",
         severity="info",
         summary="The company's own words cannot be brought up to date",
         description="{{ $value | humanize }} failures in 15 minutes. Answers are judged by the words that "
         "were known before.",
     )
-
-
-def _breaker_open(deployment: Deployment) -> Alert:
-    promql = deployment.promql
     # It is half open now and then, to try one call: that is no recovery.
     opened = promql.over("max_over_time", "truthgate_translation_breaker", 120, 'state="open"')
-    return Alert(
+    yield Alert(
         name="TruthgateTranslationBreakerOpen",
         expression=f"{promql.by('max', opened)} == 1",
         hold=deployment.minutes(5),
@@ -84,9 +69,9 @@ def _breaker_open(deployment: Deployment) -> Alert:
     )
 
 
-def _no_leader(deployment: Deployment) -> Alert:
-    promql = deployment.promql
-    return Alert(
+def _rates(deployment: Deployment) -> Iterator[Alert]:
+    promql, increase = deployment.promql, deployment.increase
+    yield Alert(
         name="TruthgateRatesWithoutLeader",
         expression=f"{promql.by('sum', promql.series('truthgate_rates_leader'))} == 0",
         hold=deployment.minutes(5),
@@ -94,39 +79,26 @@ def _no_leader(deployment: Deployment) -> Alert:
         summary="No worker counts the rates",
         description="Hallucination rates and their alerts stand still; answers are judged all the same.",
     )
-
-
-def _rates_stand_still(deployment: Deployment) -> Alert:
-    promql = deployment.promql
     waiting = promql.by("max", promql.series("truthgate_rates_lag"))
-    counted = deployment.increase("truthgate_rates_verdicts_total", minutes=5)
-    return Alert(
+    yield Alert(
         name="TruthgateRatesStandStill",
-        expression=f"{waiting} > 0 and {counted} == 0",
+        expression=f"{waiting} > 0 and {increase('truthgate_rates_verdicts_total', minutes=5)} == 0",
         hold=deployment.minutes(5),
         severity="warning",
         summary="Verdicts wait to be counted",
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
         "and their alerts stand still. Answers are judged all the same.",
     )
-
-
-def _rates_failing(deployment: Deployment) -> Alert:
-    return Alert(
+    yield Alert(
         name="TruthgateRatesFailing",
-        expression=f"{deployment.increase('truthgate_rates_failures_total')} >= {_FAILURES}",
-        hold=0,
+        expression=f"{increase('truthgate_rates_failures_total')} >= {_FAILURES}",
         severity="warning",
         summary="Counting the rates fails again and again",
         description="{{ $value | humanize }} failures in 15 minutes. Rates come late, and are exact again "
         "once it works. Answers are judged all the same.",
     )
-
-
-def _rates_ahead(deployment: Deployment) -> Alert:
-    promql = deployment.promql
     age = promql.by("min", promql.series("truthgate_rates_watermark_age_seconds"))
-    return Alert(
+    yield Alert(
         name="TruthgateRatesAhead",
         expression=f"{age} < -{_AHEAD}",
         hold=deployment.minutes(5),
@@ -136,18 +108,3 @@ def _rates_ahead(deployment: Deployment) -> Alert:
         "Windows close before their time, and their verdicts come as late corrections, which "
         "alerts.thresholds do not see. Answers are judged all the same.",
     )
-
-
-_ALERTS: tuple[Callable[[Deployment], Alert], ...] = (
-    _documents_stale,
-    _bad_documents,
-    _index_failing,
-    _terms_failing,
-    _breaker_open,
-)
-_RATES: tuple[Callable[[Deployment], Alert], ...] = (
-    _no_leader,
-    _rates_stand_still,
-    _rates_failing,
-    _rates_ahead,
-)

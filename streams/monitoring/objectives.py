@@ -147,7 +147,6 @@ def _alert(promql: Promql, objective: Objective, rate: BurnRate) -> Alert:
     return Alert(
         name=objective.alert,
         expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {LEAST_FAILURES}",
-        hold=0,
         severity=rate.severity,
         summary=objective.summary,
         description=(

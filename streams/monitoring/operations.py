@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.promql import duration
@@ -19,12 +19,12 @@ _LEAST_DEGRADED = 20
 
 def operation_rules(deployment: Deployment) -> Group:
     """Give the alerts on workers and answers."""
-    return Group("truthgate-operations", tuple(alert(deployment) for alert in _ALERTS))
+    return Group("truthgate-operations", (*_workers(deployment), *_answers(deployment)))
 
 
-def _workers_absent(deployment: Deployment) -> Alert:
-    promql = deployment.promql
-    return Alert(
+def _workers(deployment: Deployment) -> Iterator[Alert]:
+    promql, stall = deployment.promql, deployment.settings.health.stall_timeout_seconds
+    yield Alert(
         name="TruthgateWorkersAbsent",
         expression=f"absent({promql.series('up')} == 1)",
         hold=deployment.minutes(2),
@@ -33,11 +33,7 @@ def _workers_absent(deployment: Deployment) -> Alert:
         description=f"Prometheus reaches no worker of job {promql.job}. Answers are probably not judged, "
         "and wait in Kafka; none is lost.",
     )
-
-
-def _no_worker_ready(deployment: Deployment) -> Alert:
-    promql = deployment.promql
-    return Alert(
+    yield Alert(
         name="TruthgateNoWorkerReady",
         expression=f"{promql.by('sum', promql.series('truthgate_ready'))} == 0",
         hold=deployment.minutes(5),
@@ -46,29 +42,19 @@ def _no_worker_ready(deployment: Deployment) -> Alert:
         description="Workers run, but each still waits for something that it needs before it can judge. "
         "Answers wait in Kafka; none is lost.",
     )
-
-
-def _restarting(deployment: Deployment) -> Alert:
-    starts = deployment.promql.over("changes", "process_start_time_seconds", 30 * 60)
-    return Alert(
+    yield Alert(
         name="TruthgateWorkerRestarting",
-        expression=f"{starts} >= {_RESTARTS}",
-        hold=0,
+        expression=f"{promql.over('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
         severity="warning",
         summary="Worker {{ $labels.instance }} starts again and again",
         description="{{ $value }} starts in 30 minutes. A worker ends by itself when something fails that "
         "every answer needs; what it had in work is judged again, so verdicts are repeated.",
     )
-
-
-def _no_commit(deployment: Deployment) -> Alert:
-    promql, stall = deployment.promql, deployment.settings.health.stall_timeout_seconds
     lag = promql.by("max", promql.series("truthgate_consumer_lag"), "partition")
     age = promql.by("max", promql.series("truthgate_commit_age_seconds"), "partition")
-    return Alert(
+    yield Alert(
         name="TruthgateNoCommit",
         expression=f"{age} > {stall / 2:g} and {lag} > 0",
-        hold=0,
         severity="critical",
         summary="Partition {{ $labels.partition }} stands still",
         description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
@@ -77,10 +63,10 @@ def _no_commit(deployment: Deployment) -> Alert:
     )
 
 
-def _lag_growing(deployment: Deployment) -> Alert:
+def _answers(deployment: Deployment) -> Iterator[Alert]:
     promql = deployment.promql
     lag = promql.by("sum", promql.series("truthgate_consumer_lag"))
-    return Alert(
+    yield Alert(
         name="TruthgateLagGrowing",
         # Over the sum, since a partition that changes hands begins a series of its own.
         expression=f"deriv(({lag})[{promql.time(600)}:{promql.time(60)}]) > 0 "
@@ -91,15 +77,11 @@ def _lag_growing(deployment: Deployment) -> Alert:
         description="The answers that wait have become more for 20 minutes, now by {{ $value | humanize }} a "
         "second. Customers wait longer and longer.",
     )
-
-
-def _saturated(deployment: Deployment) -> Alert:
-    promql = deployment.promql
     processes, busy, queue = (
         promql.sum_over("avg_over_time", f"truthgate_scoring_{name}", 10 * 60)
         for name in ("processes", "processes_busy", "queue")
     )
-    return Alert(
+    yield Alert(
         name="TruthgateScoringSaturated",
         expression=f"{busy} / {processes} > {_SATURATED} and {queue} > 1",
         hold=deployment.minutes(10),
@@ -108,13 +90,9 @@ def _saturated(deployment: Deployment) -> Alert:
         description="They were busy for {{ $value | humanizePercentage }} of the last 10 minutes, and "
         "answers wait for one. Verdicts come later, and there is no room for a peak.",
     )
-
-
-def _degraded(deployment: Deployment) -> Alert:
-    promql = deployment.promql
     increase = promql.over("increase", "truthgate_degraded_total", 900)
     degraded, verdicts = promql.by("sum", increase, "code"), deployment.increase(VERDICTS)
-    return Alert(
+    yield Alert(
         name="TruthgateDegradedShare",
         expression=f"{degraded} / on (namespace, job) group_left () {verdicts} > {_DEGRADED_SHARE} "
         f"and {degraded} >= {_LEAST_DEGRADED}",
@@ -124,29 +102,12 @@ def _degraded(deployment: Deployment) -> Alert:
         description="{{ $value | humanizePercentage }} of the verdicts of the last 15 minutes are degraded "
         "{{ $labels.code }}. They go to review: people have more to do, and customers wait.",
     )
-
-
-def _dead_letters(deployment: Deployment) -> Alert:
-    promql = deployment.promql
-    letters = promql.over("increase", LETTERS, 900)
-    return Alert(
+    letters = promql.by("sum", promql.over("increase", LETTERS, 900), "stage")
+    yield Alert(
         name="TruthgateDeadLetters",
-        expression=f"{promql.by('sum', letters, 'stage')} > 0",
-        hold=0,
+        expression=f"{letters} > 0",
         severity="info",
         summary="Answers became dead letters in stage {{ $labels.stage }}",
         description="{{ $value | humanize }} in 15 minutes. Nobody judges them until somebody looks at them; "
         "their customers get no answer.",
     )
-
-
-_ALERTS: tuple[Callable[[Deployment], Alert], ...] = (
-    _workers_absent,
-    _no_worker_ready,
-    _restarting,
-    _no_commit,
-    _lag_growing,
-    _saturated,
-    _degraded,
-    _dead_letters,
-)

@@ -11,8 +11,6 @@ from streams.monitoring.promql import duration
 #: ``critical`` calls a person at once, ``warning`` is for the same day, ``info`` is for whoever looks.
 Severity = Literal["critical", "warning", "info"]
 
-NO_LABELS: Mapping[str, str] = {}
-
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -33,20 +31,20 @@ class Alert:
     Args:
         name: in the runbook its section has the same name.
         expression: what returns a series while the condition holds.
-        hold: for how long it has to hold, in seconds.
         severity: None where the expression's own label ``severity`` says it.
         summary: one line, for a subject.
         description: what it means for answers and customers, and with which value.
+        hold: for how long it has to hold, in seconds.
         labels: more labels, which tell apart rules of one name.
     """
 
     name: str
     expression: str
-    hold: float
     severity: Severity | None
     summary: str
     description: str
-    labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)
+    hold: float = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def to_prometheus(self, runbook: str) -> dict[str, Any]:
         """Give the rule as Prometheus reads it; ``runbook`` is the address of the runbook."""
