@@ -3,58 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from scoring.language import UNDETERMINED
+from streams.rates.closed_window import ClosedWindow
+from streams.rates.tally import Tally
+from streams.rates.thresholds import ThresholdState
+from streams.rates.windows import WindowSpec
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, Label, LabelValues
 
 Taken = Literal["counted", "duplicate", "late", "expired", "unreadable"]
 
+_ALL = "all"
+_MS = 1_000
 _MESSAGE_TYPE, _LANGUAGE, _WINDOW = Label("message_type"), Label("language"), Label("window")
 _OF_RATE = (_MESSAGE_TYPE, _LANGUAGE, _WINDOW)
 _OF_ALERT = (Label("alert"), *_OF_RATE, Label("severity", ("info", "warning", "critical")))
 
-
-@dataclass(frozen=True, slots=True)
-class ShownRate:
-    """The rate of the newest closed window of one size ("1m", "5m", "1h"), with its Wilson bounds (0..1)."""
-
-    message_type: str
-    language: str
-    window: str
-    rate: float
-    lower_bound: float
-    upper_bound: float
-    scored: int
-
-    @property
-    def labels(self) -> LabelValues:
-        """What tells it from the others."""
-        return self.message_type, self.language, self.window
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAlert:
-    """A threshold, and how the newest closed window of its size stands to it.
-
-    ``message_type`` and ``language`` are "all" where the threshold has none.
-    """
-
-    alert: str
-    message_type: str
-    language: str
-    window: str
-    severity: str
-    threshold: float
-    minimum_answers: int
-    lower_bound: float
-    scored: int
-    firing: bool
-
-    @property
-    def labels(self) -> LabelValues:
-        """What tells it from the others."""
-        return self.alert, self.message_type, self.language, self.window, self.severity
+#: Gauges, and what each shows of a rate or of a threshold.
+_OfRates = tuple[tuple[Gauge, Callable[[Tally], float]], ...]
+_OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
 
 
 class RatesTelemetry:
@@ -95,50 +63,8 @@ class RatesTelemetry:
             "CPU of the leader; `truthgate_rates_failures_total`.",
             unit="{verdict}",
         )
-        self._show_rates_and_alerts(instruments)
-
-    def _show_rates_and_alerts(self, instruments: Instruments) -> None:
-        of_rate = "of the newest closed window."
-        verdicts = (
-            "The verdicts on `verdicts.blocked` of that type and language; what changed in the chatbot."
-        )
-
-        def rate(name: str, meaning: str, unit: str = "{share}") -> Gauge:
-            return instruments.gauge(name, f"{meaning} {of_rate}", verdicts, *_OF_RATE, unit=unit)
-
-        def alert(name: str, meaning: str, look_at: str, unit: str = "{share}") -> Gauge:
-            return instruments.gauge(name, meaning, look_at, *_OF_ALERT, unit=unit)
-
-        self._rate = rate("truthgate.hallucination_rate", "Untrue among the scored answers")
-        self._low = rate("truthgate.hallucination_rate_lower_bound", "Lower Wilson 95% bound of the rate")
-        self._high = rate("truthgate.hallucination_rate_upper_bound", "Upper Wilson 95% bound of the rate")
-        self._scored = rate("truthgate.hallucination_rate_scored_answers", "Scored answers", "{answer}")
-        self._threshold = alert(
-            "truthgate.alert_threshold", "The rate above which an alert fires.", "`alerts.thresholds`."
-        )
-        self._alert_low = alert(
-            "truthgate.alert_rate_lower_bound",
-            "The lower bound of the rate, which is compared with an alert's threshold.",
-            "`truthgate_hallucination_rate` by message type.",
-        )
-        self._alert_scored = alert(
-            "truthgate.alert_scored_answers",
-            "How many scored answers the lower bound rests on that is compared with an alert's threshold.",
-            "`truthgate_verdicts_total`.",
-            "{answer}",
-        )
-        self._minimum = alert(
-            "truthgate.alert_minimum_answers",
-            "How many scored answers an alert needs before it can fire.",
-            "`alerts.thresholds`.",
-            "{answer}",
-        )
-        self._firing = alert(
-            "truthgate.alert_firing",
-            "Whether an alert fires (1).",
-            "The records on `hallucination-alerts`; the runbook's section of that alert.",
-            "",
-        )
+        self._of_rates = _gauges_of_rates(instruments)
+        self._of_alerts = _gauges_of_alerts(instruments)
 
     def lead(self, leads: bool) -> None:
         """Show whether this worker is the leader."""
@@ -157,22 +83,21 @@ class RatesTelemetry:
         self._watermark_age.show(watermark_age)
         self._lag.show(lag)
 
-    def show_rates(self, rates: Iterable[ShownRate]) -> None:
-        """Show these rates and no others."""
-        shown = {rate.labels: rate for rate in rates}
-        self._rate.replace({labels: rate.rate for labels, rate in shown.items()})
-        self._low.replace({labels: rate.lower_bound for labels, rate in shown.items()})
-        self._high.replace({labels: rate.upper_bound for labels, rate in shown.items()})
-        self._scored.replace({labels: rate.scored for labels, rate in shown.items()})
+    def show_rates(self, closed: Iterable[ClosedWindow]) -> None:
+        """Show the rates of these windows and no others; 0, with bounds 0 and 1, where nothing was scored."""
+        shown = {
+            (group.message_type, group.language or UNDETERMINED, window.spec.label): tally
+            for window in closed
+            for group, tally in window.tallies.items()
+        }
+        for gauge, read in self._of_rates:
+            gauge.replace({labels: read(tally) for labels, tally in shown.items()})
 
-    def show_alerts(self, alerts: Iterable[ShownAlert]) -> None:
-        """Show these alerts and no others."""
-        shown = {alert.labels: alert for alert in alerts}
-        self._threshold.replace({labels: alert.threshold for labels, alert in shown.items()})
-        self._alert_low.replace({labels: alert.lower_bound for labels, alert in shown.items()})
-        self._alert_scored.replace({labels: alert.scored for labels, alert in shown.items()})
-        self._minimum.replace({labels: alert.minimum_answers for labels, alert in shown.items()})
-        self._firing.replace({labels: alert.firing for labels, alert in shown.items()})
+    def show_alerts(self, states: Iterable[ThresholdState]) -> None:
+        """Show these thresholds and no others, with the bound that their newest closed window has."""
+        shown = {_labels(state): state for state in states}
+        for gauge, read in self._of_alerts:
+            gauge.replace({labels: read(state) for labels, state in shown.items()})
 
     def step_down(self) -> None:
         """Show nothing but that this worker is not the leader."""
@@ -180,3 +105,62 @@ class RatesTelemetry:
         self.watch(lambda: None, lambda: None)
         self.show_rates(())
         self.show_alerts(())
+
+
+def _gauges_of_rates(instruments: Instruments) -> _OfRates:
+    verdicts = "The verdicts on `verdicts.blocked` of that type and language; what changed in the chatbot."
+
+    def rate(name: str, meaning: str, unit: str = "{share}") -> Gauge:
+        meaning = f"{meaning} of the newest closed window."
+        return instruments.gauge(f"truthgate.hallucination_{name}", meaning, verdicts, *_OF_RATE, unit=unit)
+
+    return (
+        (rate("rate", "Untrue among the scored answers"), lambda tally: tally.rate or 0.0),
+        (rate("rate_lower_bound", "Lower Wilson 95% bound of the rate"), lambda tally: tally.bounds[0]),
+        (rate("rate_upper_bound", "Upper Wilson 95% bound of the rate"), lambda tally: tally.bounds[1]),
+        (rate("rate_scored_answers", "Scored answers", "{answer}"), lambda tally: tally.scored),
+    )
+
+
+def _gauges_of_alerts(instruments: Instruments) -> _OfAlerts:
+    def alert(name: str, meaning: str, look_at: str, unit: str = "{share}") -> Gauge:
+        return instruments.gauge(f"truthgate.alert_{name}", meaning, look_at, *_OF_ALERT, unit=unit)
+
+    threshold = alert("threshold", "The rate above which an alert fires.", "`alerts.thresholds`.")
+    bound = alert(
+        "rate_lower_bound",
+        "The lower bound of the rate, which is compared with an alert's threshold.",
+        "`truthgate_hallucination_rate` by message type.",
+    )
+    scored = alert(
+        "scored_answers",
+        "How many scored answers the lower bound rests on that is compared with an alert's threshold.",
+        "`truthgate_verdicts_total`.",
+        "{answer}",
+    )
+    minimum = alert(
+        "minimum_answers",
+        "How many scored answers an alert needs before it can fire.",
+        "`alerts.thresholds`.",
+        "{answer}",
+    )
+    firing = alert(
+        "firing",
+        "Whether an alert fires (1).",
+        "The records on `hallucination-alerts`; the runbook's section of that alert.",
+        "",
+    )
+    return (
+        (threshold, lambda state: state.threshold.rate),
+        (bound, lambda state: state.tally.bounds[0]),
+        (scored, lambda state: state.tally.scored),
+        (minimum, lambda state: state.threshold.minimum_answers),
+        (firing, lambda state: state.firing),
+    )
+
+
+def _labels(state: ThresholdState) -> LabelValues:
+    threshold, size = state.threshold, state.threshold.window_seconds * _MS
+    window = WindowSpec(size, size).label
+    of_rate = threshold.message_type or _ALL, threshold.language or _ALL, window
+    return (threshold.name, *of_rate, threshold.severity)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
+from schemas.outcome import VerdictOutcome
+from schemas.records import Verdict
 from scoring.language import stated_language
 from scoring.values.types import MessageType
 
@@ -14,25 +16,6 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 # A clock in the wrong time zone is ahead by less than this; one that is further ahead tells nothing.
 _MOST_AHEAD_MS: Final = 86_400_000
-
-
-class CountedVerdict(Protocol):
-    """The fields of a :class:`~schemas.records.Verdict` that are looked at."""
-
-    @property
-    def verdict_id(self) -> str: ...  # noqa: D102
-    @property
-    def decision(self) -> str: ...  # noqa: D102
-    @property
-    def score(self) -> float | None: ...  # noqa: D102
-    @property
-    def message_type(self) -> str: ...  # noqa: D102
-    @property
-    def language(self) -> str | None: ...  # noqa: D102
-    @property
-    def produced_at(self) -> datetime: ...  # noqa: D102
-    @property
-    def scored_at(self) -> datetime: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +38,7 @@ class Outcome:
     produced_at: int = 0
 
 
-def outcome_of(verdict: CountedVerdict, timestamp: int) -> Outcome:
+def outcome_of(verdict: Verdict | VerdictOutcome, timestamp: int) -> Outcome:
     """Give what counts of a verdict whose record on its topic has this ``timestamp`` (ms; negative: none).
 
     The event time is the chatbot's, but never after the record's: a clock that is ahead would move the

@@ -21,10 +21,9 @@ _SECOND_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ThresholdState:
-    """A threshold and the newest closed window of its size; ``window`` None: none is complete yet."""
+    """A threshold, and what the newest closed window of its size has; nothing while none is complete yet."""
 
     threshold: AlertThreshold
-    window: ClosedWindow | None
     tally: Tally
     firing: bool
 
@@ -58,7 +57,7 @@ def evaluate(
         tally = window.total(threshold.message_type, threshold.language) if window else Tally()
         before = known.pop(_identity(threshold), None)
         now = _next(threshold, window, tally, before)
-        states.append(ThresholdState(threshold, window, tally, firing=_fires(now)))
+        states.append(ThresholdState(threshold, tally, firing=_fires(now)))
         if now is not None and now != before:
             changes.append(now)
         if now is not None and _fires(now):

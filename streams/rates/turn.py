@@ -12,7 +12,6 @@ from streams.rates.aggregator import Taken
 from streams.rates.counting import Counting
 from streams.rates.instruments import RatesTelemetry
 from streams.rates.publication import RatePublisher
-from streams.rates.shown import shown_alerts, shown_rates
 from streams.rates.traces import Publications
 
 _POLL_SECONDS = 0.2
@@ -75,8 +74,8 @@ class Turn:
         """Publish what has changed, if anything has. Raises KafkaError, TimeoutError."""
         if publication := self._counting.publication():
             await self._publisher.publish(publication)
-        self._telemetry.show_rates(shown_rates(self._counting.closed))
-        self._telemetry.show_alerts(shown_alerts(self._counting.threshold_states))
+        self._telemetry.show_rates(self._counting.closed)
+        self._telemetry.show_alerts(self._counting.threshold_states)
 
     async def _read(self, wait: float) -> None:
         await self._counting.take(await self._reader.poll(wait), self._note)

@@ -104,7 +104,7 @@ def test_without_a_complete_window_nothing_changes() -> None:
     before = fired()
     evaluation = evaluate([THRESHOLD], [], before.firing)
     assert (evaluation.changes, evaluation.firing) == ((), before.firing)
-    assert evaluation.states == (ThresholdState(THRESHOLD, None, Tally(), firing=True),)
+    assert evaluation.states == (ThresholdState(THRESHOLD, Tally(), firing=True),)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.records import Verdict
 from streams.judging.pool import ScoringPool
-from streams.rates.instruments import ShownAlert, ShownRate
-from streams.settings import ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
+from streams.rates.cells import Group
+from streams.rates.closed_window import ClosedWindow
+from streams.rates.tally import Tally
+from streams.rates.thresholds import ThresholdState
+from streams.rates.windows import WindowSpec
+from streams.settings import AlertThreshold, ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
 from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
 from streams.worker.metrics import Metrics
 from streams.worker.metrics_export import open_metrics
@@ -49,8 +53,12 @@ VERDICT = Verdict(
     scored_at=NOW,
     context_source="by_id",
 )
-RATE = ShownRate("binary", "nl", "5m", 0.25, 0.1, 0.5, 40)
-ALERT = ShownAlert("untrue", "all", "all", "1h", "critical", 0.2, 30, 0.25, 40, firing=True)
+TALLY = Tally(answers=50, scored=40, hallucinated=10)
+CLOSED = ClosedWindow(WindowSpec(300_000, 60_000), 0, {Group("binary", "nl"): TALLY})
+THRESHOLD = AlertThreshold(
+    name="untrue", window_seconds=3600, rate=0.2, minimum_answers=30, severity="critical"
+)
+ALERT = ThresholdState(THRESHOLD, TALLY, firing=True)
 
 #: A sample by its name and labels, as Prometheus reads it.
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -133,7 +141,7 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
     metrics = Metrics()
     metrics.rates.lead(leads=True)
     metrics.rates.watch(lambda: 2.5, lambda: 7)
-    metrics.rates.show_rates([RATE])
+    metrics.rates.show_rates([CLOSED])
     metrics.rates.show_alerts([ALERT])
     of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
     of_alert = {
@@ -143,13 +151,14 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
         "window": "1h",
         "severity": "critical",
     }
+    low, high = TALLY.bounds
     led = {
         "truthgate_hallucination_rate": (of_rate, 0.25),
-        "truthgate_hallucination_rate_lower_bound": (of_rate, 0.1),
-        "truthgate_hallucination_rate_upper_bound": (of_rate, 0.5),
+        "truthgate_hallucination_rate_lower_bound": (of_rate, low),
+        "truthgate_hallucination_rate_upper_bound": (of_rate, high),
         "truthgate_hallucination_rate_scored_answers": (of_rate, 40),
         "truthgate_alert_threshold": (of_alert, 0.2),
-        "truthgate_alert_rate_lower_bound": (of_alert, 0.25),
+        "truthgate_alert_rate_lower_bound": (of_alert, low),
         "truthgate_alert_scored_answers": (of_alert, 40),
         "truthgate_alert_minimum_answers": (of_alert, 30),
         "truthgate_alert_firing": (of_alert, 1),
