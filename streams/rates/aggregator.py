@@ -12,10 +12,9 @@ from streams.rates.cells import Group, WindowKey
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.memory import Label, Memory, Version
 from streams.rates.outcome import Outcome, milliseconds
-from streams.rates.rules import RateRules
 from streams.rates.table import WindowTable
 from streams.rates.tally import Tally
-from streams.rates.windows import WindowSpec
+from streams.rates.windows import RateRules, WindowSpec
 
 _LATEST_MS: Final = milliseconds(LATEST)
 # Ids are forgotten in so many steps: fewer would keep them longer, more would be slower to look through.

@@ -19,10 +19,10 @@ from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication
 from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption
-from streams.rates.rules import rate_rules
 from streams.rates.state_topic import Lates, LeaderState, PartitionState, records_of
 from streams.rates.thresholds import ThresholdState, evaluate
 from streams.rates.watermark import Watermarks
+from streams.rates.windows import rate_rules
 from streams.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -1,9 +1,12 @@
-"""Tumbling and hopping windows of event time; all times are milliseconds since 1970."""
+"""Tumbling and hopping windows of event time, and their rules; all times are milliseconds since 1970."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streams.settings import RatesSettings
+
+_SECOND_MS = 1_000
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
 
 
@@ -42,3 +45,33 @@ class WindowSpec:
     def label(self) -> str:
         """The size in the largest unit that it is a whole number of, such as ``5m``."""
         return next(f"{self.size // unit}{name}" for unit, name in _UNITS if self.size % unit == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RateRules:
+    """The windows, and the milliseconds after its end when a window is final, and when it is forgotten.
+
+    Raises ValueError if two windows have one size, by which they are told apart, or if windows would be
+    forgotten before they are final.
+    """
+
+    specs: tuple[WindowSpec, ...]
+    allowed_lateness: int
+    retention: int
+
+    def __post_init__(self) -> None:
+        if len({spec.size for spec in self.specs}) < len(self.specs):
+            raise ValueError("two windows have the same size")
+        if not 0 <= self.allowed_lateness <= self.retention:
+            raise ValueError(f"a retention of {self.retention} is less than {self.allowed_lateness}")
+
+
+def rate_rules(settings: RatesSettings) -> RateRules:
+    """Take the rules out of the settings."""
+    return RateRules(
+        specs=tuple(
+            WindowSpec(w.size_seconds * _SECOND_MS, w.hop_seconds * _SECOND_MS) for w in settings.windows
+        ),
+        allowed_lateness=round(settings.allowed_lateness_seconds * _SECOND_MS),
+        retention=round(settings.retention_seconds * _SECOND_MS),
+    )

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from schemas import RateWindow
 from streams.rates.outcome import Outcome, milliseconds
-from streams.rates.rules import RateRules
-from streams.rates.windows import WindowSpec
+from streams.rates.windows import RateRules, WindowSpec
 from tests.support.offline_rates import Counts
 
 # Small numbers, so that windows overlap, close and are forgotten within a short log. One hop does not divide.

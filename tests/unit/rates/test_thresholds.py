@@ -14,10 +14,9 @@ from streams.rates.aggregator import RateAggregator
 from streams.rates.cells import Group
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import milliseconds
-from streams.rates.rules import RateRules
 from streams.rates.tally import Tally
 from streams.rates.thresholds import RUNBOOK_SECTION, Evaluation, ThresholdState, evaluate, is_above
-from streams.rates.windows import WindowSpec
+from streams.rates.windows import RateRules, WindowSpec
 from streams.settings import AlertThreshold
 from tests.unit.rates.rates_support import outcome
 
