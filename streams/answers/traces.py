@@ -8,8 +8,8 @@ from time import time_ns
 
 import structlog
 from opentelemetry._logs import SeverityNumber
-from opentelemetry.context import Context, attach, detach
-from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, get_current_span, set_span_in_context
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, get_current_span, use_span
 
 from schemas.records import ChatbotAnswer, Verdict
 from streams.answers import attributes
@@ -18,7 +18,7 @@ from streams.kafka.received import Headers, Received
 from streams.settings import Settings
 from streams.telemetry import messaging
 from streams.telemetry.propagation import context_of, with_current
-from streams.telemetry.stages import Observe, Stage, Stages, mark_failed, unobserved
+from streams.telemetry.stages import Observe, Stage, Stages, ended_span, mark_failed, unobserved
 from streams.telemetry.tracing import Tracing
 
 log = structlog.get_logger(__name__)
@@ -56,22 +56,15 @@ class AnswerTraces:
         """
         parent = context_of(received.headers)
         if self._tracer is None:
-            with _continued(parent):
+            with use_span(get_current_span(parent)):
                 yield INVALID_SPAN
             return
         described = messaging.processing(received, self._group, self._client)
         span = self._tracer.start_span(
             f"process {received.topic}", parent or Context(), SpanKind.CONSUMER, described, start_time=arrived
         )
-        token = attach(set_span_in_context(span, parent or Context()))
-        try:
+        with ended_span(span):
             yield span
-        except BaseException as error:
-            mark_failed(span, error)
-            raise
-        finally:
-            detach(token)
-            span.end()
 
     def decoding(self) -> Stage:
         """Time ``decode``, and show it where all parts are shown."""
@@ -113,16 +106,3 @@ class AnswerTraces:
     def onward(self, headers: Headers) -> Headers:
         """Return the headers of what is sent, in the current span's trace; without traces, as they are."""
         return headers if self._tracer is None else with_current(headers)
-
-
-@contextmanager
-def _continued(context: Context | None) -> Iterator[None]:
-    """Make a context the current one, if there is one."""
-    if context is None:
-        yield
-        return
-    token = attach(context)
-    try:
-        yield
-    finally:
-        detach(token)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from opentelemetry.context import Context, attach, detach
-from opentelemetry.trace import Link, SpanKind, get_current_span, set_span_in_context
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, SpanKind, get_current_span
 
 from streams.kafka.instance import client_id
 from streams.kafka.received import Headers
 from streams.settings import KafkaSettings
 from streams.telemetry import messaging
 from streams.telemetry.propagation import context_of, with_current
-from streams.telemetry.stages import mark_failed
+from streams.telemetry.stages import ended_span
 from streams.telemetry.tracing import Tracing
 
 #: What the SDK keeps of the links of one span, and a person reads.
@@ -62,13 +62,6 @@ class Publications:
         span = self._tracer.start_span(
             f"send {topic}", Context(), SpanKind.PRODUCER, described, links=tuple(self._links)
         )
-        token = attach(set_span_in_context(span))
-        try:
+        with ended_span(span):
             yield with_current(())
             self.forget()
-        except BaseException as error:
-            mark_failed(span, error)
-            raise
-        finally:
-            detach(token)
-            span.end()

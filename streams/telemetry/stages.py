@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from time import perf_counter
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,7 @@ from opentelemetry.trace import (
     Tracer,
     get_current_span,
     set_span_in_context,
+    use_span,
 )
 from opentelemetry.util.types import AttributeValue
 
@@ -132,6 +134,17 @@ class Stage:
             self._span.end()
         if self._stage is not None:
             self._observe(self._stage, perf_counter() - self._began)
+
+
+@contextmanager
+def ended_span(span: Span) -> Iterator[None]:
+    """Make a span the current one, say on it what fails inside, and end it."""
+    with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        try:
+            yield
+        except BaseException as error:
+            mark_failed(span, error)
+            raise
 
 
 def mark_failed(span: Span, error: BaseException) -> None:
