@@ -15,8 +15,8 @@ import numpy as np
 import psutil
 
 from benchmarks.varied import WHEN, originals, varied
-from streams.documents.store import Change, DocumentStore
-from streams.documents.versions import document_version
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Change, document_version
 from streams.retrieval.embedder import Vectors, normalised
 from streams.retrieval.embedding import open_embedder
 from streams.retrieval.index_file import IndexFile

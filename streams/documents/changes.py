@@ -33,17 +33,10 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BadDocument:
-    """A record that holds no document that can be used, and why: a stable ``code``, and a sentence."""
+    """A record that holds no document that can be used, and why it belongs in the dead letters."""
 
     received: Received
-    stage: Stage
-    code: str
-    message: str
-
-    @property
-    def reason(self) -> BadAnswer:
-        """Why the record belongs in the dead letters."""
-        return BadAnswer(self.stage, self.code, self.message)
+    reason: BadAnswer
 
 
 def read_changes(records: Iterable[Record], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
@@ -65,9 +58,8 @@ def read_change(record: Record, codec: Codec) -> tuple[Change | None, BadDocumen
     try:
         document = None if record.value is None else codec.decode(record.value, KnowledgeDocument)
     except DecodeError as error:
-        return _unreadable(record, document_id, codec), _bad(
-            record, Stage(error.stage), error.code, str(error)
-        )
+        reason = BadAnswer(Stage(error.stage), error.code, str(error))
+        return _unreadable(record, document_id, codec), _bad(record, reason)
     if document and (code := _fault(document, document_id)):
         return _unreadable(record, document_id, codec), _faulty(record, code)
     change = Change(document_id, document, record.partition, record.offset, record.timestamp)
@@ -90,23 +82,14 @@ def _text(key: bytes | None) -> str | None:
 
 
 def _unreadable(record: Record, document_id: str, codec: Codec) -> Change:
-    return Change(
-        document_id,
-        None,
-        record.partition,
-        record.offset,
-        record.timestamp,
-        unreadable=True,
-        reader=codec.reads,
-    )
+    place = (record.partition, record.offset, record.timestamp)
+    return Change(document_id, None, *place, unreadable=True, reader=codec.reads)
 
 
 def _faulty(record: Record, code: str) -> BadDocument:
-    return _bad(record, Stage.VALIDATE, code, _FAULTS[code])
+    return _bad(record, BadAnswer(Stage.VALIDATE, code, _FAULTS[code]))
 
 
-def _bad(record: Record, stage: Stage, code: str, message: str) -> BadDocument:
+def _bad(record: Record, reason: BadAnswer) -> BadDocument:
     place = (record.topic, record.partition, record.offset)
-    return BadDocument(
-        Received(*place, record.key, record.value, tuple(record.headers)), stage, code, message
-    )
+    return BadDocument(Received(*place, record.key, record.value, tuple(record.headers)), reason)

@@ -16,7 +16,8 @@ from scoring.company_terms.building import build
 from scoring.company_terms.counting import WordCounts
 from scoring.company_terms.general import GeneralLanguage
 from scoring.language import stated_language
-from streams.documents.store import DocumentStore, Version
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Version
 from streams.settings import Settings, WrongSettings
 
 FILE_NAME = "company-terms.json"

@@ -14,7 +14,6 @@ from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.documents.arrivals import Arrivals
 from streams.documents.changes import BadDocument, Record, read_changes
-from streams.documents.freshness import Freshness
 from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
 from streams.documents.versions import NamedDocument
@@ -79,7 +78,6 @@ class DocumentFollower:
         self._topic = Topics(settings.kafka.topic_prefix).documents
         self._max_age = settings.documents.rebuild_after_seconds
         self._history = settings.documents.history_days * 86_400
-        self._freshness = Freshness(settings.documents.stale_after_seconds, clock)
         self._on_bad_document = on_bad_document
         self._clock = clock
         self._look_interval = look_interval
@@ -166,7 +164,9 @@ class DocumentFollower:
         Each look at the topic that finds nothing unread confirms it, so an idle topic does not
         make the copy stale. Before ``caught_up`` it is.
         """
-        return self._freshness.stale
+        # A clock that went back proves nothing about the age.
+        fresh = 0 <= self._store.age <= self._settings.documents.stale_after_seconds
+        return not (self.caught_up.is_set() and fresh)
 
     @property
     def lag(self) -> int:
@@ -177,11 +177,7 @@ class DocumentFollower:
 
     def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, NamedDocument]:
         stored = ((key, self._store.in_force(key, produced_at)) for key in document_ids)
-        return {
-            key: NamedDocument(found.document, found.version, found.substitute)
-            for key, found in stored
-            if found
-        }
+        return {key: found for key, found in stored if found}
 
     async def _resume(self, reader: TopicReader, seen: TopicLog) -> None:
         if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reads):
@@ -245,13 +241,14 @@ class DocumentFollower:
         self.bad_documents += 1
         # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
         at = bad.received
-        log.warning("bad_document", error_type=bad.code, partition=at.partition, offset=at.offset)
+        log.warning(
+            "bad_document", error_type=bad.reason.error_class, partition=at.partition, offset=at.offset
+        )
         if self._on_bad_document:
             await self._on_bad_document(bad)
 
     async def _complete(self, goal: TopicLog) -> None:
         await asyncio.to_thread(self._store.confirm, goal.seen_at)
-        self._freshness.confirm(goal.seen_at)
         self._goal = None
         self.caught_up.set()
 

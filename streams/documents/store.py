@@ -22,11 +22,9 @@ from streams.documents.store_file import (
     not_usable,
     prepare_database,
 )
-from streams.documents.versions import Change, StoredDocument, Version
+from streams.documents.versions import Change, NamedDocument, Version
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.kafka.topic_identity import Origin
-
-__all__ = ["Change", "DocumentStore", "Snapshot", "StoreFailed", "StoredDocument", "Version"]
 
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
 
@@ -48,7 +46,7 @@ class Snapshot:
         """Return the current version of every document by its id."""
         return timeline.current_versions(self._database)
 
-    def get(self, document_id: str) -> StoredDocument | None:
+    def get(self, document_id: str) -> NamedDocument | None:
         """Return the current version of a document, or None when there is none."""
         return timeline.current(self._database, document_id)
 
@@ -93,7 +91,7 @@ class DocumentStore:
             self._writer.close()
             self._lock.close()
 
-    def get(self, document_id: str) -> StoredDocument | None:
+    def get(self, document_id: str) -> NamedDocument | None:
         """Return the newest version of a document, or None when there is none.
 
         Raises:
@@ -102,7 +100,7 @@ class DocumentStore:
         with _failing():
             return timeline.current(self._reader, document_id)
 
-    def in_force(self, document_id: str, at: datetime) -> StoredDocument | None:
+    def in_force(self, document_id: str, at: datetime) -> NamedDocument | None:
         """Return the version of a document that was in force at an aware time.
 
         Where only later ones are kept it is the oldest of them: the document arrived after the answer that

@@ -29,7 +29,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from schemas.records import KnowledgeDocument
-from streams.documents.versions import Change, StoredDocument, Version, document_version
+from streams.documents.versions import Change, NamedDocument, Version, document_version
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -95,7 +95,7 @@ class _Before(NamedTuple):
     version: str | None
 
 
-def current(database: sqlite3.Connection, document_id: str) -> StoredDocument | None:
+def current(database: sqlite3.Connection, document_id: str) -> NamedDocument | None:
     """Return the newest version of a document, or None when there is none."""
     row = database.execute(_CURRENT, (document_id,)).fetchone()
     return _stored(*row) if row else None
@@ -112,7 +112,7 @@ def count_current(database: sqlite3.Connection) -> int:
     return count
 
 
-def in_force(database: sqlite3.Connection, document_id: str, at: datetime) -> StoredDocument | None:
+def in_force(database: sqlite3.Connection, document_id: str, at: datetime) -> NamedDocument | None:
     """Return the version of a document that was in force at an aware time.
 
     Where every kept record is later, that is the oldest version kept; it is a ``substitute`` where older
@@ -206,16 +206,15 @@ def _beside(document: KnowledgeDocument | None) -> tuple[str | None, int | None]
 def _stored(
     document_id: str,
     _since: int,
-    partition: int,
-    offset: int,
+    _partition: int,
+    _offset: int,
     _repeated: int,
     _until: int | None,
     version: str | None,
     *content: Any,
-) -> StoredDocument | None:
+) -> NamedDocument | None:
     if version is None:
         return None
     language, title, text, url, updated_at = content
     updated = _EPOCH + updated_at * _MICROSECOND
-    document = KnowledgeDocument(document_id, language, title, text, updated, url)
-    return StoredDocument(document, partition, offset, version)
+    return NamedDocument(KnowledgeDocument(document_id, language, title, text, updated, url), version)

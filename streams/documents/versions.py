@@ -23,20 +23,6 @@ class NamedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document as the store has it: the place in the topic that it came from, and its version's name.
-
-    ``substitute`` as in :class:`NamedDocument`.
-    """
-
-    document: KnowledgeDocument
-    partition: int
-    offset: int
-    version: str
-    substitute: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Version:
     """The record that a version came from; another version of the document has another.
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from schemas import Codec
 from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.way import Way, put_together
+from streams.delivery.dead_letters import bury
 from streams.delivery.publisher import Publisher
 from streams.documents.changes import BadDocument
 from streams.documents.company_terms import terms_source
 from streams.documents.follower import DocumentFollower
-from streams.documents.letters import DocumentLetters
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
 from streams.judging.assessor import Assessor, ScoringOff
@@ -76,11 +77,16 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
 async def documents(
     settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics, publisher: Publisher
 ) -> AsyncIterator[DocumentFollower]:
-    """Follow the documents topic, its bad records into the dead letters; raises ServiceUnreachable."""
-    letters = DocumentLetters(publisher, Topics(settings.kafka.topic_prefix).dead_letters)
+    """Follow the documents topic, its bad records into the dead letters; raises ServiceUnreachable.
+
+    Every worker follows the whole topic, so each writes a letter about a bad document, and again when it
+    builds its store anew: none relies on another that may die before. Letters with the same ``dlq.topic``,
+    ``dlq.partition`` and ``dlq.offset`` are about the same record.
+    """
+    letters = Topics(settings.kafka.topic_prefix).dead_letters
 
     async def report(bad: BadDocument) -> None:
-        await letters.write(bad)
+        await publisher.bury(letters, bury(bad.received, bad.reason, datetime.now(UTC)))
         metrics.documents.bad.add()
 
     follower = DocumentFollower(store, codec, settings, on_bad_document=report)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from schemas import KnowledgeDocument
-from streams.documents.store import Change, DocumentStore
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Change
 from streams.retrieval import builder
 from streams.retrieval.builder import Work, failed
 from streams.retrieval.builder_process import BuilderFailed

@@ -16,7 +16,8 @@ from schemas import Codec, KnowledgeDocument
 from streams.delivery.dead_letters import bury
 from streams.documents.changes import read_change, read_changes
 from streams.documents.rebuild import rebuild_reason
-from streams.documents.store import Change, DocumentStore
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Change
 from streams.failures import Stage
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
@@ -53,7 +54,7 @@ def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> Non
     change, bad = read_change(Record(key, CODEC.encode(DOCUMENT)), CODEC)
     assert change is None
     assert bad is not None
-    assert (bad.stage, bad.code) == (Stage.VALIDATE, "invalid_key")
+    assert (bad.reason.stage, bad.reason.error_class) == (Stage.VALIDATE, "invalid_key")
     assert (bad.received.partition, bad.received.offset, bad.received.key) == (2, 9, key)
 
 
@@ -61,7 +62,7 @@ def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() 
     change, bad = read_change(Record(b"other", CODEC.encode(DOCUMENT)), CODEC)
     assert change == Change("other", None, 2, 9, 1_000, unreadable=True, reader=CODEC.reads)
     assert bad is not None
-    assert bad.code == "key_mismatch"
+    assert bad.reason.error_class == "key_mismatch"
 
 
 @given(

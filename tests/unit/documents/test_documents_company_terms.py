@@ -22,8 +22,9 @@ from streams.documents.company_terms import (
     terms_path,
     terms_source,
 )
-from streams.documents.store import Change, DocumentStore, StoreFailed
+from streams.documents.store import DocumentStore, StoreFailed
 from streams.documents.terms_upkeep import TermsUpkeep
+from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
 from streams.settings import CompanyTermsSettings, Settings, WrongSettings
 from tests.support.clock import Clock

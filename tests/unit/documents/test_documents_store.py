@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
-from streams.documents.store import Change, DocumentStore, StoreFailed
+from streams.documents.store import DocumentStore, StoreFailed
 from streams.documents.store_file import DATABASE_NAME, StoreNotUsable
+from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
 
 ORIGIN = Origin("cluster", "documents", "topic-id")
@@ -71,7 +72,10 @@ def test_a_document_comes_back_as_it_went_in(
         assert store.apply([Change(new.document_id, new, 3, 7, 0)], {3: 8}) == [new.document_id]
         stored = store.get(new.document_id)
         assert stored is not None
-        assert (stored.document, stored.partition, stored.offset) == (new, 3, 7)
+        assert stored.document == new
+        with store.snapshot() as snapshot:
+            (place,) = snapshot.versions().values()
+        assert (place.partition, place.offset) == (3, 7)
     finally:
         store.close()
 

@@ -14,7 +14,8 @@ from aiokafka import TopicPartition
 
 from schemas import Codec, KnowledgeDocument
 from streams.documents.follower import DocumentFollower
-from streams.documents.store import Change, DocumentStore
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
 from streams.settings import Settings

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.documents.store import Change, DocumentStore
+from streams.documents.store import DocumentStore
+from streams.documents.versions import Change
 from streams.retrieval.index_file import IndexFile, NoIndex, remove
 from streams.retrieval.service import index_path
 from streams.settings import RetrievalSettings, WrongSettings
