@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,41 +37,17 @@ def exports(settings: TelemetrySettings) -> bool:
 
 def span_exporter(settings: TelemetrySettings) -> SpanExporter:
     """Make what exports spans; raises WrongSettings for a certificate that cannot be read."""
-    if _over_grpc(settings):
-        from opentelemetry.exporter.otlp.proto.grpc import trace_exporter as grpc  # noqa: PLC0415 - slow
-
-        exporter: SpanExporter = grpc.OTLPSpanExporter(**_grpc_arguments(settings))
-    else:
-        from opentelemetry.exporter.otlp.proto.http import trace_exporter as http  # noqa: PLC0415 - slow
-
-        exporter = http.OTLPSpanExporter(**_http_arguments(settings, "traces"))
-    return cast("SpanExporter", Reported(exporter, "traces"))
+    return cast("SpanExporter", _exporter(settings, "traces", "trace_exporter", "OTLPSpanExporter"))
 
 
 def log_exporter(settings: TelemetrySettings) -> LogRecordExporter:
     """Make what exports log records and events; raises WrongSettings as :func:`span_exporter` does."""
-    if _over_grpc(settings):
-        from opentelemetry.exporter.otlp.proto.grpc import _log_exporter as grpc  # noqa: PLC0415 - slow
-
-        exporter: LogRecordExporter = grpc.OTLPLogExporter(**_grpc_arguments(settings))
-    else:
-        from opentelemetry.exporter.otlp.proto.http import _log_exporter as http  # noqa: PLC0415 - slow
-
-        exporter = http.OTLPLogExporter(**_http_arguments(settings, "logs"))
-    return cast("LogRecordExporter", Reported(exporter, "logs"))
+    return cast("LogRecordExporter", _exporter(settings, "logs", "_log_exporter", "OTLPLogExporter"))
 
 
 def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
     """Make what exports metrics; raises WrongSettings as :func:`span_exporter` does."""
-    if _over_grpc(settings):
-        from opentelemetry.exporter.otlp.proto.grpc import metric_exporter as grpc  # noqa: PLC0415 - slow
-
-        exporter: MetricExporter = grpc.OTLPMetricExporter(**_grpc_arguments(settings))
-    else:
-        from opentelemetry.exporter.otlp.proto.http import metric_exporter as http  # noqa: PLC0415 - slow
-
-        exporter = http.OTLPMetricExporter(**_http_arguments(settings, "metrics"))
-    return cast("MetricExporter", Reported(exporter, "metrics"))
+    return cast("MetricExporter", _exporter(settings, "metrics", "metric_exporter", "OTLPMetricExporter"))
 
 
 class Reported:
@@ -107,6 +84,14 @@ class Reported:
             log.warning("telemetry_not_exported", signal=self._signal)
         elif changed:
             log.info("telemetry_exported_again", signal=self._signal)
+
+
+def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) -> Reported:
+    grpc = _over_grpc(settings)
+    arguments = _grpc_arguments(settings) if grpc else _http_arguments(settings, signal)
+    # Imported where it is needed: the packages of gRPC and HTTP are slow.
+    found = import_module(f"opentelemetry.exporter.otlp.proto.{'grpc' if grpc else 'http'}.{module}")
+    return Reported(getattr(found, name)(**arguments), signal)
 
 
 def _over_grpc(settings: TelemetrySettings) -> bool:

@@ -1,26 +1,36 @@
-"""What the worker counts and measures; ``README.md`` beside this file explains each metric."""
+"""What the worker counts and measures: at ``/metrics`` always, and by OTLP where that is configured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
-from prometheus_client import CollectorRegistry
 
 from streams.answers.instruments import AnswerMetrics
 from streams.documents.instruments import DocumentTelemetry
 from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
 from streams.rates.instruments import RatesTelemetry
 from streams.retrieval.instruments import RetrievalTelemetry
-from streams.telemetry.instruments import Definition, Instruments
+from streams.settings import Settings, TelemetrySettings
+from streams.telemetry.instruments import Instruments
+from streams.telemetry.otlp import exports, metric_exporter
 from streams.telemetry.process import ProcessTelemetry
+from streams.telemetry.refusals import refusals
+from streams.telemetry.resource import resource
 from streams.translating.instruments import TranslationTelemetry
 
 _VERDICT_WITHIN = 5.0
+#: What is left at the end has so long to leave.
+_END_SECONDS = 2.0
+#: "none" for a collector that takes traces alone.
+_EXPORTER_VARIABLE = "OTEL_METRICS_EXPORTER"
+_INTERVAL_VARIABLE = "OTEL_METRIC_EXPORT_INTERVAL"
 
 
-class Metrics:
+class Metrics(Instruments):
     """All instruments of one worker, by what they are about; all exist whatever is switched on.
 
     Args:
@@ -35,32 +45,55 @@ class Metrics:
         resource: Resource | None = None,
         readers: Sequence[MetricReader] = (),
     ) -> None:
-        self._instruments = instruments = Instruments(resource, readers)
-        instruments.begin("Answers and verdicts")
-        self.answers = AnswerMetrics(instruments, verdict_within)
-        instruments.begin("Rates and alerts")
-        self.rates = RatesTelemetry(instruments)
-        instruments.begin("Scoring")
-        self.scoring = ScoringTelemetry(instruments)
-        self.prepared = PreparedTelemetry(instruments)
-        instruments.begin("Documents and retrieval")
-        self.documents = DocumentTelemetry(instruments)
-        self.retrieval = RetrievalTelemetry(instruments)
-        instruments.begin("Translation")
-        self.translation = TranslationTelemetry(instruments)
-        instruments.begin("Process")
-        self.process = ProcessTelemetry(instruments)
+        super().__init__(resource, readers)
+        self.begin("Answers and verdicts")
+        self.answers = AnswerMetrics(self, verdict_within)
+        self.begin("Rates and alerts")
+        self.rates = RatesTelemetry(self)
+        self.begin("Scoring")
+        self.scoring = ScoringTelemetry(self)
+        self.prepared = PreparedTelemetry(self)
+        self.begin("Documents and retrieval")
+        self.documents = DocumentTelemetry(self)
+        self.retrieval = RetrievalTelemetry(self)
+        self.begin("Translation")
+        self.translation = TranslationTelemetry(self)
+        self.begin("Process")
+        self.process = ProcessTelemetry(self)
 
-    @property
-    def registry(self) -> CollectorRegistry:
-        """What ``/metrics`` shows."""
-        return self._instruments.registry
 
-    @property
-    def sections(self) -> Mapping[str, Sequence[Definition]]:
-        """What each metric is, by the headings of the reference."""
-        return self._instruments.sections
+@contextmanager
+def open_metrics(settings: Settings) -> Iterator[Metrics]:
+    """Give the instruments, and export them while the context lasts.
 
-    def close(self, seconds: float) -> None:
-        """Let the readers show what is left, for about that long at most."""
-        self._instruments.close(seconds)
+    Exports are made by a thread of their own: a collector that is away or slow holds up nothing but the
+    end, for two seconds. Raises WrongSettings for a certificate that cannot be read and for what the SDK
+    refuses.
+    """
+    with refusals():
+        metrics = Metrics(
+            settings.objectives.verdict_within_seconds, resource(settings.kafka), _readers(settings.telemetry)
+        )
+    try:
+        yield metrics
+    finally:
+        metrics.close(_END_SECONDS)
+
+
+def _readers(settings: TelemetrySettings) -> list[MetricReader]:
+    if not exports(settings) or os.environ.get(_EXPORTER_VARIABLE) == "none":
+        return []
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
+
+    return [
+        PeriodicExportingMetricReader(
+            metric_exporter(settings), _interval(settings), settings.otlp_timeout_seconds * 1000
+        )
+    ]
+
+
+def _interval(settings: TelemetrySettings) -> float | None:
+    """Give the milliseconds between two exports, None for what the SDK's variable says."""
+    if _INTERVAL_VARIABLE in os.environ and "metrics_interval_seconds" not in settings.model_fields_set:
+        return None
+    return settings.metrics_interval_seconds * 1000

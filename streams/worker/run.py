@@ -41,8 +41,7 @@ from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
-from streams.worker.metrics import Metrics
-from streams.worker.metrics_export import open_metrics
+from streams.worker.metrics import Metrics, open_metrics
 from streams.worker.probe import ProgressProbe
 from streams.worker.watchdog import Watchdog
 

@@ -26,8 +26,7 @@ from streams.rates.thresholds import ThresholdState
 from streams.rates.windows import WindowSpec
 from streams.settings import AlertThreshold, ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
 from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
-from streams.worker.metrics import Metrics
-from streams.worker.metrics_export import open_metrics
+from streams.worker.metrics import Metrics, open_metrics
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
