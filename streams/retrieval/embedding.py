@@ -26,6 +26,6 @@ def open_embedder(settings: RetrievalSettings) -> Embedder:
             case "http":
                 from streams.retrieval.embedding_http import EmbeddingsEndpoint  # noqa: PLC0415
 
-                return EmbeddingsEndpoint.of(settings)
+                return EmbeddingsEndpoint(settings)
     except ImportError as error:
         raise EmbeddingFailed("embedder_not_installed") from error

@@ -2,79 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import numpy as np
-from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from streams.retrieval.embedder import EmbeddingFailed, Vectors, normalised, only
 from streams.settings import RetrievalSettings
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
+_UNREADABLE = "embeddings_unreadable"
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
 class EmbeddingsEndpoint:
     """Asks ``POST <url>/embeddings`` for vectors, some texts at a time.
 
-    What may pass (no connection, status 429 and 5xx) is tried again, up to ``attempts`` times in all.
-    A redirect is not followed: it would send texts to an address nobody chose.
+    What may pass (no connection, status 429 and 5xx) is tried again, up to ``embeddings_attempts`` times in
+    all. A redirect is not followed: it would send texts to an address nobody chose.
 
     Args:
-        url: such as ``https://api.openai.com/v1``.
-        model: by the endpoint's name.
-        key: sent as a bearer token; None: no such header.
-        dimensions: asked for; None: the model's own.
-        timeout: seconds that one call may take.
-        attempts: how often a call is tried at most.
-        batch: how many texts go into one call.
-        floor: see :class:`~streams.retrieval.embedding.Embedder`; 0 where nobody measured it.
+        settings: where it is, its model and key, and how it is asked.
     """
 
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        key: SecretStr | None = None,
-        *,
-        dimensions: int | None = None,
-        timeout: float = 10.0,
-        attempts: int = 3,
-        batch: int = 32,
-        floor: float = 0.0,
-    ) -> None:
-        self.floor = floor
-        self.weight = 1.0
-        self.word_weight = 0.0
-        self._url = f"{url.rstrip('/')}/embeddings"
-        self._model = model
-        self._asked_dimensions = dimensions
-        self._batch = batch
+    #: Settings have a floor for it: how alike texts are differs from model to model.
+    floor = 0.0
+    weight = 1.0
+    word_weight = 0.0
+
+    def __init__(self, settings: RetrievalSettings) -> None:
+        self._url = f"{str(settings.embeddings_url).rstrip('/')}/embeddings"
+        self._model = settings.embeddings_model
+        self._asked_dimensions = settings.embeddings_dimensions
+        self._batch = settings.embeddings_batch
         self._retrying = Retrying(
-            stop=stop_after_attempt(attempts),
+            stop=stop_after_attempt(settings.embeddings_attempts),
             wait=wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
             retry=retry_if_exception(_may_pass),
             reraise=True,
         )
+        key = settings.embeddings_key
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+        timeout = settings.embeddings_timeout_seconds
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
-
-    @classmethod
-    def of(cls, settings: RetrievalSettings) -> Self:
-        """Open the endpoint that the settings name."""
-        return cls(
-            str(settings.embeddings_url),
-            settings.embeddings_model or "",
-            settings.embeddings_key,
-            dimensions=settings.embeddings_dimensions,
-            timeout=settings.embeddings_timeout_seconds,
-            attempts=settings.embeddings_attempts,
-            batch=settings.embeddings_batch,
-        )
 
     @cached_property
     def dimensions(self) -> int:
@@ -131,12 +104,11 @@ def _code(error: httpx.HTTPError) -> str:
 
 def _read(answer: httpx.Response, count: int, dimensions: int | None) -> Vectors:
     # Whatever else comes, of whatever shape, is no answer to what was asked.
-    unreadable: Callable[[], EmbeddingFailed] = lambda: EmbeddingFailed("embeddings_unreadable")  # noqa: E731
     try:
         rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
         vectors = np.asarray([row["embedding"] for row in rows], dtype=np.float32)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise unreadable() from None
+        raise EmbeddingFailed(_UNREADABLE) from None
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimensions or vectors.shape[1]):  # noqa: PLR2004
-        raise unreadable()
+        raise EmbeddingFailed(_UNREADABLE)
     return normalised(vectors)

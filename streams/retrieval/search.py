@@ -13,16 +13,14 @@ import numpy as np
 
 from scoring.lexicon import Lexicon
 from streams.retrieval.block import Spot, best, by_vector, by_words
-from streams.retrieval.diversity import choose_diverse
 from streams.retrieval.embedder import Embedder, Vectors
-from streams.retrieval.fusion import fuse
 from streams.retrieval.index import Blocks, ChunkIndex
 from streams.retrieval.index_file import DamagedIndex
 from streams.retrieval.indexed import IndexedDocument
-from streams.retrieval.languages import STEMMERS
+from streams.retrieval.ranking import choose_diverse, fuse
 from streams.retrieval.relevance import Relevance
 from streams.retrieval.types import Hit, Retrieved
-from streams.retrieval.words import terms_of
+from streams.retrieval.words import STEMMERS, terms_of
 from streams.settings import RetrievalSettings
 
 Key = tuple[int, int]

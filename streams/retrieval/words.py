@@ -10,11 +10,28 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
+from types import MappingProxyType
+from typing import Final
 from zlib import crc32
 
 from snowballstemmer import stemmer
 
-from streams.retrieval.languages import STEMMERS
+#: The Snowball stemmer of a language, by its ISO 639-1 code.
+STEMMERS: Final = MappingProxyType(
+    {
+        "da": "danish",
+        "de": "german",
+        "en": "english",
+        "es": "spanish",
+        "fi": "finnish",
+        "fr": "french",
+        "it": "italian",
+        "nl": "dutch",
+        "no": "norwegian",
+        "pt": "portuguese",
+        "sv": "swedish",
+    }
+)
 
 _REMEMBERED = 200_000
 _WORD = re.compile(r"[^\W_]+")

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import SecretStr
 
 from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.embedding_http import EmbeddingsEndpoint
+from streams.settings import RetrievalSettings
 from tests.support.ports import NOBODY
 
 SECRET = "a customer's text"
@@ -65,7 +65,9 @@ def server() -> Iterator[Server]:
 
 
 def opened(server: Server, **options: Any) -> EmbeddingsEndpoint:
-    return EmbeddingsEndpoint(server.url, "model-1", SecretStr("key"), **options)
+    options = {"url": server.url, "model": "model-1", "key": "key", **options}
+    named = {f"embeddings_{name}": value for name, value in options.items()}
+    return EmbeddingsEndpoint(RetrievalSettings(embedder="http", floor=0.5, **named))
 
 
 def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one(server: Server) -> None:
@@ -108,12 +110,12 @@ def test_what_is_no_answer_is_a_failure_that_quotes_nothing(server: Server, body
 
 
 def test_a_server_that_is_silent_or_gone_is_a_failure(server: Server) -> None:
-    endpoint = opened(server, timeout=0.05, attempts=1)
+    endpoint = opened(server, timeout_seconds=0.05, attempts=1)
     server.wait = threading.Event()
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_timeout$"):
         endpoint.embed_query("x")
     endpoint.close()
-    gone = EmbeddingsEndpoint(f"http://{NOBODY}/v1", "model-1", attempts=1)
+    gone = opened(server, url=f"http://{NOBODY}/v1", attempts=1)
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreachable$"):
         gone.embed_query("x")
     gone.close()

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.retrieval.diversity import choose_diverse
-from streams.retrieval.fusion import fuse
+from streams.retrieval.ranking import choose_diverse, fuse
 
 RANKINGS = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=20), max_size=4)
 
