@@ -17,12 +17,8 @@ class FilePatience:
         """Return 0: what is not among the given documents will not come."""
         return 0.0
 
-    def for_search(self) -> float:
-        """Return how long one search may take."""
-        return FILE_PATIENCE_SECONDS
-
-    def for_translation(self) -> float:
-        """Return how long one translation may take."""
+    def for_service(self) -> float:
+        """Return how long one search or translation may take."""
         return FILE_PATIENCE_SECONDS
 
     def for_assessment(self) -> None:

@@ -37,12 +37,8 @@ class Deadline:
         """Return how long to wait for documents."""
         return min(self.documents, self.remaining())
 
-    def for_search(self) -> float:
-        """Return half of what is left: passages that come too late to be judged against are of no use."""
-        return self.remaining() / 2
-
-    def for_translation(self) -> float:
-        """Return half of what is left: a translation that comes too late to be judged is of no use."""
+    def for_service(self) -> float:
+        """Return half of what is left: what is found or translated too late to be judged is of no use."""
         return self.remaining() / 2
 
     def for_assessment(self) -> float:

@@ -36,12 +36,8 @@ class Patience(Protocol):
         """Return how long to wait for documents that the answer names."""
         ...
 
-    def for_search(self) -> float:
-        """Return how long a search for passages may take."""
-        ...
-
-    def for_translation(self) -> float:
-        """Return how long the translation may take."""
+    def for_service(self) -> float:
+        """Return how long a search for passages, or the translation, may take."""
         ...
 
     def for_assessment(self) -> float | None:
@@ -86,7 +82,7 @@ class Way:
         try:
             async with asyncio.timeout(patience.for_assessment()):
                 if self.translate is not None:
-                    translated = await self.translate(translated.exchange, patience.for_translation())
+                    translated = await self.translate(translated.exchange, patience.for_service())
                 return await self.assess(translated.exchange, (*context.degraded, *translated.degraded))
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
@@ -113,7 +109,7 @@ def put_together(
     """
 
     async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
-        limits = patience.for_documents(), patience.for_search()
+        limits = patience.for_documents(), patience.for_service()
         return await resolve_context(answer, documents, limits[0], retriever, limits[1])
 
     return Way(resolve, translation.translate if translation else None, assessor.assess, decide, profile)

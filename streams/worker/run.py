@@ -220,12 +220,7 @@ async def _caught_up(
     """Wait for the documents that exist already; False when asked to stop before that."""
     health.waits_for("the documents that exist already")
     limit = settings.documents.catch_up_timeout_seconds
-    waits = [asyncio.create_task(event.wait()) for event in (documents.caught_up, stopping)]
-    try:
-        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
+    await _first(documents.caught_up.wait(), stopping.wait(), asyncio.sleep(limit))
     if not documents.caught_up.is_set() and not stopping.is_set():
         raise InfrastructureFailure(
             "the documents topic was not read to its end within "
