@@ -11,12 +11,12 @@ from faust.types import TP
 class _Partition:
     """The events of one partition that were delivered and lie at or behind the commit position."""
 
-    __slots__ = ("_delivered", "_finished", "_position")
+    __slots__ = ("_delivered", "_finished", "position")
 
     def __init__(self) -> None:
         self._delivered: deque[int] = deque()
         self._finished: set[int] = set()
-        self._position: int | None = None
+        self.position: int | None = None
 
     def deliver(self, offset: int) -> None:
         self._delivered.append(offset)
@@ -26,15 +26,7 @@ class _Partition:
         while self._delivered and self._delivered[0] in self._finished:
             done = self._delivered.popleft()
             self._finished.discard(done)
-            self._position = done + 1
-
-    @property
-    def position(self) -> int | None:
-        return self._position
-
-    @property
-    def unfinished(self) -> int:
-        return len(self._delivered) - len(self._finished)
+            self.position = done + 1
 
 
 class OffsetTracker:
@@ -64,11 +56,6 @@ class OffsetTracker:
         """Return the offset to commit (the next one to be read), or None when there is none yet."""
         partition = self._partitions.get(tp)
         return partition.position if partition else None
-
-    def unfinished(self, tp: TP) -> int:
-        """Return how many delivered events of the partition are still in work."""
-        partition = self._partitions.get(tp)
-        return partition.unfinished if partition else 0
 
     def forget(self, tps: Iterable[TP]) -> None:
         """Drop what is known of partitions that now belong to another worker."""
