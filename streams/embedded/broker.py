@@ -20,6 +20,7 @@ _LEASH = Path(__file__).with_name("leash.py")
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms64m", "-Djava.awt.headless=true")
 _LOG_FLAGS = ("-Dorg.slf4j.simpleLogger.showDateTime=true",)
 _FORMAT_TIMEOUT_SECONDS = 60
+_STOP_SECONDS = 20.0
 _TAIL_LINES = 15
 _POLL_SECONDS = 0.05
 
@@ -117,12 +118,12 @@ class Broker:
                 raise self._failure("did not answer as wanted in time")
             time.sleep(_POLL_SECONDS)
 
-    def stop(self, timeout: float) -> None:
-        """Ask the process to end; kill it when it has not ended after ``timeout`` seconds."""
+    def stop(self) -> None:
+        """Ask the process to end, handing its leaderships over first; kill it when it has not after 20 s."""
         self.terminate()
         try:
             if self._process:
-                self._process.wait(timeout)
+                self._process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._signal(signal.SIGKILL)
         self._reap()

@@ -20,7 +20,6 @@ from streams.embedded.ports import LOOPBACK, free_ports
 from streams.embedded.properties import BrokerPorts, ClusterPlan, server_properties
 
 _PORT_ATTEMPTS = 5
-_STOP_SECONDS = 20.0
 
 
 def _new_cluster_id() -> str:
@@ -39,8 +38,10 @@ class EmbeddedKafka:
     format_options: options of Kafka's storage tool, such as ``--add-scram``.
     heap_mb: Java heap of each broker. start_timeout: seconds until every broker must answer.
 
-    Brokers are named by index from 0. When the process that holds the cluster goes away, however it
-    does, its brokers are killed.
+    When the process that holds the cluster goes away, however it does, its brokers are killed.
+
+    Attributes:
+        brokers: the processes, while there are any; one can be stopped, killed, paused and resumed alone.
 
     Raises:
         EmbeddedKafkaError: see streams.embedded.errors.
@@ -68,7 +69,7 @@ class EmbeddedKafka:
         self._start_timeout = start_timeout
         self._folder: Path | None = None
         self._plan = ClusterPlan(ports=())
-        self._brokers: list[Broker] = []
+        self.brokers: list[Broker] = []
 
     @property
     def addresses(self) -> list[str]:
@@ -88,17 +89,13 @@ class EmbeddedKafka:
     @property
     def pids(self) -> list[int | None]:
         """The process id of each broker, None where it does not run."""
-        return [broker.pid for broker in self._brokers]
-
-    def log_file(self, index: int) -> Path:
-        """Give the file with the log of broker ``index`` since its last start."""
-        return self._brokers[index].log_file
+        return [broker.pid for broker in self.brokers]
 
     def start(self) -> Self:
         """Start all brokers and wait until each answers and knows the others."""
         class_path = ensure_jars()
         self._folder = self._data_dir or Path(tempfile.mkdtemp(prefix="truthgate-kafka-"))
-        self._brokers = [
+        self.brokers = [
             Broker(f"broker {i}", self._folder / f"broker-{i}", class_path, self._heap_mb)
             for i in range(self._count)
         ]
@@ -113,36 +110,20 @@ class EmbeddedKafka:
         """Stop all brokers; without a ``data_dir`` they are killed and their data removed."""
         if self._data_dir:
             self._each(Broker.terminate)
-        self._each(lambda broker: broker.stop(_STOP_SECONDS) if self._data_dir else broker.kill())
+        self._each(lambda broker: broker.stop() if self._data_dir else broker.kill())
         if self._folder and not self._data_dir:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
 
     def start_broker(self, index: int) -> None:
         """Start broker ``index`` again on its data and ports, and wait until it answers."""
-        self._brokers[index].launch()
-        self._brokers[index].wait_for(lambda view: index + 1 in view.live, self._deadline())
-
-    def stop_broker(self, index: int) -> None:
-        """Stop broker ``index`` in order: it hands its leaderships over first where it can."""
-        self._brokers[index].stop(_STOP_SECONDS)
-
-    def kill_broker(self, index: int) -> None:
-        """Kill broker ``index`` (SIGKILL)."""
-        self._brokers[index].kill()
-
-    def pause_broker(self, index: int) -> None:
-        """Freeze broker ``index`` (SIGSTOP): connections stay open, nothing is answered."""
-        self._brokers[index].pause()
-
-    def resume_broker(self, index: int) -> None:
-        """Let a frozen broker go on."""
-        self._brokers[index].resume()
+        self.brokers[index].launch()
+        self.brokers[index].wait_for(lambda view: index + 1 in view.live, self._deadline())
 
     def wait_in_sync(self) -> None:
         """Wait until every partition has all its replicas in sync, so that the next broker may go."""
         deadline = self._deadline()
-        for broker in filter(lambda broker: broker.running, self._brokers):
+        for broker in filter(lambda broker: broker.running, self.brokers):
             broker.wait_for(lambda view: view.lagging == 0, deadline)
 
     def __enter__(self) -> Self:
@@ -169,9 +150,9 @@ class EmbeddedKafka:
 
     def _start_once(self) -> None:
         self._plan = ClusterPlan(self._choose_ports(), self._proxies, self._extra)
-        for index, (broker, ports) in enumerate(zip(self._brokers, self._plan.ports, strict=True)):
+        for index, (broker, ports) in enumerate(zip(self.brokers, self._plan.ports, strict=True)):
             broker.configure(server_properties(self._plan, index, broker.log_dir), ports.client)
-        cluster_id = self._brokers[0].cluster_id or _new_cluster_id()
+        cluster_id = self.brokers[0].cluster_id or _new_cluster_id()
         self._each(lambda broker: broker.format(cluster_id, self._format_options))
         self._each(Broker.launch)
         deadline = self._deadline()
@@ -189,6 +170,6 @@ class EmbeddedKafka:
 
     def _each(self, action: Callable[[Broker], None]) -> None:
         """Do something with all brokers at once; the first error is raised after all have ended."""
-        with ThreadPoolExecutor(max(1, len(self._brokers))) as pool:
-            for done in [pool.submit(action, broker) for broker in self._brokers]:
+        with ThreadPoolExecutor(max(1, len(self.brokers))) as pool:
+            for done in [pool.submit(action, broker) for broker in self.brokers]:
                 done.result()

@@ -94,7 +94,7 @@ async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
         async with Chatbot(settings, answers, scale.events_per_second) as chatbot:
             for index in range(3):
                 await chatbot.sent_at_least((index + 1) * scale.events // 4)
-                trio.kill_broker(index)
+                trio.brokers[index].kill()
                 await chatbot.sent_at_least(chatbot.sent + 1)
                 await asyncio.to_thread(trio.start_broker, index)
                 await asyncio.to_thread(trio.wait_in_sync)

@@ -23,7 +23,7 @@ import sys, time
 from streams.embedded import EmbeddedKafka
 kafka = EmbeddedKafka().start()
 if sys.argv[1] == "paused":
-    kafka.pause_broker(0)
+    kafka.brokers[0].pause()
 print(kafka.pids[0], flush=True)
 time.sleep(600)
 """
@@ -56,7 +56,7 @@ def _pid(kafka: EmbeddedKafka, index: int = 0) -> int:
 @pytest.mark.parametrize("kept", [True, False])
 def test_stopping_leaves_no_process_and_no_temporary_folder(tmp_path: Path, kept: bool) -> None:
     with EmbeddedKafka(data_dir=tmp_path if kept else None) as kafka:
-        pid, folder = _pid(kafka), kafka.log_file(0).parent
+        pid, folder = _pid(kafka), kafka.brokers[0].log_file.parent
         assert _descendants(pid) >= {pid}
     _wait(lambda: not _descendants(pid), "the broker's processes end")
     assert folder.exists() == kept
@@ -86,12 +86,12 @@ async def test_data_survives_every_way_of_going_down(tmp_path: Path) -> None:
         async with open_admin(settings) as admin:
             await admin.create_topics([NewTopic("kept", 1, 1)])
         await produce(settings, "kept", [b"one"])
-        kafka.stop_broker(0)
+        kafka.brokers[0].stop()
         assert kafka.pids == [None]
         kafka.start_broker(0)
         assert kafka.bootstrap_servers == address
         await produce(settings, "kept", [b"two"])
-        kafka.kill_broker(0)
+        kafka.brokers[0].kill()
         kafka.start_broker(0)
         await produce(settings, "kept", [b"three"])
     with EmbeddedKafka(data_dir=tmp_path) as kafka:
@@ -106,7 +106,7 @@ async def test_three_brokers_go_on_without_one_of_them() -> None:
             await admin.create_topics([NewTopic("replicated", 3, 3)])
             assert len((await admin.describe_cluster())["brokers"]) == 3
         for index in range(3):
-            kafka.kill_broker(index)
+            kafka.brokers[index].kill()
             await produce(settings, "replicated", [f"without {index}".encode()])
             kafka.start_broker(index)
             kafka.wait_in_sync()
@@ -121,10 +121,10 @@ async def test_a_paused_broker_answers_again_when_resumed() -> None:
             await admin.create_topics([NewTopic("paused", 1, 1)])
         async with open_producer(settings) as producer:
             await producer.send_and_wait("paused", b"before")
-            kafka.pause_broker(0)
+            kafka.brokers[0].pause()
             sending = await producer.send("paused", b"while paused")
             assert not sending.done()
-            kafka.resume_broker(0)
+            kafka.brokers[0].resume()
             await sending
         assert len(await consume_count(settings, "paused", 2)) == 2
 

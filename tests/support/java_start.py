@@ -50,10 +50,10 @@ def _make(cache: Path) -> None:
     with tempfile.TemporaryDirectory(dir=cache.parent) as folder:
         made = Path(folder) / cache.name
         with EmbeddedKafka(data_dir=Path(folder) / "kafka") as kafka:
-            kafka.stop_broker(0)
+            kafka.brokers[0].stop()
             with _options(f"-XX:AOTCacheOutput={made}"):
                 kafka.start_broker(0)
-            kafka.stop_broker(0)
+            kafka.brokers[0].stop()
         if made.exists():
             made.replace(cache)
 
