@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import perf_counter
 from types import TracebackType
 from typing import Any
@@ -80,37 +81,19 @@ class Stages:
             self._add_finished(span, timings)
 
 
+@dataclass(slots=True)
 class Stage:
     """One stage or part, to be used once, as a context; see :class:`Stages`."""
 
-    __slots__ = (
-        "_attributes",
-        "_began",
-        "_kind",
-        "_name",
-        "_observe",
-        "_span",
-        "_stage",
-        "_token",
-        "_tracer",
-    )
-
-    def __init__(
-        self,
-        tracer: Tracer | None,
-        name: str,
-        kind: SpanKind,
-        attributes: Attributes | None,
-        stage: str | None,
-        observe: Observe,
-    ) -> None:
-        self._tracer = tracer
-        self._name = name
-        self._kind = kind
-        self._attributes = attributes
-        self._stage = stage
-        self._observe = observe
-        self._token: Any = None
+    _tracer: Tracer | None
+    _name: str
+    _kind: SpanKind
+    _attributes: Attributes | None
+    _stage: str | None
+    _observe: Observe
+    _began: float = field(default=0.0, init=False)
+    _span: Span = field(default=INVALID_SPAN, init=False)
+    _token: Any = field(default=None, init=False)
 
     def __enter__(self) -> Span:
         """Begin; gives the span, which records nothing where the answer is not traced."""
