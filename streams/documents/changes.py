@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+
+from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, KnowledgeDocument
 from scoring.values.readable import is_text
 from streams.documents.versions import Change
 from streams.failures import BadAnswer, Stage
-from streams.kafka.received import Headers, Received
+from streams.kafka.received import Received
 
 _FAULTS = {
     "invalid_key": "the key is empty or no UTF-8",
     "key_mismatch": "the key is another than the document's id",
     "invalid_text": "a text cannot be encoded as UTF-8",
 }
-
-
-class Record(Protocol):
-    """What is used of a consumer's record; ``timestamp`` is in milliseconds since 1970."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +28,13 @@ class BadDocument:
     reason: BadAnswer
 
 
-def read_changes(records: Iterable[Record], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
+def read_changes(records: Iterable[ConsumerRecord], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
     """Read records: the changes they make, in order, and those that hold no usable document."""
     read = [read_change(record, codec) for record in records]
     return [change for change, _ in read if change], [bad for _, bad in read if bad]
 
 
-def read_change(record: Record, codec: Codec) -> tuple[Change | None, BadDocument | None]:
+def read_change(record: ConsumerRecord, codec: Codec) -> tuple[Change | None, BadDocument | None]:
     """Read one record: what it does to the store, and what is wrong with it, if anything.
 
     A value that cannot be read takes the older version away. That version is out of date, and no
@@ -81,15 +70,15 @@ def _text(key: bytes | None) -> str | None:
         return None
 
 
-def _unreadable(record: Record, document_id: str, codec: Codec) -> Change:
+def _unreadable(record: ConsumerRecord, document_id: str, codec: Codec) -> Change:
     place = (record.partition, record.offset, record.timestamp)
     return Change(document_id, None, *place, unreadable=True, reader=codec.reads)
 
 
-def _faulty(record: Record, code: str) -> BadDocument:
+def _faulty(record: ConsumerRecord, code: str) -> BadDocument:
     return _bad(record, BadAnswer(Stage.VALIDATE, code, _FAULTS[code]))
 
 
-def _bad(record: Record, reason: BadAnswer) -> BadDocument:
+def _bad(record: ConsumerRecord, reason: BadAnswer) -> BadDocument:
     place = (record.topic, record.partition, record.offset)
     return BadDocument(Received(*place, record.key, record.value, tuple(record.headers)), reason)

@@ -9,11 +9,12 @@ from contextlib import AsyncExitStack
 from datetime import datetime
 
 import structlog
+from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.documents.arrivals import Arrivals
-from streams.documents.changes import BadDocument, Record, read_changes
+from streams.documents.changes import BadDocument, read_changes
 from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
 from streams.documents.versions import NamedDocument
@@ -222,7 +223,7 @@ class DocumentFollower:
                 await self._look(reader)
                 next_look, pruning = time.monotonic() + self._look_interval, True
 
-    async def _take_in(self, records: Sequence[Record], positions: Offsets) -> None:
+    async def _take_in(self, records: Sequence[ConsumerRecord], positions: Offsets) -> None:
         for record in records:
             await self._codec.lookup(record.value)
         # In a thread: the event loop must not stand still for a slow disk.

@@ -55,7 +55,8 @@ class DocumentStore:
     """The documents by id, current and past versions, and where to read on.
 
     Documents and next offsets change in one transaction, so a process that is killed at any point
-    leaves them in step. :meth:`get` may be called while another thread is in :meth:`apply`.
+    leaves them in step. :meth:`get` may be called while another thread is in :meth:`apply`. Whatever reads or
+    writes raises StoreFailed where the file cannot be read or written.
 
     Args:
         directory: made when it is not there; one process at a time may use it.
@@ -92,11 +93,7 @@ class DocumentStore:
             self._lock.close()
 
     def get(self, document_id: str) -> NamedDocument | None:
-        """Return the newest version of a document, or None when there is none.
-
-        Raises:
-            StoreFailed: the file cannot be read.
-        """
+        """Return the newest version of a document, or None when there is none."""
         with _failing():
             return timeline.current(self._reader, document_id)
 
@@ -108,19 +105,12 @@ class DocumentStore:
         that the topic's compaction removed before this store read them (it is new, or was rebuilt) are not
         known of. None when the document was deleted or unreadable then, save for a deletion that was read
         late and lies between two records of equal content in another partition: that is passed over.
-
-        Raises:
-            StoreFailed: the file cannot be read.
         """
         with _failing():
             return timeline.in_force(self._reader, document_id, at)
 
     def is_gone(self, document_id: str, at: datetime) -> bool:
-        """Say whether a document is known to have been deleted or unreadable at an aware time.
-
-        Raises:
-            StoreFailed: the file cannot be read.
-        """
+        """Say whether a document is known to have been deleted or unreadable at an aware time."""
         with _failing():
             return timeline.is_gone(self._reader, document_id, at)
 
@@ -130,9 +120,6 @@ class DocumentStore:
 
         It has a connection of its own: on a shared one, a statement that is being read keeps what others
         read at its own older state.
-
-        Raises:
-            StoreFailed: the file cannot be read.
         """
         with _failing(), closing(connect(self._path)) as database:
             database.execute("BEGIN")
@@ -196,9 +183,6 @@ class DocumentStore:
 
         Returns:
             The ids of the documents that are now there or newer.
-
-        Raises:
-            StoreFailed: the file cannot be written.
         """
         fresh = [change for change in changes if change.offset >= self._next_offsets.get(change.partition, 0)]
         ahead = {p: n for p, n in next_offsets.items() if n > self._next_offsets.get(p, -1)}
@@ -222,9 +206,6 @@ class DocumentStore:
 
         Returns:
             How many were forgotten; fewer than ``most`` when that was all.
-
-        Raises:
-            StoreFailed: the file cannot be written.
         """
         before = int((self._clock() - seconds) * 1000)
         with self._transaction() as database:
