@@ -9,9 +9,7 @@ from scoring.storage.file_lock import take_lock
 from streams.settings import WrongSettings
 
 
-def lock_directory(
-    directory: Path, name: str, setting: str, refusal: type[WrongSettings] = WrongSettings
-) -> IO[bytes]:
+def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
     """Create ``directory`` and take its lock, which the returned file holds until it is closed.
 
     The kernel drops the lock with the process, however that ends, so none can be left behind.
@@ -20,24 +18,22 @@ def lock_directory(
         directory: made when it is not there.
         name: of the file in it that is locked.
         setting: what names the directory, for the message.
-        refusal: what is raised.
 
     Raises:
-        WrongSettings: as ``refusal``, in one line: another worker holds the lock, or the directory cannot be
-            written.
+        WrongSettings: in one line: another worker holds the lock, or the directory cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / name).open("ab")
     except OSError as error:
-        raise refusal(f"{setting}: cannot write to {directory}: {error.strerror}") from error
+        raise WrongSettings(f"{setting}: cannot write to {directory}: {error.strerror}") from error
     try:
         if take_lock(lock):
             return lock
     except OSError as error:
         lock.close()
-        raise refusal(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
+        raise WrongSettings(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
     lock.close()
-    raise refusal(
+    raise WrongSettings(
         f"{setting}: {directory} is in use by another worker; give each worker a directory of its own"
     )

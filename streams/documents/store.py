@@ -17,7 +17,6 @@ from streams.documents.directory_lock import lock_directory
 from streams.documents.store_file import (
     LOCK_NAME,
     SETTING,
-    StoreNotUsable,
     connect,
     not_usable,
     prepare_database,
@@ -63,14 +62,14 @@ class DocumentStore:
         clock: seconds since 1970.
 
     Raises:
-        StoreNotUsable: the directory is in use by another worker or cannot be written, or the file in it
+        WrongSettings: the directory is in use by another worker or cannot be written, or the file in it
             cannot be read at the moment.
     """
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._writing = threading.Lock()
-        self._lock = lock_directory(directory, LOCK_NAME, SETTING, StoreNotUsable)
+        self._lock = lock_directory(directory, LOCK_NAME, SETTING)
         try:
             self._path = prepare_database(directory)
             self._open()

@@ -61,10 +61,6 @@ PRAGMA user_version = {LAYOUT_VERSION};
 log = structlog.get_logger(__name__)
 
 
-class StoreNotUsable(WrongSettings):
-    """The directory that ``documents.store`` names cannot be used; the message is one line."""
-
-
 def prepare_database(directory: Path) -> Path:
     """Leave a sound database of this layout in ``directory`` and return its path.
 
@@ -73,7 +69,7 @@ def prepare_database(directory: Path) -> Path:
     with a full disk, stays where it is. The caller holds the directory's lock.
 
     Raises:
-        StoreNotUsable: the database cannot be read or created.
+        WrongSettings: the database cannot be read or created.
     """
     path = directory / DATABASE_NAME
     try:
@@ -87,10 +83,10 @@ def prepare_database(directory: Path) -> Path:
     return path
 
 
-def not_usable(path: Path, error: OSError | sqlite3.Error) -> StoreNotUsable:
+def not_usable(path: Path, error: OSError | sqlite3.Error) -> WrongSettings:
     """Say in one line that the database cannot be opened or made, and why."""
     reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
-    return StoreNotUsable(f"{SETTING}: cannot open or make {path}: {reason}")
+    return WrongSettings(f"{SETTING}: cannot open or make {path}: {reason}")
 
 
 def connect(path: Path) -> sqlite3.Connection:

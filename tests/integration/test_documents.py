@@ -25,12 +25,12 @@ from streams.cli.dead_letters.letters import Letter
 from streams.documents.changes import BadDocument
 from streams.documents.follower import DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
-from streams.documents.store_file import DATABASE_NAME, StoreNotUsable
+from streams.documents.store_file import DATABASE_NAME
 from streams.documents.versions import document_version
 from streams.kafka.clients import open_admin, open_consumer, open_producer
 from streams.kafka.topic_identity import describe_topic, read_description
 from streams.kafka.topics import Topics
-from streams.settings import Settings
+from streams.settings import Settings, WrongSettings
 from streams.worker.metrics import Metrics
 from streams.worker.run import parts as resources
 from tests.support.records import Outgoing, consume_all, eventually, produce
@@ -359,7 +359,7 @@ async def test_a_second_follower_on_the_same_directory_is_refused(
     topics: Topics, following: Following
 ) -> None:
     async with following():
-        with pytest.raises(StoreNotUsable, match=r"documents\.store"):
+        with pytest.raises(WrongSettings, match=r"documents\.store"):
             async with following():
                 raise AssertionError("two followers share a store")
 

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import DATABASE_NAME, StoreNotUsable
+from streams.documents.store_file import DATABASE_NAME
 from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
+from streams.settings import WrongSettings
 
 ORIGIN = Origin("cluster", "documents", "topic-id")
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -172,7 +173,7 @@ def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
 def test_a_second_store_in_the_same_directory_is_refused_by_the_name_of_the_setting(
     store: DocumentStore, tmp_path: Path
 ) -> None:
-    with pytest.raises(StoreNotUsable, match=r"^documents\.store: .* in use by another worker") as refusal:
+    with pytest.raises(WrongSettings, match=r"^documents\.store: .* in use by another worker") as refusal:
         DocumentStore(tmp_path)
     assert "\n" not in str(refusal.value)
 
@@ -186,7 +187,7 @@ def test_a_closed_store_gives_its_directory_free(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreNotUsable, match=r"^documents\.store: cannot write to [^\n]+$"):
+    with pytest.raises(WrongSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
         DocumentStore(tmp_path / "file" / "store")
 
 
@@ -271,7 +272,7 @@ def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_pa
     store.close()
     obstacle = tmp_path / f"{DATABASE_NAME}-wal"
     obstacle.mkdir()
-    with pytest.raises(StoreNotUsable, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
+    with pytest.raises(WrongSettings, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
         DocumentStore(tmp_path)
     obstacle.rmdir()
     store = DocumentStore(tmp_path)
