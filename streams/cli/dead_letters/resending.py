@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 
 from streams.cli.dead_letters.archive import Archive, open_archive
@@ -128,23 +128,14 @@ async def replay(
     """
     topics = Topics(settings.kafka.topic_prefix)
     async with open_archive(settings) as archive:
-        if dry_run:
-            resent = Resent(topics, _pretend, documents=documents)
-            await _go_through(archive, chosen, resent, settings, again=again)
-            return resent
-        async with _sending(settings, topics, archive, documents=documents) as resent:
-            await _go_through(archive, chosen, resent, settings, again=again)
+        pretended = nullcontext(Resent(topics, _pretend, documents=documents))
+        opened = pretended if dry_run else _sending(settings, topics, archive, documents=documents)
+        async with opened as resent, aclosing(archive.letters(replayed_too=again)) as letters:
+            async for letter in letters:
+                if chosen(letter):
+                    await resent.take(letter)
+            await resent.take_documents(settings)
         return resent
-
-
-async def _go_through(
-    archive: Archive, chosen: Chosen, resent: Resent, settings: Settings, *, again: bool
-) -> None:
-    async with aclosing(archive.letters(replayed_too=again)) as letters:
-        async for letter in letters:
-            if chosen(letter):
-                await resent.take(letter)
-    await resent.take_documents(settings)
 
 
 @asynccontextmanager

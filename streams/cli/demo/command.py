@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from streams.cli.demo.board import Board
 from streams.cli.demo.run import DemoFailed, Plan, page_address, run
 from streams.cli.demo.sample import Language
-from streams.cli.demo.view import LiveView, PlainView, View, live
+from streams.cli.demo.view import shown
 from streams.cli.demo.worker_process import WorkerProcess
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.output import say
@@ -104,8 +104,8 @@ def _demo(folder: Path, language: Language, rate: float, port: int, *, plain: bo
         sections = _sections(kafka.bootstrap_servers, folder, port)
         worker = WorkerProcess(_variables(sections), folder / "worker.log")
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
-        with _view(plain=plain) as view:
-            return asyncio.run(run(Plan(settings, language, rate, port, keep), worker, view))
+        with shown(ResultConsole(), plain=plain) as show:
+            return asyncio.run(run(Plan(settings, language, rate, port, keep), worker, show))
 
 
 def _sections(bootstrap_servers: str, folder: Path, port: int) -> dict[str, BaseModel]:
@@ -134,16 +134,6 @@ def _port(wanted: int) -> int:
     if wanted:
         say(f"port {wanted} is taken, so the worker serves its pages on port {free}")
     return free
-
-
-@contextmanager
-def _view(*, plain: bool) -> Iterator[View]:
-    console = ResultConsole()
-    if plain or not console.is_terminal:
-        yield PlainView(console)
-        return
-    with live(console) as display:
-        yield LiveView(console, display)
 
 
 @contextmanager

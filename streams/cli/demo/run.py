@@ -14,7 +14,7 @@ import httpx
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import Language, sample_answers, sample_documents
-from streams.cli.demo.view import View
+from streams.cli.demo.view import Show
 from streams.cli.demo.worker_process import WorkerProcess
 from streams.cli.lines import Complaints
 from streams.cli.output import say
@@ -54,7 +54,7 @@ class Plan:
     keep: bool
 
 
-async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
+async def run(plan: Plan, worker: WorkerProcess, show: Show) -> Board:
     """Run the demo to its end and return what it saw.
 
     Raises:
@@ -68,7 +68,7 @@ async def run(plan: Plan, worker: WorkerProcess, view: View) -> Board:
     with worker:
         await _ready(plan, worker)
         watching = _watch(worker, board)
-        await _until(_collect(plan.settings, board, view), _replay(plan, answers, board), watching)
+        await _until(_collect(plan.settings, board, show), _replay(plan, answers, board), watching)
         if plan.keep:
             await _stay(plan, worker)
     return board
@@ -152,18 +152,18 @@ def _broken(answer: ChatbotAnswer, topic: str, codec: Codec) -> Outgoing:
     return Outgoing(topic, b"broken", codec.encode(answer)[:40], headers)
 
 
-async def _collect(settings: Settings, board: Board, view: View) -> None:
+async def _collect(settings: Settings, board: Board, show: Show) -> None:
     """Take in verdicts and dead letters until the board is complete."""
     topics, codec = Topics(settings.kafka.topic_prefix), Codec()
-    view.show(board)
+    show(board, None)
     followed = follow(settings.kafka, *topics.outputs, topics.dead_letters, from_beginning=True)
     async with aclosing(followed) as records:
         async for record in records:
             if record.topic == topics.dead_letters:
                 board.add_letter()
-                view.show(board)
+                show(board, None)
             elif (verdict := await decoded(record, codec)) and board.add(verdict):
-                view.show(board, verdict)
+                show(board, verdict)
             if board.complete:
                 return
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -22,42 +24,23 @@ _ROWS_AT_LEAST = 3
 _FIXED_COLUMNS = 58
 _EXCERPT_AT_LEAST = 20
 
-
-class View(Protocol):
-    """Where the demo shows what it has seen."""
-
-    def show(self, board: Board, verdict: Verdict | None = None, /) -> None:
-        """Show the board; ``verdict`` is the one that is new."""
-        ...
+#: Shows the board; the verdict is the one that is new, if one is.
+Show = Callable[[Board, Verdict | None], None]
 
 
-class PlainView:
-    """One line a verdict, for pipes and files."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def show(self, _board: Board, verdict: Verdict | None = None) -> None:
-        """Print the new verdict."""
-        if verdict is not None:
-            self._console.print(verdict_line(verdict), soft_wrap=True)
+@contextmanager
+def shown(console: Console, *, plain: bool) -> Iterator[Show]:
+    """Give what shows the demo: tables that are drawn anew, or a line a verdict for pipes and files."""
+    if plain or not console.is_terminal:
+        yield partial(_line, console)
+        return
+    with Live(console=console, refresh_per_second=_REFRESHES_A_SECOND, vertical_overflow="crop") as display:
+        yield lambda board, _: display.update(tables(board, console.width, console.height))
 
 
-class LiveView:
-    """Tables that are drawn anew as verdicts arrive."""
-
-    def __init__(self, console: Console, live: Live) -> None:
-        self._console = console
-        self._live = live
-
-    def show(self, board: Board, _verdict: Verdict | None = None) -> None:
-        """Draw the board."""
-        self._live.update(tables(board, self._console.width, self._console.height))
-
-
-def live(console: Console) -> Live:
-    """Make the live display on a console."""
-    return Live(console=console, refresh_per_second=_REFRESHES_A_SECOND, vertical_overflow="crop")
+def _line(console: Console, _: Board, verdict: Verdict | None) -> None:
+    if verdict is not None:
+        console.print(verdict_line(verdict), soft_wrap=True)
 
 
 def tables(board: Board, width: int, height: int) -> RenderableType:
