@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -52,22 +52,12 @@ class CredentialsRefused(ServiceUnreachable):
     """The cluster answers, but not with these credentials or not to this certificate."""
 
 
-class ConnectionArguments(TypedDict):
-    """What every client of aiokafka takes to find and enter the cluster."""
-
-    bootstrap_servers: str
-    security_protocol: str
-    ssl_context: NotRequired[ssl.SSLContext]
-    sasl_mechanism: NotRequired[str]
-    sasl_plain_username: NotRequired[str]
-    sasl_plain_password: NotRequired[str]
-
-
-def connection(settings: KafkaSettings) -> ConnectionArguments:
+def connection(settings: KafkaSettings) -> dict[str, Any]:
     """Give the arguments that aiokafka's clients have in common; raises WrongSettings for bad TLS files."""
-    arguments = ConnectionArguments(
-        bootstrap_servers=settings.bootstrap_servers, security_protocol=settings.security_protocol
-    )
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": settings.bootstrap_servers,
+        "security_protocol": settings.security_protocol,
+    }
     if context := _ssl_context(settings):
         arguments["ssl_context"] = context
     if settings.security_protocol.startswith("SASL"):
@@ -208,7 +198,7 @@ async def _within(settings: KafkaSettings, seconds: float, action: Awaitable[Non
         raise _unreachable(settings, [error], seconds) from error
 
 
-async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
+async def _reachable(settings: KafkaSettings) -> dict[str, Any]:
     """Give connection arguments that name the first server to answer.
 
     aiokafka asks its bootstrap servers one after the other, each for as long as a request may take,
@@ -232,7 +222,7 @@ async def _reachable(settings: KafkaSettings) -> ConnectionArguments:
     raise _unreachable(settings, reasons, settings.connect_timeout_seconds)
 
 
-async def _ask(host: str, port: int, arguments: ConnectionArguments) -> str:
+async def _ask(host: str, port: int, arguments: dict[str, Any]) -> str:
     """Enter one server and ask it for metadata, which a server of another protocol does not answer."""
     entry = {key: value for key, value in arguments.items() if key != "bootstrap_servers"}
     server = AIOKafkaConnection(host, port, **entry)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 from scoring.language import UNDETERMINED
+from streams.rates.aggregator import Taken
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.tally import Tally
 from streams.rates.thresholds import ThresholdState
 from streams.rates.windows import WindowSpec
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, Label, LabelValues
 
-Taken = Literal["counted", "duplicate", "late", "expired", "unreadable"]
-
+UNREADABLE = "unreadable"
 _ALL = "all"
 _MS = 1_000
 _MESSAGE_TYPE, _LANGUAGE, _WINDOW = Label("message_type"), Label("language"), Label("window")
@@ -42,7 +41,7 @@ class RatesTelemetry:
             "at all (unreadable).",
             "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
             "`rates.retention_seconds`, a long outage.",
-            Label("outcome", ("counted", "duplicate", "late", "expired", "unreadable")),
+            Label("outcome", (*(taken.value for taken in Taken), UNREADABLE)),
         )
         self._failures = instruments.counter(
             "truthgate.rates_failures",
@@ -70,9 +69,9 @@ class RatesTelemetry:
         """Show whether this worker is the leader."""
         self._leader.set(leads)
 
-    def verdict(self, outcome: Taken, number: int = 1) -> None:
-        """Count verdicts by what became of them."""
-        self._verdicts.add(outcome, number=number)
+    def verdict(self, outcome: str) -> None:
+        """Count a verdict by what became of it: one of :class:`Taken`, or UNREADABLE."""
+        self._verdicts.add(outcome)
 
     def failed(self, error_type: str) -> None:
         """Count a failure, by a code or the name of its exception class."""

@@ -10,7 +10,7 @@ from aiokafka import ConsumerRecord
 from streams.kafka.topic_reader import TopicReader
 from streams.rates.aggregator import Taken
 from streams.rates.counting import Counting
-from streams.rates.instruments import RatesTelemetry
+from streams.rates.instruments import UNREADABLE, RatesTelemetry
 from streams.rates.publication import RatePublisher
 from streams.rates.traces import Publications
 
@@ -84,7 +84,7 @@ class Turn:
         self._lag = self._reader.lag  # shown from other threads, which must not ask the consumer
 
     def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
-        self._telemetry.verdict(taken.value if taken else "unreadable")
+        self._telemetry.verdict(taken.value if taken else UNREADABLE)
         if taken in (Taken.COUNTED, Taken.LATE):
             self._traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
 

@@ -98,11 +98,6 @@ class IndexFile:
         self.path = path
         self._built_with = built_with
 
-    @property
-    def exists(self) -> bool:
-        """Whether there is a file."""
-        return self.path.exists()
-
     def create(self) -> None:
         """Make an empty index in the place of what is there.
 

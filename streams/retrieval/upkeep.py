@@ -162,7 +162,7 @@ class IndexUpkeep:
         """Take in what changed; return whether the index was opened or made anew."""
         if self._distrusted:
             self._set_aside("index_damaged")
-        if self._contents and not self._index.exists:
+        if self._contents and not self._index.path.exists():
             self._set_aside("index_gone")
         seen = self._store.next_offsets
         if seen == self._seen and self._contents is not None:

@@ -2,25 +2,14 @@
 
 from streams.kafka.topics.names import Topics
 from streams.kafka.topics.operations import TopicOutcome, TopicStatus, check_topics, create_topics
-from streams.kafka.topics.specification import (
-    ActualTopic,
-    MessageLimits,
-    TopicSpec,
-    differences,
-    message_limits,
-    specifications,
-)
+from streams.kafka.topics.specification import message_limits, specifications
 
 __all__ = [
-    "ActualTopic",
-    "MessageLimits",
     "TopicOutcome",
-    "TopicSpec",
     "TopicStatus",
     "Topics",
     "check_topics",
     "create_topics",
-    "differences",
     "message_limits",
     "specifications",
 ]

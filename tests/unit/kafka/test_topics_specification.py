@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka.topics import ActualTopic, Topics, TopicSpec, differences, message_limits, specifications
+from streams.kafka.topics import Topics, message_limits, specifications
+from streams.kafka.topics.specification import ActualTopic, TopicSpec, differences
 from streams.settings import (
     DocumentSettings,
     EncodingSettings,
