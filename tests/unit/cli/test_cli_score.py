@@ -224,8 +224,13 @@ def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Pat
 
 def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
     """An answer that is over its time has its process replaced, which is logged, and is counted."""
+    # An answer that takes long: the command must see that its time is over before the outcome is there.
+    long = json.dumps({"answer_id": "a", "question": "Can I?", "answer": "Yes, click **Go**. " * 2_000})
     done = truthgate(
-        "score", "-", stdin=good(1), environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"}
+        "score",
+        "-",
+        stdin=long.encode(),
+        environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"},
     )
     assert [json.loads(line)["degraded"][0] for line in done.stdout.splitlines()] == ["scoring_timeout"]
     assert done.stderr == (
