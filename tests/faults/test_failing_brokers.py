@@ -50,17 +50,28 @@ def _settings(kafka: EmbeddedKafka, folder: Path) -> Settings:
     )
 
 
+def _stop(kafka: EmbeddedKafka) -> None:
+    kafka.brokers[0].stop()
+
+
+def _start(kafka: EmbeddedKafka) -> None:
+    kafka.start_broker(0)
+
+
+def _pause(kafka: EmbeddedKafka) -> None:
+    kafka.brokers[0].pause()
+
+
+def _resume(kafka: EmbeddedKafka) -> None:
+    kafka.brokers[0].resume()
+
+
 @pytest.mark.parametrize(
     ("harm", "mend", "exit_codes"),
     [
-        pytest.param(EmbeddedKafka.stop_broker, EmbeddedKafka.start_broker, {EXIT_UNREACHABLE}, id="stopped"),
+        pytest.param(_stop, _start, {EXIT_UNREACHABLE}, id="stopped"),
         # A worker that waits for a frozen broker may also be ended by its own watchdog.
-        pytest.param(
-            EmbeddedKafka.pause_broker,
-            EmbeddedKafka.resume_broker,
-            {EXIT_UNREACHABLE, EXIT_SOFTWARE},
-            id="frozen",
-        ),
+        pytest.param(_pause, _resume, {EXIT_UNREACHABLE, EXIT_SOFTWARE}, id="frozen"),
     ],
 )
 async def test_a_broker_that_is_away_for_a_while_and_comes_back_loses_nothing(
@@ -73,9 +84,9 @@ async def test_a_broker_that_is_away_for_a_while_and_comes_back_loses_nothing(
         supervised.worker.wait_ready()
         async with Chatbot(settings, answers, scale.events_per_second) as chatbot:
             await chatbot.sent_at_least(scale.events // 3)
-            await asyncio.to_thread(harm, kafka, 0)
+            await asyncio.to_thread(harm, kafka)
             await asyncio.sleep(scale.outage_seconds)  # the outage itself, not a wait for something
-            await asyncio.to_thread(mend, kafka, 0)
+            await asyncio.to_thread(mend, kafka)
             await chatbot.finished()
             ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)

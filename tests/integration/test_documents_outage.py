@@ -59,7 +59,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
     failed = asyncio.create_task(follower.wait_failed())
     try:
         await asyncio.wait_for(follower.caught_up.wait(), 30)
-        await asyncio.to_thread(kafka.stop_broker, 0)
+        await asyncio.to_thread(kafka.brokers[0].stop)
         assert list(await follower.wait_for(["before"], WHEN, 0.1)) == ["before"]
         assert not follower.stale
         away = settings.documents.stale_after_seconds
@@ -74,7 +74,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
         await eventually(lambda: not follower.stale, "the copy is confirmed again")
 
         await eventually(lambda: store.age < 30, "the follower is complete again")
-        await asyncio.to_thread(kafka.stop_broker, 0)
+        await asyncio.to_thread(kafka.brokers[0].stop)
         away += settings.documents.rebuild_after_seconds
         failure = await asyncio.wait_for(failed, 60)
         assert isinstance(failure, DocumentsLost)
@@ -89,7 +89,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
 async def test_a_start_without_a_broker_is_one_clear_error_in_time(
     kafka: EmbeddedKafka, settings: Settings
 ) -> None:
-    await asyncio.to_thread(kafka.stop_broker, 0)
+    await asyncio.to_thread(kafka.brokers[0].stop)
     store = DocumentStore(settings.documents.store)
     try:
         with pytest.raises(ServiceUnreachable, match=r"^[^\n]*kafka\.bootstrap_servers[^\n]*$"):
