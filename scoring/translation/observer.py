@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.translation.breaker import BreakerState
+from scoring.breaker import BreakerState
 from scoring.translation.errors import Fault
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scoring.translation.breaker import CircuitBreaker
+from scoring.breaker import CircuitBreaker
 from scoring.translation.calls import Calls, Retries
 from scoring.translation.checks import Identify, keeps_marks
 from scoring.translation.engines import ProviderOptions

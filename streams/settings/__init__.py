@@ -6,6 +6,7 @@ puts the sections together, and ``loading.py`` reads them and says what is wrong
 
 from streams.settings.base import PREFIX, WrongSettings, variable_name
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.judges import EndpointSettings, JudgeSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
 from streams.settings.loading import load_settings
 from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
@@ -24,8 +25,10 @@ __all__ = [
     "CompanyTermsSettings",
     "DocumentSettings",
     "EncodingSettings",
+    "EndpointSettings",
     "FlowSettings",
     "HealthSettings",
+    "JudgeSettings",
     "KafkaSettings",
     "LogSettings",
     "ObjectiveSettings",

@@ -18,6 +18,7 @@ from scoring.policy import Policy
 from streams.settings.base import DELIMITER, PREFIX, variable_name
 from streams.settings.config_file import config_file
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.judges import JudgeSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
 from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings
 from streams.settings.retrieval import RetrievalSettings
@@ -42,6 +43,7 @@ class Settings(BaseSettings):
     scoring: ScoringSettings = ScoringSettings()
     translation: TranslationSettings = TranslationSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    judges: JudgeSettings = JudgeSettings()
     policy: Policy = Policy()
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()

@@ -74,8 +74,8 @@ class Definition:
         return f"{name}_total" if self.kind == "counter" else name
 
     def attributes(self, values: LabelValues) -> dict[str, str]:
-        """Give the labels with these values, which stand in their order."""
-        return {label.name: value for label, value in zip(self.labels, values, strict=True)}
+        """Give the labels with these values, which stand in their order; one without a value is left out."""
+        return {label.name: value for label, value in zip(self.labels, values, strict=True) if value}
 
 
 class Counter:

@@ -71,9 +71,11 @@ class Stages:
         """
         return Stage(self._tracer if shown else None, span or name, kind, attributes, name, self._observe)
 
-    def part(self, name: str, attributes: Attributes | None = None) -> Stage:
+    def part(
+        self, name: str, attributes: Attributes | None = None, kind: SpanKind = SpanKind.INTERNAL
+    ) -> Stage:
         """Show what is inside as a span, a part of a stage."""
-        return Stage(self._tracer, name, SpanKind.INTERNAL, attributes, None, self._observe)
+        return Stage(self._tracer, name, kind, attributes, None, self._observe)
 
     def add(self, timings: Iterable[Timing]) -> None:
         """Show what was timed elsewhere, such as in a scoring process, as parts of the current stage."""

@@ -6,7 +6,7 @@ import threading
 
 import structlog
 
-from scoring.translation.breaker import BreakerState
+from scoring.breaker import BreakerState
 from scoring.translation.errors import Fault
 from scoring.translation.observer import Observer
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label

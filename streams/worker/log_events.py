@@ -37,6 +37,15 @@ LOG_EVENTS = (
     LogEvent("document_not_translated", ("document_id", "error_type"), "A document cannot be translated."),
     LogEvent("translation_cache_failed", ("error_type",), "The file of translations failed; once a kind."),
     LogEvent("translation_failed_unexpectedly", ("error_type",), "A defect; the answer is judged as it is."),
+    LogEvent(
+        "judge_breaker", ("judge", "state"), "The circuit breaker before a judge changed; one line each."
+    ),
+    LogEvent(
+        "judge_parameters",
+        ("judge", "output", "logprobs", "temperature"),
+        "An endpoint refuses parameters of a request, and is asked with these for an hour.",
+    ),
+    LogEvent("judge_failed_unexpectedly", ("judge", "error_type"), "A defect; the request has no reply."),
     LogEvent("documents_topic_unreachable", ("topic", "error_type"), "The documents may get out of date."),
     LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
     LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),

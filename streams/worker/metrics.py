@@ -11,6 +11,7 @@ from opentelemetry.sdk.resources import Resource
 
 from streams.answers.instruments import AnswerMetrics
 from streams.documents.instruments import DocumentTelemetry
+from streams.judging.endpoints.instruments import JudgeTelemetry
 from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
 from streams.rates.instruments import RatesTelemetry
 from streams.retrieval.instruments import RetrievalTelemetry
@@ -58,6 +59,8 @@ class Metrics(Instruments):
         self.retrieval = RetrievalTelemetry(self)
         self.begin("Translation")
         self.translation = TranslationTelemetry(self)
+        self.begin("Judges")
+        self.judges = JudgeTelemetry(self)
         self.begin("Process")
         self.process = ProcessTelemetry(self)
 

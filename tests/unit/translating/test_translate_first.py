@@ -16,9 +16,9 @@ from prometheus_client import generate_latest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
+from scoring.breaker import BreakerState
 from scoring.language import LanguageDetector
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.translation.breaker import BreakerState
 from scoring.translation.errors import Fault
 from scoring.translation.observer import Observer
 from scoring.translation.translator import ExchangeTranslator

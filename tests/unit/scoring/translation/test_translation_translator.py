@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from scoring.breaker import BreakerState
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_shipped
-from scoring.translation.breaker import BreakerState
 from scoring.translation.calls import Retries
 from scoring.translation.engines import ProviderOptions
 from scoring.translation.errors import Fault, TranslationFailed

@@ -1,10 +1,10 @@
-"""The circuit breaker keeps calls away from a translator that is down, and one call at a time tries it."""
+"""The circuit breaker keeps calls away from a service that is down, and one call at a time tries it."""
 
 import threading
 
 import pytest
 
-from scoring.translation.breaker import BreakerState, CircuitBreaker
+from scoring.breaker import BreakerState, CircuitBreaker
 from tests.support.clock import Clock
 
 CLOSED, HALF_OPEN, OPEN = BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerState.OPEN

@@ -1,4 +1,4 @@
-"""Keeps calls away from a translator that is down, and lets one through now and then to see."""
+"""The circuit breaker: keeps calls away from a service that is down, and lets one through to see."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ class CircuitBreaker:
             self._fail()
 
     def ran_out_of_time(self, seconds: float) -> None:
-        """Report that work ended after so many ``seconds`` without its translation.
+        """Report that work ended after so many ``seconds`` without what it asked for.
 
-        That is a failure only if no call at all was answered in that time: otherwise the translator
+        That is a failure only if no call at all was answered in that time: otherwise the service
         has more to do than it can, and stopping for a while would not help it.
         """
         with self._lock:

@@ -1,0 +1,123 @@
+"""The parameters of a chat completion, and how much of them an endpoint takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from scoring.judges.requests import Request
+
+#: So many of the likeliest tokens are asked for in each place: more than labels begin with, and what all
+#: endpoints allow.
+_OTHER_TOKENS = 5
+
+#: An endpoint may be renewed, or have been misunderstood: after so long everything is tried anew.
+_REMEMBERED_SECONDS = 3_600.0
+
+
+class Output(StrEnum):
+    """How the form of a reply is asked for, from the strictest on."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    PLAIN = "plain"
+
+
+_WEAKER = {Output.JSON_SCHEMA: Output.JSON_OBJECT, Output.JSON_OBJECT: Output.PLAIN}
+_OF_OUTPUT = frozenset({"response_format", "json_schema", "json_object"})
+_OF_LOGPROBS = frozenset({"logprobs", "top_logprobs"})
+_NEWER_LIMIT = "max_completion_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What an endpoint takes, as far as it is known.
+
+    ``falls_back`` says whether a reply's form may be asked for in a weaker way. OpenAI's reasoning models
+    take neither a temperature nor log probabilities, and call the limit of tokens ``max_completion_tokens``.
+    """
+
+    output: Output = Output.JSON_SCHEMA
+    falls_back: bool = True
+    logprobs: bool = True
+    temperature: bool = True
+    seed: bool = True
+    newer_limit: bool = False
+
+    def without(self, named: frozenset[str]) -> Accepted | None:
+        """Return what to try after a refusal that names these parameters; None: nothing else can be tried.
+
+        A refusal that names none may be about the form of the reply.
+        """
+        weaker = self._weaker_output if not named or named & _OF_OUTPUT else self.output
+        less = replace(
+            self,
+            output=weaker,
+            logprobs=self.logprobs and not named & _OF_LOGPROBS,
+            temperature=self.temperature and "temperature" not in named,
+            seed=self.seed and "seed" not in named,
+            newer_limit=self.newer_limit or _NEWER_LIMIT in named,
+        )
+        return less if less != self else None
+
+    @property
+    def _weaker_output(self) -> Output:
+        return _WEAKER.get(self.output, self.output) if self.falls_back else self.output
+
+
+class Learned:
+    """What an endpoint was found to take, for an hour after it was found.
+
+    Args:
+        everything: what is tried first.
+        on_change: called with what is found to be taken instead.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        everything: Accepted,
+        on_change: Callable[[Accepted], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._everything = self._found = everything
+        self._on_change = on_change
+        self._clock = clock
+        self._since = clock()
+
+    @property
+    def accepted(self) -> Accepted:
+        """What to send a request with."""
+        if self._clock() - self._since > _REMEMBERED_SECONDS:
+            self._found, self._since = self._everything, self._clock()
+        return self._found
+
+    def worked(self, accepted: Accepted) -> None:
+        """Remember that the endpoint has replied to a request of this kind."""
+        if accepted != self._found:
+            self._found, self._since = accepted, self._clock()
+            self._on_change(accepted)
+
+
+def chat_body(request: Request, model: str, accepted: Accepted) -> dict[str, Any]:
+    """Return the body of a chat completion, as JSON values."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        _NEWER_LIMIT if accepted.newer_limit else "max_tokens": request.max_tokens,
+    }
+    if accepted.temperature:
+        body["temperature"] = request.temperature
+    if accepted.seed and request.temperature > 0:
+        body["seed"] = request.sample
+    if accepted.logprobs and request.logprobs:
+        body |= {"logprobs": True, "top_logprobs": _OTHER_TOKENS}
+    if accepted.output is Output.JSON_SCHEMA:
+        schema = {"name": request.schema.name, "strict": True, "schema": request.schema.content}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif accepted.output is Output.JSON_OBJECT:
+        body["response_format"] = {"type": "json_object"}
+    return body

@@ -1,0 +1,99 @@
+"""A real model behind OpenAI's protocol is asked, and is away; what it says is of no interest."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from scoring.judges import Case, Documents, JudgeOptions, Message, Reply, ask, drive_async
+from scoring.judges.requests import Failure, Finish
+from scoring.values.opinion import Unsure
+from scoring.values.types import Passage
+from tests.support.judges import SCHEMA, judges_at, request
+from tests.support.small_model import MODEL, SmallModel
+
+CASE = Case(
+    "How do I credit an invoice?",
+    "Open the invoice and press Credit. A credit note is made for the whole amount.",
+    Documents(
+        (
+            Passage(
+                "d1", "Open the invoice, press Credit and choose the lines to credit.", "Credit an invoice"
+            ),
+        )
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[SmallModel]:
+    with SmallModel() as model:
+        yield model
+
+
+async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_text(
+    model: SmallModel,
+) -> None:
+    async with judges_at(model.url, model=MODEL) as judges:
+        (outcome,) = await judges.inquire(60).answer_all([request(logprobs=True)])
+    assert isinstance(outcome, Reply)
+    assert json.loads(outcome.text)["label"] in SCHEMA.content["properties"]["label"]["enum"]
+    assert (outcome.finish, outcome.model) == (Finish.STOP, MODEL)
+    assert outcome.tokens_in > 0
+    assert outcome.tokens_out > 0
+    assert "".join(token.text for token in outcome.logprobs) == outcome.text
+    assert all(token.logprob <= 0 for token in outcome.logprobs)
+    assert max(len(token.others) for token in outcome.logprobs) >= 3
+
+
+@pytest.mark.parametrize("output", ["json_schema", "json_object", "plain"])
+async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: str) -> None:
+    async with judges_at(model.url, model=MODEL, structured_output=output) as judges:
+        inquiry = judges.inquire(60)
+        await inquiry.answer_all([request(temperature=0.5, sample=1)])
+    assert inquiry.failures == {}
+
+
+async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(model: SmallModel) -> None:
+    async with judges_at(model.url, model=MODEL) as judges:
+        long = (Message("user", "word " * 20_000),)
+        cut_off, refused = await judges.inquire(60).answer_all(
+            [request(max_tokens=3), request(messages=long)]
+        )
+    assert isinstance(cut_off, Reply)
+    assert cut_off.finish is Finish.LENGTH
+    assert isinstance(refused, Failure)
+    assert refused.code == "too_long"
+
+
+@pytest.mark.parametrize("method", ["single", "cot-sc"])
+async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str) -> None:
+    options = JudgeOptions(judges=("small",), max_tokens=100, samples=2)
+    limits = {"request_timeout_seconds": 120, "price_in": 1, "price_out": 1}
+    async with judges_at(model.url, model=MODEL, **limits) as judges:
+        inquiry = judges.inquire(200)
+        opinion = await drive_async(ask(CASE, method, options), inquiry.answer_all)
+    assert inquiry.failures == {}
+    assert inquiry.cost
+    assert opinion.usage.tokens_out > 0
+    assert opinion.label or opinion.unsure in {Unsure.MALFORMED, Unsure.CUT_OFF, Unsure.DISAGREEMENT}
+
+
+async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time() -> None:
+    with SmallModel() as model:
+        async with judges_at(model.url, model=MODEL, breaker_failures=100) as judges:
+            model.freeze()
+            began = time.monotonic()
+            (frozen,) = await judges.inquire(1).answer_all([request()])
+            assert time.monotonic() - began < 3
+            model.go_on()
+            (back,) = await judges.inquire(60).answer_all([request()])
+            model.kill()
+            (killed,) = await judges.inquire(5).answer_all([request()])
+    assert frozen == Failure("timeout", frozen.seconds)
+    assert isinstance(back, Reply)
+    assert isinstance(killed, Failure)
+    assert killed.code in {"unreachable", "disconnected"}

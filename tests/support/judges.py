@@ -1,0 +1,43 @@
+"""Requests to judges, and judges of one endpoint, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from scoring.judges.requests import Message, Outcome, ReplySchema, Request
+from streams.judging.endpoints.judges import Judges
+from streams.judging.endpoints.observer import Observer
+from streams.judging.endpoints.opening import open_judges
+from streams.settings import JudgeSettings
+from tests.support.llm_endpoint import LlmEndpoint
+
+SECRET = "the customer's own words"
+KEY = "sk-very-secret"
+SCHEMA = ReplySchema(
+    "label",
+    '{"type": "object", "additionalProperties": false, "required": ["label"], '
+    '"properties": {"label": {"enum": ["TRUE", "FALSE"]}}}',
+)
+
+
+def request(**changes: Any) -> Request:
+    messages = (Message("system", "Judge. Reply in JSON."), Message("user", SECRET))
+    return Request(**{"messages": messages, "schema": SCHEMA, "judge": "small", "max_tokens": 50, **changes})
+
+
+@asynccontextmanager
+async def judges_at(url: str, observer: Observer | None = None, **settings: Any) -> AsyncIterator[Judges]:
+    """Give judges with one of them, ``small``, at this address."""
+    endpoint = {"base_url": url, "model": "gpt-small", "api_key": KEY, "attempts": 1, **settings}
+    async with open_judges(JudgeSettings(endpoints={"small": endpoint}), observer) as judges:
+        assert judges
+        yield judges
+
+
+async def asked_once(endpoint: LlmEndpoint, seconds: float = 5, **settings: Any) -> Outcome:
+    """Give the outcome of one request."""
+    async with judges_at(endpoint.url, **settings) as judges:
+        (outcome,) = await judges.inquire(seconds).answer_all([request()])
+    return outcome

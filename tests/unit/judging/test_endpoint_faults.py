@@ -1,0 +1,282 @@
+"""Whatever an endpoint does, a request has one outcome, in time, and its texts come nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+import trustme
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.judges.requests import Failure, Finish, Outcome, Reply
+from streams.judging.endpoints.opening import open_judges
+from streams.settings import JudgeSettings, WrongSettings
+from tests.support.judges import KEY, SECRET, asked_once, judges_at, request
+from tests.support.llm_endpoint import Behaviour, LlmEndpoint, completion
+from tests.support.ports import NOBODY
+
+#: What a test waits beyond a deadline before it says that there was no outcome in time.
+_SLACK = 1.5
+
+
+@pytest.fixture
+def endpoint() -> Iterator[LlmEndpoint]:
+    with LlmEndpoint() as endpoint:
+        yield endpoint
+
+
+def code(outcome: Outcome) -> str:
+    assert isinstance(outcome, Failure)
+    return outcome.code
+
+
+async def test_a_reply_comes_with_what_it_took(endpoint: LlmEndpoint) -> None:
+    endpoint.behave(delay=0.05)
+    outcome = await asked_once(endpoint)
+    assert isinstance(outcome, Reply)
+    assert outcome.text == '{"label": "TRUE", "confidence": 0.9}'
+    assert (outcome.model, outcome.tokens_in, outcome.tokens_out) == ("gpt-small-0613", 120, 4)
+    assert 0.05 <= outcome.seconds < 5
+
+
+async def test_a_request_has_the_key_and_no_header_that_is_not_listed(
+    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "from-the-environment")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: from-the-environment\nX-Own: 1")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://{NOBODY}/v1")
+    await asked_once(endpoint)
+    await asked_once(endpoint, api_key=None)
+    with_key, without = (asked.headers for asked in endpoint.asked)
+    assert with_key["Authorization"] == f"Bearer {KEY}"
+    assert set(without) == {
+        "Host",
+        "Content-Type",
+        "Content-Length",
+        "Accept",
+        "Accept-Encoding",
+        "User-Agent",
+    }
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"),
+    [
+        ({"status": 400}, "rejected"),
+        ({"status": 401}, "unauthorized"),
+        ({"status": 404}, "not_found"),
+        ({"status": 429}, "rate_limited"),
+        ({"status": 500}, "server_error"),
+        ({"status": 503, "body": b"<html>" + b"x" * 100_000}, "server_error"),
+        ({"status": 400, "body": b"[" * 100_000}, "rejected"),
+        ({"body": b""}, "unreadable"),
+        ({"body": b"<html>Please log in</html>", "headers": {"Content-Type": "text/html"}}, "unreadable"),
+        ({"body": b'{"choices": []}'}, "unreadable"),
+        ({"body": b"[" * 100_000}, "unreadable"),
+        ({"body": b"\x1f\x8b", "headers": {"Content-Encoding": "gzip"}}, "unreadable"),
+        ({"half": True}, "disconnected"),
+        ({"reset": True}, "disconnected"),
+        ({"raw": b"SSH-2.0-OpenSSH_9.6\r\n"}, "disconnected"),
+        ({"endless": True}, "too_large"),
+        ({"delay": 30}, "timeout"),
+        ({"frozen": True}, "timeout"),
+        ({"drip": 0.01}, "timeout"),
+    ],
+    ids=str,
+)
+async def test_every_fault_is_an_outcome_in_time(
+    endpoint: LlmEndpoint, behaviour: dict[str, Any], expected: str
+) -> None:
+    endpoint.behave(**behaviour)
+    began = time.monotonic()
+    assert code(await asked_once(endpoint, seconds=0.7, structured_output="plain")) == expected
+    assert time.monotonic() - began < 0.7 + _SLACK
+
+
+async def test_one_call_may_take_less_time_than_there_is(endpoint: LlmEndpoint) -> None:
+    endpoint.behave(frozen=True)
+    began = time.monotonic()
+    assert code(await asked_once(endpoint, seconds=60, request_timeout_seconds=0.2)) == "timeout"
+    assert time.monotonic() - began < 0.2 + _SLACK
+
+
+async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEndpoint) -> None:
+    async with judges_at(endpoint.url) as judges:
+        for _ in range(2):
+            (there,) = await judges.inquire(5).answer_all([request()])
+            assert isinstance(there, Reply)
+            endpoint.stop()
+            (away,) = await judges.inquire(5).answer_all([request()])
+            assert code(away) in {"unreachable", "disconnected"}
+            endpoint.start()
+
+
+async def test_a_redirect_is_not_followed(endpoint: LlmEndpoint) -> None:
+    with LlmEndpoint() as other:
+        for status in (301, 302, 303, 307, 308):
+            endpoint.behave(status=status, headers={"Location": f"{other.url}/chat/completions"})
+            assert code(await asked_once(endpoint)) == "redirected"
+        assert other.asked == []
+
+
+async def test_proxies_are_those_that_are_named(
+    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://{NOBODY}")
+    assert isinstance(await asked_once(endpoint), Reply)
+    assert code(await asked_once(endpoint, proxy=f"http://{NOBODY}")) == "unreachable"
+
+
+async def test_a_filter_that_takes_offence_is_a_refusal(endpoint: LlmEndpoint) -> None:
+    endpoint.behave(status=400, body=b'{"error": {"code": "content_filter"}}')
+    outcome = await asked_once(endpoint)
+    assert isinstance(outcome, Reply)
+    assert (outcome.text, outcome.finish) == ("", Finish.REFUSED)
+
+
+async def test_a_judge_that_is_not_named_is_not_asked(endpoint: LlmEndpoint) -> None:
+    async with judges_at(endpoint.url) as judges:
+        inquiry = judges.inquire(5)
+        outcomes = await inquiry.answer_all([request(judge="other"), request()])
+    assert code(outcomes[0]) == "unknown_judge"
+    assert isinstance(outcomes[1], Reply)
+    assert inquiry.failures == {"unknown_judge": 1}
+
+
+async def test_tls_is_of_who_is_trusted(tmp_path: Any) -> None:
+    authority, stranger = trustme.CA(), trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    known, unknown = tmp_path / "known.pem", tmp_path / "unknown.pem"
+    authority.cert_pem.write_to_path(known)
+    stranger.cert_pem.write_to_path(unknown)
+    with LlmEndpoint(ssl=context) as endpoint:
+        assert isinstance(await asked_once(endpoint, cafile=known), Reply)
+        assert code(await asked_once(endpoint, cafile=unknown)) == "tls"
+        assert code(await asked_once(endpoint)) == "tls"
+        for behaviour in ({"frozen": True}, {"drip": 0.01}):
+            endpoint.behave(**behaviour)
+            assert code(await asked_once(endpoint, seconds=0.5, cafile=known)) == "timeout"
+        assert len(endpoint.asked) == 3
+    with LlmEndpoint() as plain:
+        async with judges_at(plain.url.replace("http:", "https:"), cafile=known) as judges:
+            assert code((await judges.inquire(5).answer_all([request()]))[0]) == "tls"
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_an_authority_that_cannot_be_read_is_a_wrong_setting(
+    tmp_path: Any, content: str | None
+) -> None:
+    cafile = tmp_path / "ca.pem"
+    if content:
+        cafile.write_text(content)
+    endpoint = {"base_url": "https://vllm/v1", "model": "m", "cafile": cafile}
+    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.cafile cannot be used: ."):
+        async with open_judges(JudgeSettings.model_validate({"endpoints": {"small": endpoint}})):
+            pass
+
+
+async def test_without_endpoints_there_are_no_judges() -> None:
+    async with open_judges(JudgeSettings()) as judges:
+        assert judges is None
+
+
+async def test_no_text_key_or_reply_is_logged(
+    endpoint: LlmEndpoint, worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_LOG", "debug")
+    reply = "what the model says"
+    endpoint.respond = lambda _: reply
+    with worker_log.at_level(logging.DEBUG):
+        for behaviour in ({}, {"status": 500}, {"status": 400, "body": SECRET.encode()}, {"reset": True}):
+            endpoint.behave(**behaviour)
+            outcome = await asked_once(endpoint)
+            assert all(private not in repr(outcome) for private in (SECRET, KEY))
+    for private in (SECRET, KEY, reply, "chat/completions"):
+        assert private not in worker_log.text
+
+
+async def test_a_defect_is_an_outcome_that_is_told_by_its_class(
+    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise LookupError(SECRET)
+
+    monkeypatch.setattr("streams.judging.endpoints.transport.BoundedTransport.handle_async_request", fail)
+    with structlog.testing.capture_logs() as logs:
+        assert code(await asked_once(endpoint)) == "unexpected"
+    assert logs == [
+        {
+            "event": "judge_failed_unexpectedly",
+            "log_level": "error",
+            "judge": "small",
+            "error_type": "LookupError",
+        }
+    ]
+
+
+HTTP = st.builds(
+    lambda status, headers, body: b"HTTP/1.1 %d X\r\n%b\r\n%b" % (status, headers, body),
+    st.integers(100, 600),
+    st.sampled_from(
+        [
+            b"",
+            b"Content-Length: 5\r\n",
+            b"Content-Length: 99999999\r\n",
+            b"Transfer-Encoding: chunked\r\n",
+            b"Content-Encoding: br\r\n",
+            b"Location: /x\r\n",
+            b"Connection: upgrade\r\nUpgrade: websocket\r\n",
+        ]
+    ),
+    st.binary(max_size=50)
+    | st.sampled_from(
+        [b"{}", b"5\r\nhello\r\n0\r\n\r\n", json.dumps(completion("{}", {"model": "m"})).encode()]
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[LlmEndpoint]:
+    with LlmEndpoint() as endpoint:
+        yield endpoint
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=200) | HTTP, st.booleans())
+def test_whatever_bytes_come_there_is_an_outcome_in_time(
+    shared: LlmEndpoint, raw: bytes, twice: bool
+) -> None:
+    shared.behave(raw=raw or b"\0")
+    began = time.monotonic()
+    outcome = asyncio.run(asked_once(shared, seconds=0.3, attempts=1 + twice))
+    assert isinstance(outcome, Reply | Failure)
+    assert time.monotonic() - began < 0.3 + _SLACK
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=200), st.sampled_from([200, 201, 204, 302, 400, 422, 429, 503]))
+def test_whatever_a_body_holds_there_is_an_outcome_in_time(
+    shared: LlmEndpoint, body: bytes, status: int
+) -> None:
+    shared.behave(body=body, status=status)
+    outcome = asyncio.run(asked_once(shared, seconds=2))
+    assert isinstance(outcome, Reply | Failure)
+    if isinstance(outcome, Failure):
+        assert outcome.code != "unexpected"
+
+
+def test_a_behaviour_can_be_told_for_the_next_requests_alone(endpoint: LlmEndpoint) -> None:
+    endpoint.behave_next(Behaviour(status=500), Behaviour(body=b"{}"))
+    assert [code(asyncio.run(asked_once(endpoint))) for _ in range(2)] == ["server_error", "unreadable"]
+    assert isinstance(asyncio.run(asked_once(endpoint)), Reply)

@@ -1,0 +1,161 @@
+"""What is told of asking judges follows the conventions for generative AI, and holds no text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import structlog
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
+from prometheus_client import generate_latest
+
+from scoring.breaker import BreakerState
+from scoring.judges.requests import Failure, Outcome, Reply, Request
+from streams.judging.endpoints.judges import Model
+from streams.judging.endpoints.observed import ObservedModel
+from streams.judging.endpoints.opening import open_judges
+from streams.judging.endpoints.parameters import Accepted, Output
+from streams.settings import EndpointSettings, JudgeSettings
+from streams.telemetry.stages import Stages
+from streams.worker.metrics import Metrics
+from tests.support.judges import KEY, SECRET, request
+from tests.support.llm_endpoint import LlmEndpoint
+
+ENDPOINT = EndpointSettings(base_url="https://llm.example/v1", model="gpt-small", api_key=KEY)
+REPLY = Reply(f'{{"reason": "{SECRET}"}}', model="gpt-small-0613", tokens_in=120, tokens_out=4, seconds=0.3)
+LABELS = (
+    'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-small"'
+    ',{}server_address="llm.example",server_port="443"'
+)
+
+
+class Says:
+    """Replies with one outcome."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+
+    async def answer(self, _: Request, __: float) -> Outcome:
+        return self._outcome
+
+
+@pytest.fixture
+def exporter() -> InMemorySpanExporter:
+    return InMemorySpanExporter()
+
+
+async def told(exporter: InMemorySpanExporter, outcome: Outcome) -> tuple[str, ReadableSpan]:
+    """Give the metrics and the span of one request with this outcome."""
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracer, metrics = provider.get_tracer("test"), Metrics()
+    model = ObservedModel("small", ENDPOINT, Says(outcome), metrics.judges, Stages(tracer))
+    with tracer.start_as_current_span("process"):
+        assert await model.answer(request(temperature=0.5), 0) is outcome
+    return generate_latest(metrics.registry).decode(), exporter.get_finished_spans()[0]
+
+
+async def test_a_reply_is_measured_and_shown_without_its_text(exporter: InMemorySpanExporter) -> None:
+    metrics, span = await told(exporter, REPLY)
+    assert f"gen_ai_client_operation_duration_seconds_sum{{{LABELS.format('')}}} 0.3" in metrics
+    for kind, tokens in (("input", 120.0), ("output", 4.0)):
+        labels = LABELS.format(f'gen_ai_token_type="{kind}",')
+        assert f"gen_ai_client_token_usage_sum{{{labels}}} {tokens}" in metrics
+    assert (span.name, span.kind) == ("chat gpt-small", SpanKind.CLIENT)
+    assert span.attributes == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "gpt-small",
+        "gen_ai.request.max_tokens": 50,
+        "gen_ai.request.temperature": 0.5,
+        "gen_ai.output.type": "json",
+        "server.address": "llm.example",
+        "server.port": 443,
+        "truthgate.judge": "small",
+        "gen_ai.response.model": "gpt-small-0613",
+        "gen_ai.response.finish_reasons": ("stop",),
+        "gen_ai.usage.input_tokens": 120,
+        "gen_ai.usage.output_tokens": 4,
+    }
+    for private in (SECRET, KEY):
+        assert private not in metrics + span.to_json()
+
+
+async def test_a_failure_is_measured_by_its_code(exporter: InMemorySpanExporter) -> None:
+    metrics, span = await told(exporter, Failure("timeout", 2.5))
+    labels = 'error_type="timeout",' + LABELS.format("")
+    assert f"gen_ai_client_operation_duration_seconds_sum{{{labels}}} 2.5" in metrics
+    assert "gen_ai_client_token_usage" not in metrics
+    assert span.attributes
+    assert span.attributes["error.type"] == "timeout"
+    assert not span.status.is_ok
+
+
+async def test_replies_and_failures_stand_beside_each_other() -> None:
+    metrics = Metrics()
+    for outcome in (REPLY, Failure("timeout", 1), replace(REPLY, seconds=0.1)):
+        metrics.judges.count(ENDPOINT, outcome)
+    text = generate_latest(metrics.registry).decode()
+    counts = [
+        line
+        for line in text.splitlines()
+        if line.startswith("gen_ai_client_operation_duration_seconds_count")
+    ]
+    assert sorted((line.rpartition(" ")[2], 'error_type="timeout"' in line) for line in counts) == [
+        ("1.0", True),
+        ("2.0", False),
+    ]
+
+
+async def test_tokens_that_an_endpoint_does_not_tell_are_not_measured() -> None:
+    metrics = Metrics()
+    metrics.judges.count(ENDPOINT, Reply("{}"))
+    assert "gen_ai_client_token_usage" not in generate_latest(metrics.registry).decode()
+
+
+def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
+    metrics = Metrics()
+    metrics.judges.watch(["small", "large"])
+    with structlog.testing.capture_logs() as logs:
+        metrics.judges.breaker_became("small", BreakerState.OPEN)
+        metrics.judges.accepts_only("large", Accepted(Output.PLAIN, logprobs=False))
+    text = generate_latest(metrics.registry).decode()
+    assert 'truthgate_judge_breaker{judge="small",state="open"} 1.0' in text
+    assert 'truthgate_judge_breaker{judge="small",state="closed"} 0.0' in text
+    assert 'truthgate_judge_breaker{judge="large",state="closed"} 1.0' in text
+    assert [(line["event"], line["log_level"], line["judge"]) for line in logs] == [
+        ("judge_breaker", "warning", "small"),
+        ("judge_parameters", "info", "large"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("http://a/v1", 'server_address="a",server_port="80"'),
+        ("http://[::1]:8000/v1", 'server_address="::1",server_port="8000"'),
+    ],
+)
+def test_the_port_is_that_of_the_scheme_where_none_is_named(url: str, server: str) -> None:
+    metrics = Metrics()
+    metrics.judges.count(EndpointSettings(base_url=url, model="m"), REPLY)
+    assert server in generate_latest(metrics.registry).decode()
+
+
+async def test_judges_are_watched_from_where_they_are_opened() -> None:
+    metrics = Metrics()
+
+    def observed(name: str, endpoint: EndpointSettings, model: Model) -> Model:
+        return ObservedModel(name, endpoint, model, metrics.judges, Stages())
+
+    with LlmEndpoint() as endpoint:
+        settings = JudgeSettings.model_validate(
+            {"endpoints": {"small": {"base_url": endpoint.url, "model": "gpt-small"}}}
+        )
+        async with open_judges(settings, metrics.judges, observed) as judges:
+            assert judges
+            await judges.inquire(5).answer_all([request()])
+    assert "gen_ai_client_token_usage_count" in generate_latest(metrics.registry).decode()

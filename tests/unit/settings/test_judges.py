@@ -1,0 +1,97 @@
+"""Judges are those that are named, and one that could not be asked is refused before anything is sent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from streams.settings import EndpointSettings, JudgeSettings, Settings, WrongSettings, load_settings
+
+SECRET = "hunter2-hunter2"
+SMALL = "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__"
+WHOLE = {"BASE_URL": "http://vllm/v1", "MODEL": "gpt-small"}
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
+        monkeypatch.delenv(name)
+
+
+def test_nobody_is_asked_unless_named() -> None:
+    assert Settings().judges == JudgeSettings(endpoints={})
+
+
+def test_a_key_in_the_environment_joins_what_a_file_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text('[judges.endpoints.small]\nbase_url = "http://vllm/v1"\nmodel = "gpt-small"\n', "utf-8")
+    monkeypatch.setenv(f"{SMALL}API_KEY", SECRET)
+    small = load_settings(config).judges.endpoints["small"]
+    assert small.api_key
+    assert small.api_key.get_secret_value() == SECRET
+    assert small.model == "gpt-small"
+    assert SECRET not in repr(load_settings(config))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"BASE_URL": "vllm:8000"}, "SMALL__BASE_URL: should be an http or https URL with a host"),
+        ({"BASE_URL": ""}, "SMALL__BASE_URL: should be an http or https URL without user"),
+        ({"BASE_URL": f"http://me:{SECRET}@vllm/v1"}, "without user, query and fragment; a key is api_key"),
+        ({"BASE_URL": f"http://vllm/v1?key={SECRET}"}, "without user, query and fragment"),
+        ({"MODEL": ""}, "SMALL__MODEL: String should have at least 1 character"),
+        ({"MODEL": "a\nb"}, "SMALL__MODEL: should be printable"),
+        ({"API_KEY": f"{SECRET}\n"}, "SMALL__API_KEY: has a space, a line break"),
+        ({"API_KEY": "sleutël"}, "SMALL__API_KEY: has a space, a line break"),
+        ({"STRUCTURED_OUTPUT": "yes"}, "'auto', 'json_schema', 'json_object' or 'plain'"),
+        ({"REQUEST_TIMEOUT_SECONDS": "0"}, "SMALL__REQUEST_TIMEOUT_SECONDS: "),
+        ({"ATTEMPTS": "0"}, "SMALL__ATTEMPTS: "),
+        ({"CONCURRENCY": "0"}, "SMALL__CONCURRENCY: "),
+        ({"PRICE_IN": "1.5"}, "judges.endpoints.small: price_in and price_out go together"),
+        ({"PRICE_IN": "-1", "PRICE_OUT": "1"}, "SMALL__PRICE_IN: "),
+        ({"MODLE": "x"}, "SMALL__MODLE is not a setting of truthgate"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], complaint: str
+) -> None:
+    for name, value in {**WHOLE, **changes}.items():
+        monkeypatch.setenv(SMALL + name, value)
+    with pytest.raises(WrongSettings) as raised:
+        load_settings()
+    assert complaint in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert SECRET not in str(raised.value)
+
+
+def test_an_endpoint_without_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{SMALL}BASE_URL", "http://vllm/v1")
+    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.model: Field required$"):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["Small", "a b", "", "-", "a__b", "x" * 41, "é"])
+def test_a_name_is_one_that_variables_and_labels_can_hold(name: str) -> None:
+    with pytest.raises(ValidationError):
+        JudgeSettings.model_validate({"endpoints": {name: _lower(WHOLE)}})
+
+
+def test_an_empty_key_is_none() -> None:
+    assert EndpointSettings.model_validate({**_lower(WHOLE), "api_key": ""}).api_key is None
+
+
+def test_tokens_cost_by_the_million_and_nothing_is_known_without_prices() -> None:
+    priced = EndpointSettings.model_validate({**_lower(WHOLE), "price_in": 2, "price_out": 8})
+    assert priced.cost(500_000, 250_000) == pytest.approx(3)
+    assert EndpointSettings.model_validate(_lower(WHOLE)).cost(1, 1) is None
+
+
+def _lower(values: dict[str, Any]) -> dict[str, Any]:
+    return {name.lower(): value for name, value in values.items()}
