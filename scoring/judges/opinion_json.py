@@ -1,0 +1,142 @@
+"""The JSON form of an opinion, strict and versioned, in which no word of the answer stands."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scoring.values.opinion import Label, Mistake, Opinion, Unsure, Usage
+from scoring.values.types import Evidence
+
+#: Raise it with every change of the form, or of what stands in it: what is of another one is not read.
+VERSION: Literal[1] = 1
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class OpinionUnreadable(ValueError):
+    """This is no opinion of ours, or not on this answer; the message quotes nothing of it."""
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class WrongForm(_Form):
+    """Wrong words of the answer, by their place in it."""
+
+    start: _Count
+    end: _Count
+    kind: Mistake
+
+    def evidence(self, answer: str) -> Evidence:
+        """Return it with the words; raises ValueError where the answer has none at this place."""
+        if not self.start < self.end <= len(answer):
+            raise ValueError("wrong words are outside the answer")
+        return Evidence(self.kind.value, answer[self.start : self.end], self.start, self.end)
+
+
+class UsageForm(_Form):
+    """What the opinion took."""
+
+    requests: _Count
+    tokens_in: _Count
+    tokens_out: _Count
+    seconds: float
+
+
+class OpinionForm(_Form):
+    """An opinion as it stands in files, on its own or as a field of another model of pydantic.
+
+    The wrong words are their places and kinds alone, so it takes the answer to read them back.
+    """
+
+    version: Literal[1]
+    method: str
+    models: tuple[str, ...]
+    prompt_version: str
+    label: Label | None
+    confidence: float
+    score: float | None
+    consistency: float | None
+    relevance: float | None
+    wrong: tuple[WrongForm, ...]
+    mistakes: tuple[Mistake, ...]
+    unsure: Unsure | None
+    shortened: bool
+    usage: UsageForm
+
+    @classmethod
+    def of(cls, opinion: Opinion) -> Self:
+        """Return the form of an opinion; raises ValueError for evidence or numbers that no judge gives."""
+        return cls(
+            version=VERSION,
+            method=opinion.method,
+            models=opinion.models,
+            prompt_version=opinion.prompt_version,
+            label=opinion.label,
+            confidence=opinion.confidence,
+            score=opinion.score,
+            consistency=opinion.consistency,
+            relevance=opinion.relevance,
+            wrong=tuple(
+                WrongForm(start=each.start, end=each.end, kind=Mistake(each.kind)) for each in opinion.wrong
+            ),
+            mistakes=opinion.mistakes,
+            unsure=opinion.unsure,
+            shortened=opinion.shortened,
+            usage=UsageForm(
+                requests=opinion.usage.requests,
+                tokens_in=opinion.usage.tokens_in,
+                tokens_out=opinion.usage.tokens_out,
+                seconds=opinion.usage.seconds,
+            ),
+        )
+
+    def opinion(self, answer: str) -> Opinion:
+        """Return the opinion on this answer.
+
+        Raises:
+            OpinionUnreadable: its parts contradict each other, or it is on another answer.
+        """
+        try:
+            return Opinion(
+                method=self.method,
+                models=self.models,
+                prompt_version=self.prompt_version,
+                label=self.label,
+                confidence=self.confidence,
+                score=self.score,
+                consistency=self.consistency,
+                relevance=self.relevance,
+                wrong=tuple(each.evidence(answer) for each in self.wrong),
+                mistakes=self.mistakes,
+                unsure=self.unsure,
+                shortened=self.shortened,
+                usage=Usage(**dict(self.usage)),
+            )
+        except ValueError as error:
+            raise OpinionUnreadable(str(error)) from None
+
+
+def write_opinion(opinion: Opinion) -> str:
+    """Return an opinion as one line of JSON, without a word of the answer.
+
+    Raises:
+        ValueError: it holds evidence, numbers or characters that no judge gives.
+    """
+    return OpinionForm.of(opinion).model_dump_json()
+
+
+def read_opinion(text: str | bytes, answer: str) -> Opinion:
+    """Return the opinion on this answer from its JSON.
+
+    Raises:
+        OpinionUnreadable: it is not of this form and version, or is on another answer.
+    """
+    try:
+        form = OpinionForm.model_validate_json(text)
+    except ValidationError:
+        raise OpinionUnreadable("not an opinion of this version") from None
+    return form.opinion(answer)
