@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scoring.company_terms.model import FORMAT, CompanyTerms, LanguageTerms
+from scoring.storage.whole_file import replace_file
 
 _LANGUAGE = re.compile("[a-z]{2}")
 
@@ -25,15 +25,7 @@ def save(terms: CompanyTerms, path: Path) -> None:
     """
     document = {"format": FORMAT, "version": terms.version, "languages": terms.content()}
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    replace_file(path, text)
 
 
 def load(path: Path) -> CompanyTerms:
