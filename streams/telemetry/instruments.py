@@ -125,6 +125,10 @@ class Gauge:
 
         self._read = known
 
+    def show_all(self, read: Callable[[], Mapping[LabelValues, float]]) -> None:
+        """Show what ``read`` gives by its labels, whenever it is asked, from any thread."""
+        self._read = read
+
     def observations(self, _: CallbackOptions) -> Iterable[Observation]:
         """Give what there is now."""
         return _observations(self._definition, self._read())

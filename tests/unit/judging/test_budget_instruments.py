@@ -1,0 +1,34 @@
+"""The metrics of the budget show what is used, left and refused."""
+
+import structlog
+from prometheus_client import generate_latest
+
+from streams.judging.budget import Amount, Budget, Limit, Limits, Priority
+from streams.judging.budget.instruments import BudgetTelemetry
+from streams.telemetry.instruments import Instruments
+from tests.support.clock import Clock
+
+
+def test_metrics_show_what_is_used_left_and_refused():
+    instruments = Instruments()
+    instruments.begin("Judges")
+    telemetry, clock = BudgetTelemetry(instruments), Clock()
+    budget = Budget(Limits(Limit(10), Limit(None, 500)), clock, observer=telemetry)
+    telemetry.watch(budget)
+    budget.assign([0], 1)
+    budget.reserve(Amount(8, 100), Priority.FIRST).settle(Amount(6, 90))
+    budget.reserve(Amount(1, 100), Priority.SECOND)
+    with structlog.testing.capture_logs() as lines:
+        telemetry.not_kept("ENOSPC")
+        telemetry.not_kept("ENOSPC")
+    page = generate_latest(instruments.registry).decode()
+    assert 'truthgate_judge_budget_used_total{of="requests"} 6.0' in page
+    assert 'truthgate_judge_budget_used_total{of="tokens"} 90.0' in page
+    assert 'truthgate_judge_budget_left{of="requests",window="minute"}' in page
+    assert 'truthgate_judge_budget_left{of="tokens",window="day"}' in page
+    assert 'truthgate_judge_budget_refusals_total{priority="first"} 0.0' in page
+    assert 'truthgate_judge_budget_errors_total{error_type="ENOSPC"} 2.0' in page
+    assert lines == [{"event": "judge_budget_not_kept", "error_type": "ENOSPC", "log_level": "warning"}]
+    clock.now += 60
+    assert 'left{of="requests",window="minute"} 10.0' in generate_latest(instruments.registry).decode()
+    instruments.close(1)
