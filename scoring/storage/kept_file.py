@@ -17,6 +17,7 @@ from scoring.storage.sqlite_errors import error_name, is_damage
 #: What is kept in a file, as SQLite's header names it.
 PARSES = 0x74677470  # "tgtp"
 TRANSLATIONS = 0x74677472  # "tgtr"
+OPINIONS = 0x74676F70  # "tgop"
 
 #: How exactly it is known what was used last. Noting it more often would write with every answer.
 NOTED_SECONDS = 3_600.0

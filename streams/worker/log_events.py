@@ -48,6 +48,7 @@ LOG_EVENTS = (
     LogEvent("judge_failed_unexpectedly", ("judge", "error_type"), "A defect; the request has no reply."),
     LogEvent("judge_budget_set_aside", ("path",), "Its file was broken, and was renamed; the day is spent."),
     LogEvent("judge_budget_not_kept", ("error_type",), "What was spent could not be noted; once a kind."),
+    LogEvent("kept_opinions_failed", ("error_type",), "The file of opinions failed; once a kind."),
     LogEvent("documents_topic_unreachable", ("topic", "error_type"), "The documents may get out of date."),
     LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
     LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),

@@ -1,0 +1,105 @@
+"""The opinions that are kept: what was asked once is not asked again, nor paid."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
+from scoring.storage.kept_file import OPINIONS, KeptFile
+from scoring.values.opinion import Opinion, Unsure
+from streams.judging.kept.observer import Lookup, Observer
+from streams.judging.kept.single_flight import SingleFlight
+from streams.settings.judge_opinions import KeptOpinionSettings
+
+#: The name of the file beside the documents, where the settings name none.
+OPINIONS_NAME = "opinions.sqlite3"
+
+Ask = Callable[[], Awaitable[Opinion | None]]
+
+
+class KeptOpinions:
+    """Opinions by their keys, in a file that holds no text and that several workers may share.
+
+    Where the file fails, nothing is found or kept for a while, and asking goes on.
+
+    Args:
+        file: where they are; None keeps none.
+        observer: hears what is found, and what fails.
+    """
+
+    def __init__(self, file: KeptFile | None, observer: Observer | None = None) -> None:
+        self._file = file
+        self._observer = observer or Observer()
+        self._flights: SingleFlight[Opinion | None] = SingleFlight()
+        self._tell()
+
+    async def opinion(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+        """Return the opinion of a key, kept or else asked for; None where ``ask`` gives none.
+
+        Who wants the same at the same time waits for one asking, and gets what it gives, with the time that
+        the first of them had for it. Where no reply came it is not kept: the next time there may be one.
+
+        Args:
+            key: of :func:`scoring.judges.opinion_key`.
+            answer: what the opinion is on; the wrong words are read from it.
+            ask: asks for it, and counts what it costs. Cancelled when nobody waits any more.
+        """
+        if self._flights.is_under_way(key):
+            self._observer.looked_up(Lookup.SHARED)
+        return await self._flights.run(key, lambda: self._found_or_asked(key, answer, ask))
+
+    async def _found_or_asked(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+        # The disk may be slow, and others wait for this thread.
+        found = await asyncio.to_thread(self._find, key, answer)
+        self._tell()
+        self._observer.looked_up(Lookup.HIT if found else Lookup.MISS)
+        if found:
+            return found
+        opinion = await ask()
+        if opinion is not None and opinion.unsure is not Unsure.NO_REPLY:
+            await asyncio.to_thread(self._keep, key, opinion)
+            self._tell()
+        return opinion
+
+    def _find(self, key: str, answer: str) -> Opinion | None:
+        if self._file is None:
+            return None
+        name = key.encode()
+        content = self._file.find([name]).get(name)
+        try:
+            return None if content is None else read_opinion(content, answer)
+        except OpinionUnreadable:
+            self._file.failed("UNREADABLE")
+            return None
+
+    def _keep(self, key: str, opinion: Opinion) -> None:
+        if self._file is None:
+            return
+        try:
+            content = write_opinion(opinion)
+        except ValueError:
+            self._file.failed("UNWRITABLE")
+        else:
+            self._file.put({key.encode(): content.encode()})
+
+    def _tell(self) -> None:
+        for failure in self._file.failures() if self._file else ():
+            self._observer.failed(failure)
+
+
+@contextmanager
+def open_kept_opinions(
+    settings: KeptOpinionSettings, directory: Path, observer: Observer | None = None
+) -> Iterator[KeptOpinions]:
+    """Give the kept opinions; ``directory`` is where their file is if the settings name none."""
+    if not settings.mib:
+        yield KeptOpinions(None, observer)
+        return
+    file = KeptFile(settings.file or directory / OPINIONS_NAME, OPINIONS, settings.mib)
+    try:
+        yield KeptOpinions(file, observer)
+    finally:
+        file.close()

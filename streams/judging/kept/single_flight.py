@@ -1,0 +1,53 @@
+"""The single flight: who asks for the same at the same time shares one asking."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class _Flight(Generic[T]):
+    task: asyncio.Task[T]
+    waiting: int = 0
+
+
+class SingleFlight(Generic[T]):
+    """Runs one asking for each key at a time; nothing of it is kept when it is over."""
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight[T]] = {}
+
+    def is_under_way(self, key: str) -> bool:
+        """Say whether somebody is asking for it now."""
+        return key in self._flights
+
+    async def run(self, key: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return what ``ask`` gives, or what it gives to another that began it before.
+
+        Whoever is cancelled leaves the others waiting; when the last one is, so is the asking, and it has
+        ended when this does. What it raises, all of them get.
+        """
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = self._flights[key] = _Flight(asyncio.create_task(ask()))
+        flight.waiting += 1
+        try:
+            await asyncio.wait([flight.task])
+            return flight.task.result()
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting or flight.task.done():
+                await self._end(key, flight)
+
+    async def _end(self, key: str, flight: _Flight[T]) -> None:
+        # First, so that who comes while it is being cancelled begins another.
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+        if not flight.task.done():
+            flight.task.cancel()
+            await asyncio.wait([flight.task])
