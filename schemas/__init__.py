@@ -15,6 +15,7 @@ from schemas.records import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictOpinion,
     VerdictPassage,
 )
 from schemas.validation import to_json
@@ -36,6 +37,7 @@ __all__ = [
     "Verdict",
     "VerdictEvidence",
     "VerdictFeature",
+    "VerdictOpinion",
     "VerdictPassage",
     "read_jsonl",
     "to_json",

@@ -139,13 +139,40 @@ class VerdictPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictOpinion:
+    """What a language model said of an answer, asked by one method.
+
+    ``label`` is ``TRUE``, ``FALSE`` or ``NOT_GIVEN``, or None with the reason in ``unsure``; ``confidence``
+    is in [0, 1] and ``score`` in [1, 5]. ``evidence`` are the wrong words of the answer, by kind of mistake.
+    ``seconds`` is how long it took, and ``cost`` is in the currency of the prices that are set.
+    """
+
+    method: str
+    models: tuple[str, ...]
+    prompt_version: str
+    label: str | None
+    confidence: FiniteFloat
+    score: FiniteFloat | None = None
+    unsure: str | None = None
+    mistakes: tuple[str, ...] = ()
+    evidence: tuple[VerdictEvidence, ...] = ()
+    shortened: bool = False
+    requests: Offset = 0
+    tokens_in: Count = 0
+    tokens_out: Count = 0
+    seconds: FiniteFloat = 0.0
+    cost: FiniteFloat | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What truthgate decided about one answer (topics ``verdicts.*``).
 
     ``decision`` is ``auto_send``, ``review`` or ``blocked``; ``verdict_id`` is derived from
     ``answer_id``, so a repeated delivery carries the same id. ``context_source`` is ``inline``,
     ``by_id``, ``retrieved`` or ``none``, and empty in verdicts of releases that did not tell it;
-    ``context`` is in the order of ``context_ids``.
+    ``context`` is in the order of ``context_ids``. ``opinions`` are those of language models, in the order in
+    which they were asked.
     """
 
     verdict_id: Identifier
@@ -169,6 +196,7 @@ class Verdict:
     scored_at: Timestamp
     context_source: str = ""
     context: tuple[VerdictPassage, ...] = ()
+    opinions: tuple[VerdictOpinion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from schemas.records import (
     Record,
     VerdictEvidence,
     VerdictFeature,
+    VerdictOpinion,
     VerdictPassage,
 )
 
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 MAX_REASONS = 3
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-_NESTED = (ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence, VerdictPassage)
+_NESTED = (ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence, VerdictPassage, VerdictOpinion)
 _FIELD_NAMES = frozenset(field.name for record in (*get_args(Record), *_NESTED) for field in fields(record))
 
 

@@ -63,3 +63,18 @@ class Reason(StrEnum):
     )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
+    JUDGED_TRUE = "judged_true", "A language model is sure enough that the documents say so."
+    JUDGED_UNTRUE = "judged_untrue", "A language model is sure enough that the documents do not say so."
+    JUDGED_NOT_GIVEN = (
+        "judged_not_given",
+        "A language model is sure that the answer declines, or is about something else than the question.",
+    )
+    JUDGE_UNSURE = "judge_unsure", "A language model was asked about the answer, and is not sure enough."
+    JUDGE_UNAVAILABLE = (
+        "judge_unavailable",
+        "The answer was in doubt, and no language model gave an opinion on it in time.",
+    )
+    JUDGE_BUDGET_SPENT = (
+        "judge_budget_spent",
+        "The answer was in doubt, and the budget for asking language models was spent.",
+    )

@@ -21,6 +21,10 @@ class FilePatience:
         """Return how long one search or translation may take."""
         return FILE_PATIENCE_SECONDS
 
+    def for_judges(self) -> float:
+        """Return how long the judges of one answer may take together."""
+        return FILE_PATIENCE_SECONDS
+
     def for_assessment(self) -> None:
         """Set no limit: the assessor has one of its own."""
 

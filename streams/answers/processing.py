@@ -41,6 +41,10 @@ class Deadline:
         """Return half of what is left: what is found or translated too late to be judged is of no use."""
         return self.remaining() / 2
 
+    def for_judges(self) -> float:
+        """Return all that is left: nothing comes after them."""
+        return self.remaining()
+
     def for_assessment(self) -> float:
         """Return all that is left."""
         return self.remaining()

@@ -7,10 +7,18 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from schemas.records import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from schemas.records import (
+    ChatbotAnswer,
+    Verdict,
+    VerdictEvidence,
+    VerdictFeature,
+    VerdictOpinion,
+    VerdictPassage,
+)
 from scoring.values.assessment import Assessment, Decided
-from scoring.values.types import Exchange, FeatureValue, Passage
+from scoring.values.types import Evidence, Exchange, FeatureValue, Passage
 from streams.answers.context import ResolvedContext, Span
+from streams.judging.advice import Asked
 
 # Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
 VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
@@ -32,10 +40,12 @@ def make_verdict(
     decided: Decided,
     context: ResolvedContext,
     scored_at: datetime,
+    asked: Iterable[Asked] = (),
 ) -> Verdict:
     """Assemble the verdict on ``answer``.
 
-    ``context`` is what it was judged against; ``scored_at`` is an aware time. Equal arguments give
+    ``context`` is what it was judged against; ``scored_at`` is an aware time; ``asked`` are the
+    opinions of judges, in order. Equal arguments give
     equal verdicts, so a repeated delivery is recognisable.
     """
     return Verdict(
@@ -60,6 +70,7 @@ def make_verdict(
         scored_at=scored_at,
         context_source=context.source.value,
         context=_described(context),
+        opinions=tuple(map(_opinion, asked)),
     )
 
 
@@ -74,5 +85,29 @@ def _passage(passage: Passage, span: Span | None) -> VerdictPassage:
 
 
 def _feature(value: FeatureValue) -> VerdictFeature:
-    evidence = (VerdictEvidence(e.kind, e.text, e.start, e.end, e.document_id) for e in value.evidence)
-    return VerdictFeature(value.name, value.value, tuple(evidence))
+    return VerdictFeature(value.name, value.value, tuple(map(_evidence, value.evidence)))
+
+
+def _evidence(evidence: Evidence) -> VerdictEvidence:
+    return VerdictEvidence(evidence.kind, evidence.text, evidence.start, evidence.end, evidence.document_id)
+
+
+def _opinion(asked: Asked) -> VerdictOpinion:
+    opinion = asked.opinion
+    return VerdictOpinion(
+        method=opinion.method,
+        models=opinion.models,
+        prompt_version=opinion.prompt_version,
+        label=opinion.label,
+        confidence=opinion.confidence,
+        score=opinion.score,
+        unsure=opinion.unsure,
+        mistakes=opinion.mistakes,
+        evidence=tuple(map(_evidence, opinion.wrong)),
+        shortened=opinion.shortened,
+        requests=opinion.usage.requests,
+        tokens_in=opinion.usage.tokens_in,
+        tokens_out=opinion.usage.tokens_out,
+        seconds=opinion.usage.seconds,
+        cost=asked.cost,
+    )

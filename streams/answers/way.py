@@ -6,18 +6,20 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from schemas import RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Decided
+from scoring.values.opinion import Opinion
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
 from streams.answers.context import Documents, ResolvedContext, resolve_context
 from streams.answers.verdict import exchange_of, make_verdict
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
+from streams.judging.advice import NO_ADVICE, Advise
 from streams.judging.assessor import Assessor, unassessed
 from streams.retrieval.types import Retriever
 from streams.settings import WrongSettings
@@ -40,6 +42,10 @@ class Patience(Protocol):
         """Return how long a search for passages, or the translation, may take."""
         ...
 
+    def for_judges(self) -> float:
+        """Return how long judges may take."""
+        ...
+
     def for_assessment(self) -> float | None:
         """Return how long translation and assessment may take together; None without a limit here."""
         ...
@@ -49,14 +55,15 @@ class Patience(Protocol):
 class Way:
     """The steps that an answer takes, in their order; whoever watches wraps them.
 
-    ``translate`` is None where nothing is translated. ``profile`` names what an answer was to be assessed by
-    that could not be assessed in time.
+    ``translate`` is None where nothing is translated, and ``advise`` where no judge is asked. ``profile``
+    names what an answer was to be assessed by that could not be assessed in time.
     """
 
     resolve: Callable[[ChatbotAnswer, Patience], Awaitable[ResolvedContext]]
     translate: Callable[[Exchange, float], Awaitable[Translated]] | None
     assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
-    decide: Callable[[Assessment], Decided]
+    advise: Advise | None
+    decide: Callable[[Assessment, Opinion | None], Decided]
     profile: str
 
     async def verdict(
@@ -73,7 +80,13 @@ class Way:
             context = await self.resolve(answer, patience)
         with failing_as(Stage.SCORE):
             assessment = await self._assessed(answer, context, patience)
-            return make_verdict(answer, assessment, self.decide(assessment), context, now())
+            advice = NO_ADVICE
+            if self.advise is not None:
+                exchange = exchange_of(answer, context.judged)
+                advice = await self.advise(exchange, assessment, patience.for_judges())
+            assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
+            decided = self.decide(assessment, advice.deciding)
+            return make_verdict(answer, assessment, decided, context, now(), advice.asked)
 
     async def _assessed(
         self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
@@ -92,10 +105,11 @@ class Way:
 def put_together(
     documents: Documents,
     assessor: Assessor,
-    decide: Callable[[Assessment], Decided],
+    decide: Callable[[Assessment, Opinion | None], Decided],
     profile: str,
     translation: Translation | None = None,
     retriever: Retriever | None = None,
+    advise: Advise | None = None,
 ) -> Way:
     """Return the way of an answer through these parts.
 
@@ -106,13 +120,15 @@ def put_together(
         profile: the scorer's, for answers that could not be assessed in time.
         translation: what is done to an exchange before it is assessed.
         retriever: finds passages for answers that bring no context; without one these are held.
+        advise: asks judges about answers in doubt; without it the checks alone decide.
     """
 
     async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
         limits = patience.for_documents(), patience.for_service()
         return await resolve_context(answer, documents, limits[0], retriever, limits[1])
 
-    return Way(resolve, translation.translate if translation else None, assessor.assess, decide, profile)
+    translate = translation.translate if translation else None
+    return Way(resolve, translate, assessor.assess, advise, decide, profile)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from schemas import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictOpinion,
     VerdictPassage,
 )
 
@@ -83,6 +84,24 @@ judged_passages = st.builds(
     start=_maybe(offsets),
     end=_maybe(offsets),
 )
+opinions = st.builds(
+    VerdictOpinion,
+    method=texts,
+    models=_some(texts),
+    prompt_version=texts,
+    label=_maybe(texts),
+    confidence=numbers,
+    score=_maybe(numbers),
+    unsure=_maybe(texts),
+    mistakes=_some(texts),
+    evidence=_some(evidence),
+    shortened=st.booleans(),
+    requests=offsets,
+    tokens_in=counts,
+    tokens_out=counts,
+    seconds=numbers,
+    cost=_maybe(numbers),
+)
 verdicts = st.builds(
     Verdict,
     verdict_id=ids,
@@ -106,6 +125,7 @@ verdicts = st.builds(
     scored_at=times,
     context_source=texts,
     context=_some(judged_passages),
+    opinions=_some(opinions),
 )
 windows = st.builds(
     RateWindow,

@@ -163,7 +163,7 @@ async def _assess(exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
 async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded: Recorded) -> None:
     traces, seen = AnswerTraces(Settings(), recorded.tracing), list[Assessment]()
     way = observed(
-        Way(_resolve, None, _assess, Settings().policy.decide, "paper"), traces.stages, seen.append
+        Way(_resolve, None, _assess, None, Settings().policy.decide, "paper"), traces.stages, seen.append
     )
     with traces.process(_received(), 1):
         await way.assess(Exchange("q", "a"), ())

@@ -23,13 +23,15 @@ from schemas import (
     Verdict,
     VerdictEvidence,
     VerdictFeature,
+    VerdictOpinion,
     VerdictPassage,
 )
 from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
 from schemas.records import Record
 
-NESTED = {kind.__name__: kind for kind in (ContextPassage, VerdictFeature, VerdictEvidence, VerdictPassage)}
+_NESTED = (ContextPassage, VerdictFeature, VerdictEvidence, VerdictPassage, VerdictOpinion)
+NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
 
 
@@ -57,7 +59,8 @@ def python_type(schema: Any) -> Any:
         (other,) = [branch for branch in schema if branch != "null"]
         return python_type(other) | None
     if isinstance(schema, str):
-        return {"string": str, "int": int, "long": int, "double": float, "boolean": bool}[schema]
+        plain = {"string": str, "int": int, "long": int, "double": float, "boolean": bool}
+        return (plain | NESTED)[schema]
     if schema.get("logicalType") == "timestamp-millis":
         return AwareDatetime
     match schema["type"]:

@@ -124,4 +124,4 @@ def test_rates_read_the_verdicts_of_every_release(verdict: Verdict) -> None:
 @given(verdicts)
 def test_a_verdict_of_the_first_release_tells_nothing_of_its_context(verdict: Verdict) -> None:
     read = CODEC.decode(_written_with(released(Verdict)[0], verdict), Verdict)
-    assert read == replace(verdict, context_source="", context=())
+    assert read == replace(verdict, context_source="", context=(), opinions=())

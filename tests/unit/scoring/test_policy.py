@@ -10,8 +10,9 @@ from scoring.features.error_mismatch import MISMATCH
 from scoring.features.quantities_known import UNKNOWN
 from scoring.features.request_possible import DENIED
 from scoring.features.verbatim_guide import QUOTED
-from scoring.policy import Override, Policy
+from scoring.policy import Doubt, Override, Policy
 from scoring.values.assessment import Assessment
+from scoring.values.opinion import Label, Opinion, Unsure
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType, Refuses
 
@@ -242,3 +243,113 @@ def test_a_contradiction_blocks_whatever_the_thresholds(policy):
 def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():
     assert decide(Policy(auto_send_at=4.5), score=5.0) == ("auto_send", ("high_score",))
     assert decide(Policy(auto_send_at=4.5), score=4.5) == ("auto_send", ("high_score",))
+
+
+def opinion(label=Label.TRUE, confidence=0.95, **given_):
+    unsure = Unsure.MALFORMED if label is None else None
+    return Opinion("single", ("m",), "1", label, confidence if label else 0.0, unsure=unsure, **given_)
+
+
+def judged(asked, policy=Policy(), **given_):  # noqa: B008 - frozen
+    kind, language = given_.pop("kind", MessageType.BINARY), given_.pop("language", "nl")
+    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_), asked)
+    return decided.decision, decided.reasons
+
+
+@pytest.mark.parametrize(
+    ("asked", "decision", "reason"),
+    [
+        (opinion(), "auto_send", "judged_true"),
+        (opinion(confidence=0.9), "auto_send", "judged_true"),
+        (opinion(confidence=0.89), "review", "judge_unsure"),
+        (opinion(Label.FALSE), "blocked", "judged_untrue"),
+        (opinion(Label.FALSE, 0.89), "review", "judge_unsure"),
+        (opinion(Label.FALSE, shortened=True), "review", "judge_unsure"),
+        (opinion(shortened=True), "auto_send", "judged_true"),
+        (opinion(Label.NOT_GIVEN), "review", "judged_not_given"),
+        (opinion(None), "review", "judge_unsure"),
+    ],
+)
+def test_a_sure_opinion_decides_on_an_answer_in_doubt_and_one_that_is_not_sure_holds_it(
+    asked, decision, reason
+):
+    assert judged(asked, score=3.0) == (decision, (reason, "middle_score"))
+
+
+def test_an_opinion_sends_nothing_that_a_check_objects_to_or_of_which_something_was_not_checked():
+    assert judged(opinion(), score=1.0, because=DENIED) == ("review", ("judged_true", "denied_request"))
+    assert judged(opinion(), score=3.0, degraded=("translation_unavailable",)) == (
+        "review",
+        ("judged_true", "middle_score", "translation_unavailable"),
+    )
+    held = Assessment(1.0, MessageType.BINARY, "nl", DENIED)
+    assert Policy().doubt(held) is Doubt.ONE_WAY
+    assert judged(opinion(Label.FALSE), score=1.0, because=DENIED)[0] is Decision.BLOCKED
+
+
+@given(
+    st.none() | st.floats(1, 5),
+    st.sampled_from(BECAUSE),
+    st.sampled_from([*_UNDECIDABLE, "scoring_timeout", "scoring_disabled"]),
+    st.sampled_from([None, *Label]),
+    st.floats(0.01, 1),
+)
+def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_nothing_was_assessed(
+    score, because, gap, label, confidence
+):
+    everything = Policy(ask=(*Decision,), ask_never=())
+    given_ = {"score": score, "because": because, "degraded": (gap,)}
+    assert judged(opinion(label, confidence), everything, **given_) == judged(None, everything, **given_)
+
+
+@pytest.mark.parametrize(
+    ("because", "score", "doubt"),
+    [
+        (None, 3.0, Doubt.BOTH_WAYS),
+        (None, 1.2, None),
+        (UNDEFINED, 1.0, None),
+        (QUOTED, 5.0, None),
+        (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.BOTH_WAYS),
+        (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
+    ],
+)
+def test_in_doubt_is_what_the_checks_alone_would_hold(because, score, doubt):
+    assert Policy().doubt(Assessment(score, MessageType.BINARY, "nl", because)) is doubt
+
+
+def test_a_refusal_is_in_doubt_only_where_it_is_named():
+    refusal = Assessment(3.0, MessageType.BINARY, "nl", refuses=Refuses.PURELY)
+    assert Policy().doubt(refusal) is None
+    assert Policy(ask=("refusal",), ask_never=()).doubt(refusal) is Doubt.BOTH_WAYS
+
+
+def test_who_is_asked_about_can_be_named_by_decision_reason_and_score_for_a_type_and_language():
+    blocked = Assessment(1.0, MessageType.ERROR, "nl", UNDEFINED)
+    assert Policy(ask=("undefined_component",)).doubt(blocked) is Doubt.ONE_WAY
+    assert Policy(ask=("blocked",), ask_never=("undefined_component",)).doubt(blocked) is None
+    middling = Assessment(3.0, MessageType.ERROR, "nl")
+    assert Policy(ask_from=2.0, ask_to=2.9).doubt(middling) is None
+    in_dutch = Override(language="nl", ask=())
+    assert Policy(overrides=(in_dutch,)).doubt(middling) is None
+    assert Policy(overrides=(in_dutch,)).doubt(Assessment(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
+
+
+def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion():
+    asking = Policy(ask=("blocked",))
+    assert judged(opinion(), asking, score=1.0, because=UNDEFINED)[0] is Decision.REVIEW
+    assert judged(opinion(confidence=0.5), asking, score=1.0, because=UNDEFINED)[0] is Decision.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"ask": ("dunno",)}, "'dunno' is neither a decision nor the code of a reason"),
+        ({"ask_from": 4.0, "ask_to": 2.0}, "1 <= ask_from <= ask_to <= 5"),
+        ({"send_confidence": 0.0}, "above 0 and at most 1"),
+        ({"block_confidence": 1.1}, "above 0 and at most 1"),
+        ({"overrides": (Override(language="nl", send_confidence=2.0),)}, "policy for nl"),
+    ],
+)
+def test_a_policy_that_cannot_be_meant_for_judges_is_refused(values, message):
+    with pytest.raises(ValueError, match=message):
+        Policy(**values)

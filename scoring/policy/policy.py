@@ -1,20 +1,22 @@
-"""From a score to a decision: thresholds, their overrides, and the reasons given."""
+"""From an assessment, and an opinion where one was asked for, to a decision and its reasons."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
+from scoring.assessing.known_rules import KINDS
+from scoring.policy.thresholds import Override, Thresholds, check, overridden
 from scoring.values.assessment import Assessment, Decided
+from scoring.values.opinion import Label, Opinion
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
-_LANGUAGE = re.compile("[a-z]{2}")
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
 # Of several the first here leads the reasons: why nothing was found tells more than that nothing is there.
 _UNDECIDABLE = (
@@ -25,6 +27,9 @@ _UNDECIDABLE = (
     Reason.DOCUMENTS_STALE,
 )
 
+# Nothing was judged by itself, so an opinion would stand alone.
+_UNASSESSED = (Reason.SCORING_TIMEOUT, Reason.SCORING_DISABLED)
+
 _BY_RULE = {
     Severity.BLOCKS: Decision.BLOCKED,
     Severity.HOLDS: Decision.REVIEW,
@@ -32,42 +37,18 @@ _BY_RULE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
-    """Other values for one message type, one language, or one type in one language.
-
-    What is None is not overridden. ``message_type`` or ``language`` None means any.
-    """
-
-    message_type: MessageType | None = None
-    language: str | None = None
-    auto_send_at: float | None = None
-    block_below: float | None = None
-    unscored: Decision | None = None
-    refusal: Decision | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse an override of everything, which is the policy itself, and one that never applies."""
-        if self.message_type is None and self.language is None:
-            raise ValueError("a policy override needs a message_type or a language")
-        if self.language is not None and not _LANGUAGE.fullmatch(self.language):
-            raise ValueError(
-                f"a policy override's language must be two lowercase letters, not {self.language!r}"
-            )
-
-    def covers(self, message_type: MessageType, language: str | None) -> bool:
-        """Say whether the override applies to this type in this language."""
-        return self.message_type in (None, message_type) and self.language in (None, language)
+_CODES = frozenset(
+    {*Decision, *Reason, *(rule.reason for rule in KINDS.values() if rule), Reason.REFUSAL.value}
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """What applies to one message type in one language."""
+class Doubt(StrEnum):
+    """What an opinion could do for an answer in doubt."""
 
-    auto_send_at: float
-    block_below: float
-    unscored: Decision
-    refusal: Decision
+    #: It is sent where the opinion is that it is true, and blocked where it is that it is untrue.
+    BOTH_WAYS = "both_ways"
+    #: A check objects or something could not be checked: it may be blocked, but not sent.
+    ONE_WAY = "one_way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +62,13 @@ class Policy:
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
     it. With ``auto_send_at`` 5 only an answer that quotes a guide is sent, none for its mean alone.
-    Of several overrides that cover an answer, the later one wins. Raises ValueError where
+    Of several overrides that cover an answer, the later one wins.
+
+    Where judges are set up, ``ask`` names which answers are in doubt: by the decision that the checks alone
+    come to, or by the code of its reason; ``ask_never`` takes reasons out again, and what has a score is in
+    doubt only from ``ask_from`` to ``ask_to``. An opinion that calls an answer true sends it at a confidence
+    of ``send_confidence`` or more, where no check objects and nothing was left unchecked; one that calls it
+    untrue blocks it with ``block_confidence`` or more. Raises ValueError where
     thresholds are out of range or in the wrong order, or where refusals are to be blocked.
 
     In the settings an override is one entry of a list, here for two of the types that the profile
@@ -112,13 +99,20 @@ class Policy:
     unscored: Decision = Decision.REVIEW
     refusal: Decision = Decision.REVIEW
     overrides: tuple[Override, ...] = ()
+    ask: tuple[str, ...] = (Decision.REVIEW.value,)
+    ask_never: tuple[str, ...] = (Reason.REFUSAL.value,)
+    ask_from: float = LOWEST
+    ask_to: float = HIGHEST
+    send_confidence: float = 0.9
+    block_confidence: float = 0.9
 
     def __post_init__(self) -> None:
         """Check the thresholds of every combination that an override can make."""
         types = {None, *(o.message_type for o in self.overrides)}
         languages = {None, *(o.language for o in self.overrides)}
         for message_type, language in product(types, languages):
-            _check(self.thresholds(message_type or MessageType.UNSPECIFIED, language), message_type, language)
+            found = self.thresholds(message_type or MessageType.UNSPECIFIED, language)
+            check(found, message_type, language, _CODES)
 
     @property
     def identity(self) -> str:
@@ -127,22 +121,41 @@ class Policy:
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
         """Return what applies to a message type in a language."""
-        found = Thresholds(self.auto_send_at, self.block_below, self.unscored, self.refusal)
+        found = Thresholds(**{each.name: getattr(self, each.name) for each in fields(Thresholds)})
         for override in self.overrides:
             if override.covers(message_type, language):
-                found = _overridden(found, override)
+                found = overridden(found, override)
         return found
 
-    def decide(self, assessment: Assessment) -> Decided:
+    def doubt(self, assessment: Assessment) -> Doubt | None:
+        """Return what an opinion could do for an answer, or None where none is to be asked for."""
+        if any(gap in assessment.degraded for gap in (*_UNDECIDABLE, *_UNASSESSED)):
+            return None
+        decision, reason = self._by_checks(assessment)
+        thresholds = self.thresholds(assessment.message_type, assessment.language)
+        if not thresholds.asks_about(decision, str(reason), assessment.score):
+            return None
+        return Doubt.ONE_WAY if _objects(assessment) else Doubt.BOTH_WAYS
+
+    def settles(self, assessment: Assessment, opinion: Opinion) -> bool:
+        """Say whether an opinion is sure enough to decide, so that no other needs to be asked for."""
+        return self.thresholds(assessment.message_type, assessment.language).is_sure(opinion)
+
+    def decide(self, assessment: Assessment, opinion: Opinion | None = None) -> Decided:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
-        missing, in another language or perhaps out of date the answer is neither sent nor blocked.
+        missing, in another language or perhaps out of date the answer is neither sent nor blocked. An
+        ``opinion`` counts only where the answer is in doubt (:meth:`doubt`).
         """
-        decision, first = self._decision(assessment)
-        return Decided(decision, _reasons(first, assessment), self.identity)
+        decision, first = self._by_checks(assessment)
+        reasons: tuple[str | Rule, ...] = (first,)
+        if opinion is not None and self.doubt(assessment) is not None:
+            decision, judged = self._by_opinion(assessment, opinion, decision)
+            reasons = (judged, first)
+        return Decided(decision, _reasons(reasons, assessment), self.identity)
 
-    def _decision(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
+    def _by_checks(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
         for gap in _UNDECIDABLE:
             if gap in assessment.degraded:
                 return Decision.REVIEW, gap
@@ -162,6 +175,26 @@ class Policy:
             return _without_score(assessment.because, thresholds)
         return _by_mean(assessment.score, assessment.refuses, thresholds)
 
+    def _by_opinion(
+        self, assessment: Assessment, opinion: Opinion, by_checks: Decision
+    ) -> tuple[Decision, Reason]:
+        if not self.settles(assessment, opinion):
+            # What the checks block stays blocked: an opinion that is not sure takes nothing back.
+            held = Decision.BLOCKED if by_checks is Decision.BLOCKED else Decision.REVIEW
+            return held, Reason.JUDGE_UNSURE
+        if opinion.label is Label.TRUE:
+            sent = Decision.REVIEW if _objects(assessment) else Decision.AUTO_SEND
+            return sent, Reason.JUDGED_TRUE
+        if opinion.label is Label.FALSE:
+            return Decision.BLOCKED, Reason.JUDGED_UNTRUE
+        return Decision.REVIEW, Reason.JUDGED_NOT_GIVEN
+
+
+def _objects(assessment: Assessment) -> bool:
+    """Whether a check speaks against the answer, or something could not be checked."""
+    rule = assessment.because
+    return bool(assessment.degraded) or (isinstance(rule, Rule) and rule.marks_fault)
+
 
 @lru_cache(maxsize=8)
 def _identity(policy: Policy) -> str:
@@ -170,11 +203,6 @@ def _identity(policy: Policy) -> str:
     # 5 and 5.0 are one threshold.
     content = json.dumps(json.loads(json.dumps(asdict(policy)), parse_int=float), sort_keys=True)
     return f"{policy.version}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-
-
-def _overridden(base: Thresholds, override: Override) -> Thresholds:
-    stated = {field.name: getattr(override, field.name) for field in fields(base)}
-    return replace(base, **{name: value for name, value in stated.items() if value is not None})
 
 
 def _by_mean(score: float, refuses: Refuses, thresholds: Thresholds) -> tuple[Decision, Reason]:
@@ -194,18 +222,6 @@ def _without_score(because: Reason | None, thresholds: Thresholds) -> tuple[Deci
     return Decision.REVIEW, because or Reason.NO_APPLICABLE_FEATURE
 
 
-def _reasons(first: str | Rule, assessment: Assessment) -> tuple[str, ...]:
+def _reasons(first: tuple[str | Rule, ...], assessment: Assessment) -> tuple[str, ...]:
     others = (assessment.because, *assessment.degraded)
-    return tuple(dict.fromkeys(str(code) for code in (first, *others) if code is not None))
-
-
-def _check(thresholds: Thresholds, message_type: MessageType | None, language: str | None) -> None:
-    where = " ".join(filter(None, (message_type, language))) or "all answers"
-    if thresholds.refusal is Decision.BLOCKED:
-        raise ValueError(f"policy for {where}: refusal must be review or auto_send, a refusal is not wrong")
-    low, high = thresholds.block_below, thresholds.auto_send_at
-    if not LOWEST <= low < high <= HIGHEST:
-        raise ValueError(
-            f"policy for {where}: needs 1 <= block_below < auto_send_at <= 5, "
-            f"but block_below is {low:g} and auto_send_at is {high:g}"
-        )
+    return tuple(dict.fromkeys(str(code) for code in (*first, *others) if code is not None))

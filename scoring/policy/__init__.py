@@ -1,0 +1,6 @@
+"""The policy: from what was measured of an answer, and what judges say of it, to a decision."""
+
+from scoring.policy.policy import Doubt, Policy
+from scoring.policy.thresholds import Override
+
+__all__ = ["Doubt", "Override", "Policy"]

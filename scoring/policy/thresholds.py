@@ -1,0 +1,107 @@
+"""The values that a policy decides by, for all answers or for one message type or language alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
+
+from scoring.values.opinion import Label, Opinion
+from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType
+
+_LANGUAGE = re.compile("[a-z]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Other values for one message type, one language, or one type in one language.
+
+    What is None is not overridden. ``message_type`` or ``language`` None means any.
+    """
+
+    message_type: MessageType | None = None
+    language: str | None = None
+    auto_send_at: float | None = None
+    block_below: float | None = None
+    unscored: Decision | None = None
+    refusal: Decision | None = None
+    ask: tuple[str, ...] | None = None
+    ask_never: tuple[str, ...] | None = None
+    ask_from: float | None = None
+    ask_to: float | None = None
+    send_confidence: float | None = None
+    block_confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an override of everything, which is the policy itself, and one that never applies."""
+        if self.message_type is None and self.language is None:
+            raise ValueError("a policy override needs a message_type or a language")
+        if self.language is not None and not _LANGUAGE.fullmatch(self.language):
+            raise ValueError(
+                f"a policy override's language must be two lowercase letters, not {self.language!r}"
+            )
+
+    def covers(self, message_type: MessageType, language: str | None) -> bool:
+        """Say whether the override applies to this type in this language."""
+        return self.message_type in (None, message_type) and self.language in (None, language)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What applies to one message type in one language."""
+
+    auto_send_at: float
+    block_below: float
+    unscored: Decision
+    refusal: Decision
+    ask: tuple[str, ...]
+    ask_never: tuple[str, ...]
+    ask_from: float
+    ask_to: float
+    send_confidence: float
+    block_confidence: float
+
+    def asks_about(self, decision: Decision, reason: str, score: float | None) -> bool:
+        """Say whether an answer is in doubt of which the checks alone make this."""
+        named = decision in self.ask or reason in self.ask
+        in_band = score is None or self.ask_from <= score <= self.ask_to
+        return named and in_band and reason not in self.ask_never
+
+    def is_sure(self, opinion: Opinion) -> bool:
+        """Say whether an opinion is sure enough to decide by."""
+        if opinion.label is Label.FALSE:
+            # What contradicts nothing that was read may stand in what was left out.
+            return opinion.confidence >= self.block_confidence and not opinion.shortened
+        return opinion.label is not None and opinion.confidence >= self.send_confidence
+
+
+def overridden(base: Thresholds, override: Override) -> Thresholds:
+    """Return ``base`` with what the override names in its place."""
+    given = {each.name: getattr(override, each.name) for each in fields(Thresholds)}
+    return replace(base, **{name: value for name, value in given.items() if value is not None})
+
+
+def check(
+    thresholds: Thresholds, message_type: MessageType | None, language: str | None, codes: Collection[str]
+) -> None:
+    """Refuse thresholds out of range or order, and what is asked about that is none of the ``codes``.
+
+    Raises:
+        ValueError: which, for what, and what it should be.
+    """
+    where = " ".join(filter(None, (message_type, language))) or "all answers"
+    if thresholds.refusal is Decision.BLOCKED:
+        raise ValueError(f"policy for {where}: refusal must be review or auto_send, a refusal is not wrong")
+    low, high = thresholds.block_below, thresholds.auto_send_at
+    if not LOWEST <= low < high <= HIGHEST:
+        raise ValueError(
+            f"policy for {where}: needs 1 <= block_below < auto_send_at <= 5, "
+            f"but block_below is {low:g} and auto_send_at is {high:g}"
+        )
+    if not LOWEST <= thresholds.ask_from <= thresholds.ask_to <= HIGHEST:
+        raise ValueError(f"policy for {where}: needs 1 <= ask_from <= ask_to <= 5")
+    if not (0 < thresholds.send_confidence <= 1 and 0 < thresholds.block_confidence <= 1):
+        raise ValueError(f"policy for {where}: a confidence must be above 0 and at most 1")
+    for code in (*thresholds.ask, *thresholds.ask_never):
+        if code not in codes:
+            raise ValueError(f"policy for {where}: {code!r} is neither a decision nor the code of a reason")
