@@ -12,6 +12,7 @@ from typing import Final
 from schemas.records import Verdict
 from scoring.values.assessment import Assessment
 from streams.answers.context import ResolvedContext
+from streams.judging.advice import Advice
 from streams.retrieval.types import Retrieved
 from streams.telemetry.messaging import Attributes, identifier
 from streams.translating.step import Translated
@@ -61,6 +62,17 @@ def scored(assessment: Assessment) -> Attributes:
     if assessment.score is not None:
         described["truthgate.score"] = assessment.score
     return described
+
+
+def advised(advice: Advice) -> Attributes:
+    """Describe what judges said."""
+    return {
+        "truthgate.opinions": len(advice.asked),
+        "truthgate.opinions.say": tuple(
+            str(each.opinion.label or each.opinion.unsure) for each in advice.asked
+        ),
+        "truthgate.judge.degraded": advice.degraded,
+    }
 
 
 def judged(verdict: Verdict) -> Attributes:

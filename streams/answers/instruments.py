@@ -16,7 +16,7 @@ from streams.failures import Stage
 from streams.telemetry.instruments import ERROR_TYPE, OTHER, Instruments, Label
 
 #: The stages that are timed; the dead letters have their own, see :class:`streams.failures.Stage`.
-STAGES: Final = ("decode", "enrich", "translate", "score", "publish")
+STAGES: Final = ("decode", "enrich", "translate", "score", "judge", "publish")
 
 #: What a verdict can be degraded by.
 DEGRADED: Final = (
@@ -29,6 +29,8 @@ DEGRADED: Final = (
     Reason.TRANSLATION_UNAVAILABLE,
     Reason.SCORING_TIMEOUT,
     Reason.SCORING_DISABLED,
+    Reason.JUDGE_UNAVAILABLE,
+    Reason.JUDGE_BUDGET_SPENT,
 )
 
 #: What dead letters are known to fail of; there are others, such as classes of exceptions.
@@ -115,13 +117,26 @@ class AnswerMetrics:
             unit="{verdict}",
         )
 
+        self._opinions = instruments.counter(
+            "truthgate.opinions",
+            "Opinions of language models in verdicts, by method and by what they say: the label, or "
+            "why there is none.",
+            "malformed, cut_off: the model or `max_tokens` in `judges.chain`; disagreement: another method.",
+            Label("method"),
+            Label("says"),
+            unit="{opinion}",
+            at_zero=(),
+        )
+
     def _count_troubles(self, instruments: Instruments) -> None:
         self._degraded = instruments.counter(
             "truthgate.degraded",
             "Verdicts on which something could not be checked, by what; one verdict may have several codes.",
             "context_missing, documents_stale: `truthgate_documents`; retrieval_unavailable: "
             "`truthgate_retrieval_complete`; translation_unavailable: `truthgate_translation_breaker`; "
-            "scoring_timeout: `truthgate_scoring_queue`.",
+            "scoring_timeout: `truthgate_scoring_queue`; judge_unavailable: "
+            "`gen_ai_client_operation_duration_seconds` by error; judge_budget_spent: "
+            "`truthgate_judge_budget_left`.",
             Label("code", tuple(code.value for code in DEGRADED)),
             unit="{verdict}",
         )
@@ -190,6 +205,8 @@ class AnswerMetrics:
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:
             self._degraded.add(code)
+        for opinion in verdict.opinions:
+            self._opinions.add(opinion.method, opinion.label or opinion.unsure or OTHER)
         if verdict.score is not None:
             self._scores.record(verdict.score, verdict.message_type)
         if received_at is not None:

@@ -11,6 +11,7 @@ from scoring.values.types import Exchange
 from streams.answers import attributes
 from streams.answers.context import ResolvedContext
 from streams.answers.way import Degraded, Patience, Way
+from streams.judging.advice import Advice, Advise
 from streams.retrieval.types import RetrievalUnavailable, Retrieved, Retriever
 from streams.telemetry.stages import Stages
 from streams.translating.step import Translated
@@ -35,7 +36,23 @@ def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], Non
                 stages.add(assessment.timings)
             return assessment
 
-    return replace(way, resolve=resolve, translate=_translating(way, stages), assess=assess)
+    translate, advise = _translating(way, stages), _advising(way, stages)
+    return replace(way, resolve=resolve, translate=translate, assess=assess, advise=advise)
+
+
+def _advising(way: Way, stages: Stages) -> Advise | None:
+    advise = way.advise
+    if advise is None:
+        return None
+
+    async def advised(exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
+        with stages.stage("judge") as span:
+            advice = await advise(exchange, assessment, seconds)
+            if span.is_recording():
+                span.set_attributes(attributes.advised(advice))
+            return advice
+
+    return advised
 
 
 def _translating(way: Way, stages: Stages) -> Callable[[Exchange, float], Awaitable[Translated]] | None:

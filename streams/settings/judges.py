@@ -11,6 +11,9 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_
 
 from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
+from streams.settings.judge_budget import BudgetSettings
+from streams.settings.judge_chain import LinkSettings
+from streams.settings.judge_opinions import KeptOpinionSettings
 
 #: What can stand in an HTTP header (RFC 9110, 5.5), without the spaces that no key has.
 _KEY = re.compile(r"[!-~]*")
@@ -95,3 +98,26 @@ class JudgeSettings(Section):
         default_factory=dict,
         description="by a name of your choice, such as judges.endpoints.small.model",
     )
+    chain: tuple[LinkSettings, ...] = Field(
+        (),
+        description="asked one after the other until one is sure, such as a cheap model, then a better one; "
+        "unset: the first endpoint, by the single prompt",
+    )
+    time_limit_seconds: Seconds = Field(
+        20, description="how long the whole chain may take, but never longer than an answer has left"
+    )
+    budget: BudgetSettings = BudgetSettings()
+    kept: KeptOpinionSettings = KeptOpinionSettings()
+
+    @model_validator(mode="after")
+    def _chain_asks_who_is_there(self) -> JudgeSettings:
+        for number, link in enumerate(self.chain):
+            if unknown := [name for name in link.judges if name not in self.endpoints]:
+                known = ", ".join(self.endpoints) or "nobody"
+                raise ValueError(f"chain.{number} asks {unknown[0]!r}, and endpoints names {known}")
+        return self
+
+    @property
+    def links(self) -> tuple[LinkSettings, ...]:
+        """The chain, also where none is set."""
+        return self.chain or tuple(LinkSettings(judges=(name,)) for name in list(self.endpoints)[:1])

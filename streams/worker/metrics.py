@@ -11,8 +11,10 @@ from opentelemetry.sdk.resources import Resource
 
 from streams.answers.instruments import AnswerMetrics
 from streams.documents.instruments import DocumentTelemetry
+from streams.judging.budget.instruments import BudgetTelemetry
 from streams.judging.endpoints.instruments import JudgeTelemetry
 from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
+from streams.judging.kept.instruments import KeptOpinionTelemetry
 from streams.rates.instruments import RatesTelemetry
 from streams.retrieval.instruments import RetrievalTelemetry
 from streams.settings import Settings, TelemetrySettings
@@ -61,6 +63,8 @@ class Metrics(Instruments):
         self.translation = TranslationTelemetry(self)
         self.begin("Judges")
         self.judges = JudgeTelemetry(self)
+        self.judge_budget = BudgetTelemetry(self)
+        self.kept_opinions = KeptOpinionTelemetry(self)
         self.begin("Process")
         self.process = ProcessTelemetry(self)
 

@@ -17,7 +17,14 @@ from streams.documents.company_terms import terms_source
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
+from streams.judging.advice import Advise
 from streams.judging.assessor import Assessor, ScoringOff
+from streams.judging.budget import open_budget
+from streams.judging.cascade import Cascade, link_of
+from streams.judging.endpoints.judges import Model
+from streams.judging.endpoints.observed import ObservedModel
+from streams.judging.endpoints.opening import open_judges
+from streams.judging.kept import open_kept_opinions
 from streams.judging.pool import ScoringPool
 from streams.judging.scorer_options import worker_options
 from streams.kafka.clients import open_producer
@@ -25,7 +32,7 @@ from streams.kafka.instance import client_id
 from streams.kafka.topics import Topics, message_limits
 from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
-from streams.settings import Settings
+from streams.settings import EndpointSettings, Settings
 from streams.telemetry.stages import Stages
 from streams.telemetry.tracing import Tracing
 from streams.translating.opening import open_translation
@@ -71,6 +78,36 @@ async def translation(settings: Settings, metrics: Metrics) -> AsyncIterator[Tra
     )
     async with opened as step:
         yield step
+
+
+@asynccontextmanager
+async def judges(
+    settings: Settings, metrics: Metrics, stages: Stages, share: Callable[[], tuple[frozenset[int], int]]
+) -> AsyncIterator[Advise | None]:
+    """Open what asks judges for advice, or nothing where none is named.
+
+    ``share`` gives this worker's partitions of ``answers`` and how many there are. Raises WrongSettings for
+    files that cannot be used.
+    """
+    asking = settings.judges
+    if not (asking.endpoints and settings.scoring.enabled):
+        yield None
+        return
+    directory = settings.documents.store
+
+    def observed(name: str, endpoint: EndpointSettings, model: Model) -> Model:
+        return ObservedModel(name, endpoint, model, metrics.judges, stages)
+
+    with open_kept_opinions(asking.kept, directory, metrics.kept_opinions) as kept:
+        async with (
+            open_judges(asking, metrics.judges, observed) as models,
+            open_budget(asking.budget, directory, metrics.judge_budget) as budget,
+        ):
+            metrics.judge_budget.watch(budget)
+            assert models is not None
+            chain = [link_of(link, asking.endpoints) for link in asking.links]
+            limit = asking.time_limit_seconds
+            yield Cascade(settings.policy, chain, models, budget, kept, limit, share).advise
 
 
 @asynccontextmanager
@@ -142,13 +179,14 @@ def way(
     assessor: Assessor,
     translation: Translation | None,
     retrieval: Retrieval | None,
+    advise: Advise | None,
     metrics: Metrics,
     stages: Stages,
 ) -> Way:
     """Return the way of an answer through these parts, each step timed and counted."""
     retriever = ObservedRetriever(retrieval.retriever, stages) if retrieval else None
     profile = settings.scoring.profile
-    steps = put_together(documents, assessor, settings.policy.decide, profile, translation, retriever)
+    steps = put_together(documents, assessor, settings.policy.decide, profile, translation, retriever, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
 
 

@@ -119,7 +119,10 @@ async def _run(settings: Settings) -> None:
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
-        way = parts.way(settings, documents, assessor, translation, retrieval, metrics, traces.stages)
+        advise = await stack.enter_async_context(
+            parts.judges(settings, metrics, traces.stages, lambda: _share(app, topics))
+        )
+        way = parts.way(settings, documents, assessor, translation, retrieval, advise, metrics, traces.stages)
         processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
         intake = Intake(processor, publisher, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake)
@@ -265,6 +268,12 @@ def _owned(app: TruthgateApp) -> set[TP]:
 def _leads(app: TruthgateApp, topics: Topics) -> bool:
     """Whether this worker is the one of its group that counts all workers' verdicts."""
     return TP(topics.answers, 0) in _owned(app)
+
+
+def _share(app: TruthgateApp, topics: Topics) -> tuple[frozenset[int], int]:
+    """Return the own partitions of ``answers``, and how many it has; 0 while that is not known."""
+    own = frozenset(each.partition for each in _owned(app) if each.topic == topics.answers)
+    return own, app.consumer.topic_partitions(topics.answers) or 0
 
 
 async def _rewind(app: TruthgateApp) -> None:
