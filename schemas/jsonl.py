@@ -22,6 +22,7 @@ from schemas.records import (
     RatedAnswer,
     Rating,
     Timestamp,
+    TruthLabel,
 )
 from schemas.validation import from_json
 
@@ -83,10 +84,20 @@ class _RatedLine(_AnswerLine):
     rating: Rating | None = None
     rating_second: Rating | None = None
     message_type: Label | None = None
+    label: TruthLabel | None = None
+    consistent: bool | None = None
+    relevant: bool | None = None
 
     def rated(self, number: int, clock: Clock) -> RatedAnswer:
-        answer = self.whole(number, clock)
-        return RatedAnswer(answer, self.rating, self.rating_second, self.message_type)
+        return RatedAnswer(
+            answer=self.whole(number, clock),
+            rating=self.rating,
+            rating_second=self.rating_second,
+            message_type=self.message_type,
+            label=self.label,
+            consistent=self.consistent,
+            relevant=self.relevant,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, FailFast, Field, FiniteFloat, PlainSerializer
 
@@ -36,6 +36,8 @@ Timestamp = Annotated[
 DocumentIds = Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
 Metadata = Annotated[Mapping[str, str], Field(max_length=MAX_ITEMS)]
 Rating = Annotated[int, Field(ge=1, le=5)]
+TruthLabel = Literal["TRUE", "FALSE", "NOT_GIVEN"]
+"""What an answer is: true, untrue, or declining or about something else."""
 Offset = Annotated[int, Field(ge=0, lt=2**31)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -71,12 +73,18 @@ class ChatbotAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """What people say of an answer's truthfulness and of its question's type; no topic carries it."""
+    """What people say of an answer's truthfulness and of its question's type; no topic carries it.
+
+    ``consistent`` is whether all of it stands in the documents, ``relevant`` whether it addresses the question.
+    """
 
     answer: ChatbotAnswer
     rating: Rating | None = None
     rating_second: Rating | None = None
     message_type: Label | None = None
+    label: TruthLabel | None = None
+    consistent: bool | None = None
+    relevant: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from schemas.errors import DecodeError
-from schemas.records import (
-    ContextPassage,
-    RatedAnswer,
-    Record,
-    VerdictEvidence,
-    VerdictFeature,
-    VerdictOpinion,
-    VerdictPassage,
-)
+from schemas.records import Record
 
 T = TypeVar("T")
 
 MAX_REASONS = 3
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-_NESTED = (ContextPassage, RatedAnswer, VerdictFeature, VerdictEvidence, VerdictPassage, VerdictOpinion)
-_FIELD_NAMES = frozenset(field.name for record in (*get_args(Record), *_NESTED) for field in fields(record))
+_FIELD_NAMES: dict[type[Any], frozenset[str]] = {}
 
 
 def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
@@ -37,7 +27,7 @@ def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
     try:
         return adapter(record_type).validate_python(values)
     except ValidationError as error:
-        raise _invalid(error) from None
+        raise _invalid(error, record_type) from None
 
 
 def from_json(value: bytes, record_type: type[T]) -> T:
@@ -50,8 +40,8 @@ def from_json(value: bytes, record_type: type[T]) -> T:
     try:
         record = adapter(record_type).validate_json(value, strict=True)
     except ValidationError as error:
-        raise _invalid(error) from None
-    _refuse_ambiguous(value)
+        raise _invalid(error, record_type) from None
+    _refuse_ambiguous(value, record_type)
     return record
 
 
@@ -68,25 +58,35 @@ def adapter(record_type: type[T]) -> TypeAdapter[T]:
     return _ADAPTERS[record_type]
 
 
-def _invalid(error: ValidationError) -> DecodeError:
+def _invalid(error: ValidationError, record_type: type[Any]) -> DecodeError:
     details = error.errors(include_url=False, include_context=False, include_input=False)
     if details[0]["type"] == "json_invalid":
         return DecodeError("invalid_json", details[0]["msg"].removeprefix("Invalid JSON: "))
-    reasons = [f"{_place(detail['loc'])}: {_phrase(detail)}" for detail in details[:MAX_REASONS]]
+    known = _field_names(record_type)
+    reasons = [f"{_place(detail['loc'], known)}: {_phrase(detail)}" for detail in details[:MAX_REASONS]]
     if len(details) > MAX_REASONS:
         reasons.append(f"and {len(details) - MAX_REASONS} more")
     return DecodeError("invalid_record", "; ".join(reasons), stage="validate")
 
 
-def _place(location: tuple[int | str, ...]) -> str:
+def _place(location: tuple[int | str, ...], known: frozenset[str]) -> str:
     """Write ``context[2].text``; a key of the sender's own, as in metadata, is not repeated."""
     place = ""
     for part in location:
         if isinstance(part, int):
             place += f"[{part}]"
         else:
-            place += f".{part if part in _FIELD_NAMES else '*'}"
+            place += f".{part if part in known else '*'}"
     return place.removeprefix(".") or "value"
+
+
+def _field_names(record_type: type[Any]) -> frozenset[str]:
+    """Return the names of the fields of a record and of those within it, found once."""
+    if record_type not in _FIELD_NAMES:
+        schema = adapter(record_type).json_schema()
+        within = (schema, *schema.get("$defs", {}).values())
+        _FIELD_NAMES[record_type] = frozenset(name for each in within for name in each.get("properties", {}))
+    return _FIELD_NAMES[record_type]
 
 
 def _phrase(detail: ErrorDetails) -> str:
@@ -97,12 +97,12 @@ def _phrase(detail: ErrorDetails) -> str:
     return detail["msg"].removeprefix("Value error, ").replace("Input should", "should")
 
 
-def _refuse_ambiguous(value: bytes) -> None:
+def _refuse_ambiguous(value: bytes, record_type: type[Any]) -> None:
     """Look for what the validator lets pass: repeated keys, and numbers that JSON does not have."""
     try:
         json.loads(
             value.decode(),
-            object_pairs_hook=_unique_keys,
+            object_pairs_hook=lambda pairs: _check_unique(pairs, record_type),
             parse_constant=_no_constant,
             parse_int=str,
             parse_float=str,
@@ -112,11 +112,11 @@ def _refuse_ambiguous(value: bytes) -> None:
         raise DecodeError("invalid_json", reason) from None
 
 
-def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> None:
+def _check_unique(pairs: Iterable[tuple[str, Any]], record_type: type[Any]) -> None:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise ValueError(f"key {key if key in _FIELD_NAMES else '*'} is repeated")
+            raise ValueError(f"key {key if key in _field_names(record_type) else '*'} is repeated")
         seen.add(key)
 
 
