@@ -19,6 +19,7 @@ from streams.cli import (
     dead_letters,
     demo,
     evaluate,
+    judge,
     monitoring,
     publish,
     replay,
@@ -55,6 +56,7 @@ app.add_typer(company_terms.app, name="company-terms")
 app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(judge.app, name="judge")
 app.add_typer(monitoring.app, name="monitoring")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -20,13 +20,12 @@ from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
-from streams.cli.exits import WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
-from streams.cli.lines import Complaints, count, opened, read
+from streams.cli.lines import Complaints, count, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import indexing_bar, json_line, progress
-from streams.cli.output_file import partial_file, whole_file
+from streams.cli.output_file import open_output, refuse_overwriting
 from streams.cli.scoring_options import (
     ProcessesOption,
     ProfileOption,
@@ -79,14 +78,14 @@ def score(
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
-    _refuse_overwriting(output, [file, documents])
+    refuse_overwriting(output, [file, documents])
     settings = translated(chosen(load_settings(config), profile, processes), translate)
     settings, on_demand = started(settings, count(file))
     complaints, missing = Complaints(str(file)), Complaints(str(documents))
     known = listed_documents(documents, missing) if documents else []
     with (
         offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
-        _output(output) as sink,
+        open_output(output) as sink,
         progress("scoring", count(file), shown=sink is not sys.stdout) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
@@ -157,25 +156,3 @@ def _write(outcome: Outcome, sink: TextIO, complaints: Complaints) -> None:
         sink.write(json_line(to_json(outcome)) + "\n")
         if sink is sys.stdout:  # whoever reads a pipe waits for it
             sink.flush()
-
-
-def _refuse_overwriting(output: Path | None, inputs: Iterable[Path | None]) -> None:
-    for path in inputs:
-        if path and output and any(_is_same(each, opened(path)) for each in (output, partial_file(output))):
-            raise WrongUsage(f"--output {output} would overwrite the input {path}")
-
-
-def _is_same(output: Path, path: Path) -> bool:
-    try:
-        return output.is_file() and output.samefile(path)
-    except OSError:  # not there, or not to be looked at: opening it will tell
-        return False
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-        return
-    with whole_file(path) as partial, partial.open("w", encoding="utf-8") as file:
-        yield file

@@ -1,0 +1,183 @@
+"""``truthgate judge export`` and ``import``: rounds of requests and replies, until there are opinions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scoring.judges import JudgeOptions
+from scoring.values.reasons import Reason
+from streams.cli.exits import ExitCode
+from streams.cli.judge.asked import Asked, asked_about
+from streams.cli.judge.options import JudgeOption, MethodOption, ModelOption, judge_options, models
+from streams.cli.judge.replied import read_replies
+from streams.cli.knowledge import listed_documents
+from streams.cli.lines import Complaints, count
+from streams.cli.options import ConfigFile, InputFile
+from streams.cli.output import json_line, progress, say
+from streams.cli.output_file import open_output, refuse_overwriting
+from streams.cli.scoring_options import Unserved
+from streams.judging.batches.opinions import opinion_line
+from streams.judging.batches.replies import Replies
+from streams.judging.batches.requests import Models, request_line
+from streams.judging.batches.rounds import Standing, standing
+from streams.settings import load_settings
+
+app = typer.Typer(help="Have language models judge a file of answers, by batch files.")
+
+_DocumentsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--documents",
+        exists=True,
+        dir_okay=False,
+        metavar="FILE",
+        help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
+        "neither these nor context.",
+    ),
+]
+_Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where the lines go; default: standard output."),
+]
+
+
+@app.command("export")
+def export(
+    file: InputFile,
+    method: MethodOption,
+    documents: _DocumentsFile = None,
+    judge_option: JudgeOption = None,
+    model: ModelOption = None,
+    output: _Output = None,
+    config: ConfigFile = None,
+) -> None:
+    """Write the first requests of a method for a JSONL file of answers, in OpenAI's batch format.
+
+    Each request stands there once, its `custom_id` a hash of all that is in it. Ratings are never part of
+    one. Have them replied to, and give the replies to `truthgate judge import`.
+
+    Example: `truthgate judge export rated.jsonl --documents help.jsonl -m single -o requests.jsonl`
+    """
+    options, answers = judge_options(judge_option or []), _Answers(file, documents, output)
+    asked_of = models(model or [], options)
+    asked = answers.read(config)
+    found = _standing(asked, method, options, Replies())
+    _write(_requests(found, asked_of), output)
+    say(f"{len(found.requests)} requests for {len(asked)} answers")
+    raise typer.Exit(answers.exit_code)
+
+
+@app.command("import")
+def import_replies(
+    file: InputFile,
+    method: MethodOption,
+    replies: Annotated[
+        list[Path],
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="Replies in OpenAI's batch output format; may be repeated: those of all rounds so far.",
+        ),
+    ],
+    documents: _DocumentsFile = None,
+    judge_option: JudgeOption = None,
+    model: ModelOption = None,
+    give_up: Annotated[
+        bool,
+        typer.Option(
+            "--give-up", help="Ask no more: what has no reply has failed, and opinions are written."
+        ),
+    ] = False,
+    output: _Output = None,
+    config: ConfigFile = None,
+) -> None:
+    """Take the replies of all rounds so far and write the next requests, or the opinions when all are there.
+
+    FILE, documents, method and its options must be those of `export`. What was answered by an error, or not
+    at all, is among the next requests again. A malformed line is named on standard error, and replies to
+    requests that nobody made are counted there; the exit code is 1 then. `truthgate evaluate --opinions`
+    reads the opinions.
+
+    Example: `truthgate judge import a.jsonl --documents help.jsonl -m single --replies r1.jsonl -o r2.jsonl`
+    """
+    options, answers = judge_options(judge_option or []), _Answers(file, documents, output, replies)
+    asked_of = models(model or [], options)
+    asked = answers.read(config)
+    complaints = [Complaints(str(path)) for path in replies]
+    known = read_replies(replies, complaints, give_up=give_up)
+    found = _standing(asked, method, options, known)
+    done = not found.requests
+    _write(_opinions(asked, found) if done else _requests(found, asked_of), output)
+    _tell(found, known)
+    strange = ExitCode.BAD_INPUT if known.unknown else ExitCode.DONE
+    raise typer.Exit(max(answers.exit_code, strange, *(each.exit_code for each in complaints)))
+
+
+class _Answers:
+    """The answers of a file and their documents, and what was wrong with them."""
+
+    def __init__(
+        self, file: Path, documents: Path | None, output: Path | None, others: Iterable[Path] = ()
+    ) -> None:
+        refuse_overwriting(output, [file, documents, *others])
+        self._file, self._documents = file, documents
+        self._complaints = Complaints(str(file))
+        self._missing = Complaints(str(documents))
+        self._unserved = Unserved()
+
+    def read(self, config: Path | None) -> list[Asked]:
+        """Read them; raises as :func:`asked_about` does."""
+        settings = load_settings(config)
+        known = listed_documents(self._documents, self._missing) if self._documents else []
+        with progress("reading answers", count(self._file)) as bar:
+            asked = asked_about(self._file, known, settings, self._complaints, bar)
+        for each in asked:
+            self._unserved.see(each.degraded)
+        self._unserved.tell()
+        if short := sum(Reason.CONTEXT_MISSING in each.degraded for each in asked):
+            say(f"{short} answers rest on documents that are not there: degraded {Reason.CONTEXT_MISSING}")
+        return asked
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends, as far as they are concerned."""
+        searched = self._unserved.exit_code(translation_required=False)
+        return max(self._complaints.exit_code, self._missing.exit_code, searched)
+
+
+def _standing(asked: Sequence[Asked], method: str, options: JudgeOptions, known: Replies) -> Standing:
+    return standing((each.case for each in asked), method, options, known)
+
+
+def _requests(found: Standing, asked_of: Models) -> Iterable[dict[str, Any]]:
+    return (request_line(request, asked_of) for request in found.requests)
+
+
+def _opinions(asked: Sequence[Asked], found: Standing) -> Iterable[dict[str, Any]]:
+    pairs = zip(asked, found.opinions, strict=True)
+    return (opinion_line(each.key, opinion) for each, opinion in pairs if opinion is not None)
+
+
+def _write(lines: Iterable[dict[str, Any]], output: Path | None) -> None:
+    with open_output(output) as sink:
+        for line in lines:
+            sink.write(json_line(line) + "\n")
+
+
+def _tell(found: Standing, known: Replies) -> None:
+    if known.unknown:
+        say(f"{len(known.unknown)} replies are to requests that this method does not make of these answers")
+    if known.repeated:
+        say(f"{known.repeated} replies are to requests that have one already: the first counts")
+    if known.failed:
+        say(f"{len(known.failed)} requests were answered by an error")
+    if found.requests:
+        waiting, every = found.opinions.count(None), len(found.opinions)
+        say(f"{len(found.requests)} requests to send next, for {waiting} of {every} answers")
+    else:
+        say(f"{len(found.opinions)} opinions: no more requests")

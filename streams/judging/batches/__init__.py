@@ -1,0 +1,1 @@
+"""The files of judging in batches: requests out, replies in, and the opinions that come of them."""

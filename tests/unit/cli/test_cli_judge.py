@@ -1,0 +1,285 @@
+"""Answers are judged by batch files: requests out, replies in, round by round, until there are opinions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.judges.opinion_json import OpinionForm
+from streams.cli.entry import run
+from tests.support.commands import truthgate_here
+from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE
+
+SECRET = "the rater's own words"
+ASKED = {"question": QUESTION, "answer": ANSWER, "document_ids": ["invoices"], "language": "en"}
+RATED = {**ASKED, "rating": 1, "rating_second": 2, "label": "FALSE", "consistent": False, "note": SECRET}
+OTHER = {**ASKED, "answer": "Open the invoice and press Delete.", "rating": 5}
+
+
+def written(path: Path, *rows: dict[str, Any] | str) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class Batch:
+    """One file of answers, judged by a method; the replies are scripted by the name of the form."""
+
+    def __init__(self, folder: Path, method: str, *rows: dict[str, Any] | str) -> None:
+        self.folder = folder
+        self.answers = written(folder / "answers.jsonl", *rows)
+        page = {"document_id": "invoices", "language": "en", "title": "Invoices", "text": DOCUMENT}
+        self.documents = written(folder / "documents.jsonl", page)
+        self.output = folder / "out.jsonl"
+        self.replies: list[Path] = []
+        self._with = ("--documents", self.documents, "--method", method, "--output", self.output)
+
+    def export(self, *options: str | Path) -> Any:
+        return truthgate_here("judge", "export", self.answers, *self._with, *options)
+
+    def bring(self, *options: str | Path) -> Any:
+        given = [part for path in self.replies for part in ("--replies", path)]
+        return truthgate_here("judge", "import", self.answers, *self._with, *given, *options)
+
+    def reply(self, *lines: dict[str, Any] | str) -> None:
+        self.replies.append(written(self.folder / f"replies{len(self.replies)}.jsonl", *lines))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return read(self.output)
+
+
+def replied(request: dict[str, Any], script: dict[str, Any] = FALSE, **choice: Any) -> dict[str, Any]:
+    form = request["body"]["response_format"]["json_schema"]["name"]
+    message = {"role": "assistant", "content": json.dumps(script[form])}
+    body = {
+        "model": "m-1",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message, **choice}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+    response = {"status_code": 200, "request_id": "r", "body": body, "seconds": 0.5}
+    return {"id": "b", "custom_id": request["custom_id"], "response": response, "error": None}
+
+
+def failed(request: dict[str, Any], status: int, code: str) -> dict[str, Any]:
+    response = {"status_code": status, "body": {"error": {"code": code, "message": code}}}
+    return {"custom_id": request["custom_id"], "response": response, "error": None}
+
+
+def test_a_request_is_one_of_openais_batch_format_and_holds_nothing_that_people_say(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", RATED, RATED)
+    done = batch.export("--model", "gpt-x", "--judge-option", "max_tokens=300")
+    assert (done.returncode, done.stderr) == (0, "truthgate: 1 requests for 2 answers\n")
+    (line,) = batch.lines
+    assert line.keys() == {"custom_id", "method", "url", "body"}
+    assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
+    body = line["body"]
+    settings = {name: body[name] for name in ("model", "max_tokens", "temperature", "logprobs")}
+    assert settings == {"model": "gpt-x", "max_tokens": 300, "temperature": 0.0, "logprobs": True}
+    assert body["response_format"]["type"] == "json_schema"
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert ANSWER in body["messages"][1]["content"]
+    assert SECRET not in json.dumps(line)
+
+
+def test_ratings_and_what_else_people_say_change_no_byte_of_the_requests(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "sequential", RATED)
+    batch.export()
+    rated = batch.output.read_bytes()
+    written(batch.answers, ASKED)
+    batch.export()
+    assert batch.output.read_bytes() == rated
+
+
+def test_a_method_of_one_round_has_its_opinions_after_one_import(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", {**RATED, "answer_id": "a-1"}, {**OTHER, "answer_id": "a-2"})
+    batch.export()
+    first, second = batch.lines
+    batch.reply(replied(second, TRUE), replied(first))
+    done = batch.bring()
+    assert (done.returncode, done.stderr) == (0, "truthgate: 2 opinions: no more requests\n")
+    untrue, true = batch.lines
+    assert (untrue["answer_id"], true["answer_id"]) == ("a-1", "a-2")
+    opinion = OpinionForm.model_validate_json(json.dumps(untrue["opinion"])).opinion(ANSWER)
+    assert (opinion.label, opinion.score, opinion.models) == ("FALSE", 2, ("m-1",))
+    assert [each.text for each in opinion.wrong] == ["30 days"]
+    assert (opinion.usage.tokens_in, opinion.usage.tokens_out, opinion.usage.seconds) == (100, 10, 0.5)
+    assert true["opinion"]["label"] == "TRUE"
+    assert "30 days" not in batch.output.read_text()
+
+
+@pytest.mark.parametrize(("method", "rounds"), [("sequential", 3), ("faithfulness", 2), ("round-table", 2)])
+def test_a_method_of_many_rounds_writes_the_next_requests_until_there_are_opinions(
+    tmp_path: Path, method: str, rounds: int
+) -> None:
+    split = {"Comparison": {**TRUE["Comparison"], "relation": "missing"}}
+    batch = Batch(tmp_path, method, RATED, OTHER)
+    batch.export("--judge-option", "agents=2")
+    for number in range(rounds):
+        lines = batch.lines
+        last = number == rounds - 1
+        # At the round table the seats disagree at first.
+        scripts = [FALSE | split if last or index % 2 else TRUE | split for index in range(len(lines))]
+        batch.reply(*map(replied, lines, scripts))
+        done = batch.bring("--judge-option", "agents=2")
+        assert done.returncode == 0
+        assert all(("custom_id" in line) is not last for line in batch.lines)
+    assert [line["opinion"]["method"] for line in batch.lines] == [method, method]
+    assert {line["opinion"]["label"] for line in batch.lines} == {"FALSE"}
+
+
+def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_asked(tmp_path: Path) -> None:
+    rows = [{**OTHER, "answer": f"{OTHER['answer']} {number}"} for number in range(3)]
+    batch = Batch(tmp_path, "single", *rows)
+    batch.export()
+    good, bad, missing = batch.lines
+    expired = {"custom_id": missing["custom_id"], "response": None, "error": {"code": "batch_expired"}}
+    batch.reply(replied(good, TRUE), failed(bad, 500, "server_error"), expired)
+    done = batch.bring()
+    assert [line["custom_id"] for line in batch.lines] == [bad["custom_id"], missing["custom_id"]]
+    assert "2 requests were answered by an error" in done.stderr
+    assert "2 requests to send next, for 2 of 3 answers" in done.stderr
+    batch.reply(replied(bad, TRUE))
+    assert batch.bring("--give-up").returncode == 0
+    assert [line["opinion"]["unsure"] for line in batch.lines] == [None, None, "no_reply"]
+
+
+def test_a_filter_and_a_refusal_are_replies_that_say_nothing(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", ASKED, OTHER)
+    batch.export()
+    first, second = batch.lines
+    refusal = replied(second, message={"role": "assistant", "content": None, "refusal": "No."})
+    batch.reply(failed(first, 400, "content_filter"), refusal)
+    assert batch.bring().returncode == 0
+    assert [line["opinion"]["unsure"] for line in batch.lines] == ["refused", "refused"]
+
+
+def test_of_two_replies_to_one_request_the_first_counts_and_strange_ones_are_told(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", ASKED)
+    batch.export()
+    (request,) = batch.lines
+    strange = {**replied(request), "custom_id": "0" * 32}
+    batch.reply(failed(request, 429, "rate_limit"), replied(request, TRUE), strange)
+    batch.reply(replied(request, FALSE))
+    done = batch.bring()
+    assert done.returncode == 1
+    assert batch.lines[0]["opinion"]["label"] == "TRUE"
+    assert "1 replies are to requests that this method does not make of these answers" in done.stderr
+    assert "1 replies are to requests that have one already: the first counts" in done.stderr
+
+
+DEEP = '{"custom_id": "x", "response": ' + "[" * 3_000 + "]" * 3_000 + "}"
+HUGE = '{"custom_id": "x", "response": {"status_code": 200, "body": ' + "9" * 5_000 + "}}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no json",
+        "[]",
+        "{}",
+        '{"custom_id": 5}',
+        '{"custom_id": ""}',
+        '{"custom_id": "x", "custom_id": "y"}',
+        '{"custom_id": "x", "response": {"status_code": "200"}}',
+        '{"custom_id": "x", "response": {"status_code": 200, "seconds": -1}}',
+        '{"custom_id": "x", "response": {"status_code": 200, "body": NaN}}',
+        '{"custom_id": "x", "response": {"status_code": 200, "body": "\\ud800"}}',
+        DEEP,
+        HUGE,
+    ],
+)
+def test_bad_lines_are_named_by_number_and_the_others_count(tmp_path: Path, line: str) -> None:
+    batch = Batch(tmp_path, "single", ASKED)
+    batch.export()
+    batch.reply(line, replied(batch.lines[0]))
+    done = batch.bring()
+    assert done.returncode == 1
+    assert f"{batch.replies[0]}, line 1: " in done.stderr
+    assert batch.lines[0]["opinion"]["label"] == "FALSE"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [None, "text", [], {}, {"choices": []}, {"choices": [{"message": {"content": 5}}]}, {"choices": [None]}],
+)
+def test_a_body_that_is_no_completion_is_asked_again(tmp_path: Path, body: Any) -> None:
+    batch = Batch(tmp_path, "single", ASKED)
+    batch.export()
+    (request,) = batch.lines
+    reply = {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}}
+    batch.reply(reply)
+    done = batch.bring()
+    assert batch.lines == [request]
+    assert "1 requests were answered by an error" in done.stderr
+
+
+def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", ASKED)
+    batch.export()
+    (request,) = batch.lines
+    hostile = {"role": "assistant", "content": '{"label": "TRUE", "confidence": 1}'}
+    batch.reply(replied(request, message=hostile))
+    batch.bring()
+    (repair,) = batch.lines
+    assert repair["custom_id"] != request["custom_id"]
+    batch.reply(replied(repair, message=hostile))
+    batch.bring()
+    assert batch.lines[0]["opinion"]["unsure"] == "malformed"
+
+
+def test_an_answer_without_documents_is_not_asked_about_and_told(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "single", {**ASKED, "document_ids": ["nowhere"]}, "no json")
+    done = batch.export()
+    assert (done.returncode, batch.lines) == (1, [])
+    assert f"{batch.answers}, line 2: no valid JSON" in done.stderr
+    assert "1 answers rest on documents that are not there: degraded context_missing" in done.stderr
+    batch.reply()
+    batch.bring()
+    assert batch.lines[0]["opinion"]["unsure"] == "no_reference"
+
+
+def test_judges_of_several_models_are_asked_each_by_its_own(tmp_path: Path) -> None:
+    batch = Batch(tmp_path, "round-table", ASKED)
+    batch.export("--judge-option", "judges=small,large", "--model", "large=m-70", "--model", "m-7")
+    assert [line["body"]["model"] for line in batch.lines] == ["m-7", "m-70"]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--method", "guess"), "guess is none of single, sequential"),
+        (("--judge-option", "steps"), "should be NAME=VALUE"),
+        (("--judge-option", "stairs=3"), "should be NAME=VALUE"),
+        (("--judge-option", "steps=many"), "--judge-option steps: "),
+        (("--judge-option", "steps=0"), "at least 1"),
+        (("--judge-option", "judges="), "at least one judge"),
+        (("--judge-option", "examples=nowhere.jsonl"), "nowhere.jsonl cannot be read"),
+        (("--model", "other=m"), "other is none of the judges"),
+        (("--model", "a", "--model", "b"), "name one for all judges"),
+        (("--output", "ANSWERS"), "would overwrite the input"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], complaint: str
+) -> None:
+    answers = written(tmp_path / "answers.jsonl", ASKED)
+    given = [str(answers) if option == "ANSWERS" else option for option in options]
+    assert run(["judge", "export", str(answers), "--method", "single", *given]) == 2
+    shown = capsys.readouterr().err
+    assert complaint in shown
+    assert shown.count("\n") == 1
+
+
+def test_examples_are_read_from_a_file(tmp_path: Path) -> None:
+    example = {"question": "q", "reference": "r", "answer": "so it is", "label": "TRUE", "score": 5}
+    examples = written(tmp_path / "examples.jsonl", example)
+    batch = Batch(tmp_path, "single", ASKED)
+    assert batch.export("--judge-option", f"examples={examples}").returncode == 0
+    assert "so it is" in batch.lines[0]["body"]["messages"][1]["content"]
+    written(examples, {"question": "q"})
+    assert batch.export("--judge-option", f"examples={examples}").returncode == 2
