@@ -75,7 +75,7 @@ class ChatbotAnswer:
 class RatedAnswer:
     """What people say of an answer's truthfulness and of its question's type; no topic carries it.
 
-    ``consistent`` is whether all of it stands in the documents, ``relevant`` whether it addresses the question.
+    ``consistent`` is whether all of it is in the documents, ``relevant`` whether it addresses the question.
     """
 
     answer: ChatbotAnswer

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scoring.language import UNDETERMINED
+from scoring.values.opinion import Label
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 
@@ -21,7 +22,9 @@ class Case:
 
     ``score`` is in [1, 5] or None, ``reason`` the code that decided, ``features`` each one's value
     in [0, 1] or None where it does not apply. ``rating`` and ``rating_second`` are 1..5, ``labelled``
-    is the message type that a person gave the question; each is None where nobody did.
+    is the message type that a person gave the question; each is None where nobody did. So are ``label``,
+    what a person says that the answer is, ``consistent``, whether all of it stands in the documents, and
+    ``relevant``, whether it addresses the question.
     """
 
     recognised: MessageType
@@ -32,6 +35,9 @@ class Case:
     rating: int | None = None
     rating_second: int | None = None
     labelled: MessageType | None = None
+    label: Label | None = None
+    consistent: bool | None = None
+    relevant: bool | None = None
     features: Mapping[str, float | None] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     translated: bool = False

@@ -79,7 +79,12 @@ def auroc(below: Sequence[float], above: Sequence[float]) -> Estimate | None:
     if not below or not above:
         return None
     samples = (np.asarray(below, np.float64), np.asarray(above, np.float64))
-    return _estimates(samples, _area, paired=False, fewest=2)[0]
+    return _estimates(samples, area, paired=False, fewest=2)[0]
+
+
+def mean(values: Sequence[float]) -> Estimate | None:
+    """Return the mean; None of nothing."""
+    return paired_estimates(_mean, values)[0] if values else None
 
 
 def paired_estimate(statistic: Statistic, *samples: Sequence[float]) -> Estimate | None:
@@ -103,17 +108,22 @@ def rank_correlation(first: Numbers, second: Numbers, axis: int = -1) -> Numbers
     return np.asarray(np.clip(found, -1, 1))
 
 
-def _centred_ranks(values: Numbers, axis: int) -> Numbers:
-    ranks = np.asarray(stats.rankdata(values, axis=axis))
-    return np.asarray(ranks - ranks.mean(axis, keepdims=True))
-
-
-def _area(below: Numbers, above: Numbers, axis: int = -1) -> Numbers:
+def area(below: Numbers, above: Numbers, axis: int = -1) -> Numbers:
+    """Return the area under the ROC curve along an axis, which :func:`auroc` estimates."""
     # Mann and Whitney: the rank sum of the one side, less the least that it can be.
     n, m = below.shape[axis], above.shape[axis]
     ranks = stats.rankdata(np.concatenate((below, above), axis=axis), axis=axis)
     sums = np.moveaxis(ranks, axis, -1)[..., n:].sum(-1)
     return np.asarray((sums - m * (m + 1) / 2) / (n * m))
+
+
+def _mean(values: Numbers, axis: int) -> Numbers:
+    return np.asarray(values.mean(axis))
+
+
+def _centred_ranks(values: Numbers, axis: int) -> Numbers:
+    ranks = np.asarray(stats.rankdata(values, axis=axis))
+    return np.asarray(ranks - ranks.mean(axis, keepdims=True))
 
 
 def _estimates(

@@ -39,6 +39,11 @@ def counted(share: Share | None) -> str:
     return NOTHING if share is None else f"{share.count} of {share.total}"
 
 
+def share_and_count(share: Share | None) -> str:
+    """Give ``55%  11/20``, or a dash where there was nothing to count."""
+    return NOTHING if share is None else f"{share.value:.0%} {share.count:>3}/{share.total}"
+
+
 def name(group: Group) -> str:
     """Give ``all``, ``nl``, ``binary`` or ``nl, binary``."""
     parts = [part for part in (group.language, group.message_type) if part is not None]

@@ -15,6 +15,15 @@ from scoring.values.version import SCORER_VERSION
 from streams.answers.context import GivenDocuments
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.judging import judged
+from streams.cli.evaluate.opinions import (
+    ConfidenceOption,
+    FlipOption,
+    Judging,
+    OpinionFile,
+    OpinionFiles,
+    SeedOption,
+    TauOption,
+)
 from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, WrongUsage
@@ -64,6 +73,11 @@ def evaluate(
         Path | None,
         typer.Option(dir_okay=False, metavar="FILE", help="Draw ratings against scores, as .png or .svg."),
     ] = None,
+    opinions: OpinionFiles = None,
+    tau: TauOption = 0.9,
+    flip: FlipOption = None,
+    confidence: ConfidenceOption = "both",
+    seed: SeedOption = 0,
     processes: ProcessesOption = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -76,13 +90,18 @@ def evaluate(
     translation is asked for by always or both and cannot be had, the exit code is 3. Where answers took
     longer to score than scoring.timeout_seconds, and so have no score, it is 1.
 
+    With --opinions, what language models say of these answers is compared with people as well: ratings 4
+    and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE or NOT_GIVEN),
+    `consistent` and `relevant` (true or false), which people gave the answer.
+
     Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --plot rated.svg`
     """
     require("scipy", "evaluate")
+    given_opinions = [] if opinions is None else opinions
     if plot:
-        check_plot(plot, files)
+        check_plot(plot, [*files, *given_opinions])
     settings = chosen(load_settings(config), profile, processes)
     given = [Complaints(str(path)) for path in documents or []]
     known = [
@@ -91,16 +110,24 @@ def evaluate(
     ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
+    if given_opinions and len(ways) > 1:
+        raise WrongUsage("--opinions: compare one thing at a time, context and translate are given both")
+    if flip and not given_opinions:
+        raise WrongUsage("--flip: needs --opinions")
+    by_judges = [OpinionFile.of(path) for path in given_opinions]
     settings, on_demand = started(settings, count(*files))
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
     with offline_terms(settings, every) as settings, progress("judging", count(*files)) as bar:
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
-    _show(found, settings, plot, as_json=as_json)
+    judging = Judging(by_judges, tau, flip or [], confidence, seed)
+    _show(found, judging, settings, plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
     ended = found.unserved.exit_code(translation_required=always)
-    raise typer.Exit(max(ended, *(each.exit_code for each in (*given, *found.complaints))))
+    raise typer.Exit(
+        max(ended, *(each.exit_code for each in (*given, *found.complaints, *judging.complaints)))
+    )
 
 
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:
@@ -121,20 +148,22 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     return [*(known or [[]])] * len(files)
 
 
-def _show(found: Judged, settings: Settings, plot: Path | None, *, as_json: bool) -> None:
+def _show(found: Judged, judging: Judging, settings: Settings, plot: Path | None, *, as_json: bool) -> None:
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.tables import tables  # noqa: PLC0415 - needs scipy
 
     if not found.says_something:
         raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
-    whole = report(found.cases)
+    whole, judged_by = report(found.cases), judging.runs(found)
     if plot:
-        draw_to(plot, found.cases)
+        draw_to(plot, found.cases, judged_by)
     if as_json:
-        write_line(json_line({**found.described(), **_versions(settings), **asdict(whole)}))
+        about = {**found.described(), **judging.described(), **_versions(settings)}
+        write_line(json_line({**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}))
     else:
         console = ResultConsole()
-        for part in tables(whole):
+        for part in (*tables(whole), *judge_tables(judged_by)):
             console.print(part)
 
 

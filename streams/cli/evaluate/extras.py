@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoring.evaluation.cases import Case
 from streams.cli.exits import WrongUsage
 from streams.cli.output_file import whole_file
+
+if TYPE_CHECKING:  # it needs scipy
+    from scoring.evaluation.opinions.report import JudgeRun
 
 _PICTURES = {".png": "png", ".svg": "svg"}
 
@@ -38,8 +42,8 @@ def check_plot(path: Path, inputs: Sequence[Path]) -> None:
     require("matplotlib", "plot")
 
 
-def draw_to(path: Path, cases: Mapping[str, Sequence[Case]]) -> None:
-    """Draw the plot.
+def draw_to(path: Path, cases: Mapping[str, Sequence[Case]], judges: Sequence[JudgeRun]) -> None:
+    """Draw the plot, with a row for the judges where there are some.
 
     Raises:
         CommandFailed: the file cannot be written.
@@ -47,4 +51,4 @@ def draw_to(path: Path, cases: Mapping[str, Sequence[Case]]) -> None:
     from streams.cli.evaluate.plot import draw  # noqa: PLC0415 - needs matplotlib
 
     with whole_file(path) as partial:
-        draw(partial, _PICTURES[path.suffix.lower()], cases)
+        draw(partial, _PICTURES[path.suffix.lower()], cases, judges)

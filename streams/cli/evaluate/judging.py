@@ -71,7 +71,7 @@ async def judged(
             Source(path, judges(each), Complaints(str(path))) for path, each in zip(files, known, strict=True)
         ]
         async with aclosing(judged_lines(sources, most_in_work(settings), bar)) as answers:
-            return Judged([way.name for way in ways], sources, [cases async for cases in answers])
+            return Judged([way.name for way in ways], sources, [each async for each in answers])
 
 
 def _judge(way: Way, judge: OfflineAnswers) -> Judge:

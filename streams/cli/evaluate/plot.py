@@ -9,11 +9,13 @@ from statistics import median
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from scoring.evaluation.cases import RATINGS, Case
 from scoring.evaluation.correlation import Correlation, correlation
+from scoring.evaluation.opinions.report import JudgeRun
 from scoring.values.types import Decision
+from streams.cli.evaluate.judge_plot import PANELS, draw_judges
 from streams.cli.evaluate.ways import in_words
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -24,24 +26,33 @@ _HALF_BAR = 0.35
 _SIDE_INCHES = 5.0
 
 
-def draw(path: Path, kind: str, runs: Mapping[str, Sequence[Case]]) -> None:
+def draw(path: Path, kind: str, runs: Mapping[str, Sequence[Case]], judges: Sequence[JudgeRun] = ()) -> None:
     """Draw one panel for each way of scoring, and write it as ``kind`` (``png`` or ``svg``).
 
     A point is an answer with rating and score, its colour and shape the decision; a bar is the
-    median score of a rating. Equal input gives an equal file.
+    median score of a rating. Below stand three panels with a line for each of the judges, where there are
+    some. Equal input gives an equal file.
 
     Raises:
         OSError: the file cannot be written.
     """
     with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
-        figure = Figure(figsize=(_SIDE_INCHES * len(runs), _SIDE_INCHES), layout="constrained")
-        panels = figure.subplots(1, len(runs), sharey=True, squeeze=False)[0]
-        for panel, (title, cases) in zip(panels, runs.items(), strict=True):
-            _panel(panel, in_words(title), cases)
-        panels[0].set_ylabel("score")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))
+        figure = Figure(figsize=(_SIDE_INCHES * width, _SIDE_INCHES * rows), layout="constrained")
+        parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
+        _ratings(parts[0], runs)
+        if judges:
+            draw_judges(parts[1], judges)
         metadata = {"Date": None} if kind == "svg" else {}
         figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+
+
+def _ratings(part: SubFigure, runs: Mapping[str, Sequence[Case]]) -> None:
+    panels = part.subplots(1, len(runs), sharey=True, squeeze=False)[0]
+    for panel, (title, cases) in zip(panels, runs.items(), strict=True):
+        _panel(panel, in_words(title), cases)
+    panels[0].set_ylabel("score")
+    part.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def _panel(panel: Axes, title: str, cases: Sequence[Case]) -> None:

@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
 from scoring.evaluation.cases import Case
+from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType
 from streams.answers.offline import OfflineAnswers
 from streams.cli.feed import in_order
@@ -19,6 +20,7 @@ from streams.cli.lines import Complaints, read
 from streams.cli.output import say
 from streams.cli.scoring_options import Unserved
 from streams.failures import BadAnswer
+from streams.judging.batches.opinions import AnswerKey
 
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
@@ -61,22 +63,32 @@ class _Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer with its text, and its cases in the order of the ways of scoring."""
+
+    key: AnswerKey
+    text: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
-    """All answers of the files: for each, its cases in the order of the ways of scoring (``runs``)."""
+    """All answers of the files; ``runs`` are the names of the ways of scoring."""
 
     runs: Sequence[str]
     sources: Sequence[Source]
-    answers: Sequence[tuple[Case, ...]]
+    answers: Sequence[Answered]
 
     @property
     def cases(self) -> dict[str, list[Case]]:
         """The cases of each way of scoring, by its name."""
-        return {run: [cases[index] for cases in self.answers] for index, run in enumerate(self.runs)}
+        return {run: [each.cases[index] for each in self.answers] for index, run in enumerate(self.runs)}
 
     @property
     def says_something(self) -> bool:
         """Whether there is anything to compare with."""
-        return any(cases[0].rating is not None or cases[0].labelled is not None for cases in self.answers)
+        first = [each.cases[0] for each in self.answers]
+        return any(case.rating is not None or case.labelled is not None for case in first)
 
     @property
     def complaints(self) -> list[Complaints]:
@@ -87,8 +99,8 @@ class Judged:
     def unserved(self) -> Unserved:
         """The answers that could not be served in full, in whatever way they were scored."""
         unserved = Unserved()
-        for cases in self.answers:
-            for case in cases:
+        for answer in self.answers:
+            for case in answer.cases:
                 unserved.see(case.degraded)
         return unserved
 
@@ -128,7 +140,7 @@ def without_context(judge: OfflineAnswers) -> Judge:
 
 async def judged_lines(
     sources: Iterable[Source], limit: int, bar: Progress
-) -> AsyncGenerator[tuple[Case, ...], None]:
+) -> AsyncGenerator[Answered, None]:
     """Judge the good lines of all files, ``limit`` at once, in their order, and complain about the others.
 
     Raises:
@@ -141,7 +153,8 @@ async def judged_lines(
                 line.source.complaints.about(line.number, outcome.reason)
                 continue
             line.source.note(line.number, outcome.rated)
-            yield outcome.cases
+            answer = outcome.rated.answer
+            yield Answered(AnswerKey.of(answer), answer.answer, outcome.cases)
 
 
 def _lines(sources: Iterable[Source], bar: Progress) -> Iterator[_Line]:
@@ -177,6 +190,9 @@ def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
         rating=rated.rating,
         rating_second=rated.rating_second,
         labelled=None if rated.message_type is None else MessageType(rated.message_type),
+        label=None if rated.label is None else Label(rated.label),
+        consistent=rated.consistent,
+        relevant=rated.relevant,
         features={feature.name: feature.value for feature in verdict.features},
         degraded=verdict.degraded,
         translated=verdict.translated,

@@ -23,7 +23,7 @@ from scoring.evaluation.statistics import Share
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision
 from streams.cli.evaluate import ways
-from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain
+from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain, share_and_count
 from streams.cli.render import in_words
 
 T = TypeVar("T", TypeTable, Correlation, Deviation, DecisionTable, Routing, FeatureTable, Gain)
@@ -62,6 +62,26 @@ def tables(report: Report) -> Iterator[RenderableType]:
         yield from _run(run, ways.in_words(run.name) if len(report.runs) > 1 else "")
 
 
+def titled(
+    title: str, columns: Iterable[str] = (), group: Group = EVERY, note: str = "", how: str = ""
+) -> Table:
+    """Give an empty table, its first column for the names of rows; ``note`` stands below it."""
+    of_group = "" if group == EVERY else name(group)
+    heading = ", ".join(filter(None, (title, of_group, how)))
+    table = Table(
+        title=Text(f"\n{heading}", "bold"),
+        caption=Text(note, "dim") if note else None,
+        title_justify="left",
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
 def _run(run: Run, how: str) -> Iterator[RenderableType]:
     yield _deviation(run.deviations[0], how)
     yield _by_group(
@@ -89,7 +109,7 @@ def _agreement(found: Agreement) -> Text:
 
 def _types(types: TypeTable) -> Lines:
     columns = ("labelled", "found", "F1", "accuracy", "precision", "recall")
-    table = _table("Table III: message types", columns, types.group)
+    table = titled("Table III: message types", columns, types.group)
     for row in types.rows:
         measures = (row.accuracy, row.precision, row.recall)
         counts = (str(row.labelled), str(row.recognised))
@@ -105,7 +125,7 @@ def _types(types: TypeTable) -> Lines:
 def _decisions(found: DecisionTable, runs: Sequence[Run]) -> Lines:
     first, second = (ways.in_words(run.name) for run in runs)
     columns = map(in_words, (*Decision, "changed"))
-    table = _table(f"Decisions: {first} (rows), {second} (columns)", columns, found.group)
+    table = titled(f"Decisions: {first} (rows), {second} (columns)", columns, found.group)
     for row in found.rows:
         counts = (str(count) for count in (row.auto_send, row.review, row.blocked))
         table.add_row(f"{in_words(row.decision)} ({row.answers})", *counts, counted(row.changed))
@@ -117,7 +137,7 @@ def _decisions(found: DecisionTable, runs: Sequence[Run]) -> Lines:
 
 def _correlations(report: Report) -> Lines:
     note = "* p < 0.05, ** p < 0.01; [95% interval]"
-    table = _table("Table IV: Spearman of score and rating", note=note)
+    table = titled("Table IV: Spearman of score and rating", note=note)
     for run in report.runs:
         table.add_column("answers", justify="right")
         table.add_column(ways.in_words(run.name))
@@ -142,7 +162,7 @@ def _gain(found: Gain, how: str) -> Text:
 
 def _deviation(found: Deviation, how: str) -> Table:
     rows = (*found.ratings, found.overall)
-    table = _table("Table V: scores per rating", map(_rated, rows), note="95% interval below", how=how)
+    table = titled("Table V: scores per rating", map(_rated, rows), note="95% interval below", how=how)
     for label, share in _DEVIATIONS.items():
         table.add_row(label, *(percentage(share(row)) for row in rows))
     return table
@@ -151,12 +171,12 @@ def _deviation(found: Deviation, how: str) -> Table:
 def _deviation_cells(found: Deviation) -> Sequence[str]:
     worst, best = found.ratings[0], found.ratings[-1]
     shares = (found.overall.within_margin, worst.score_1, worst.below_3, best.below_3)
-    return (str(found.overall.answers), *map(_short, shares))
+    return (str(found.overall.answers), *map(share_and_count, shares))
 
 
 def _routing(found: Routing, how: str) -> Lines:
     note = "answers without a score are among them"
-    table = _table("Routing: decisions per rating", map(_rated, found.ratings), note=note, how=how)
+    table = titled("Routing: decisions per rating", map(_rated, found.ratings), note=note, how=how)
     for label, share in _DECISIONS.items():
         table.add_row(label, *(_count_and_share(share(row)) for row in found.ratings))
     return Lines(table, *_about_routing(found))
@@ -171,12 +191,12 @@ def _about_routing(found: Routing) -> Iterator[Text]:
 
 def _routing_cells(found: Routing) -> Sequence[str]:
     worst, best = found.ratings[0], found.ratings[-1]
-    return tuple(map(_short, (worst.auto_send, worst.blocked, best.auto_send, best.blocked)))
+    return tuple(map(share_and_count, (worst.auto_send, worst.blocked, best.auto_send, best.blocked)))
 
 
 def _features(found: FeatureTable, how: str) -> Table:
     note = "AUROC: answers rated 5 against those rated 1"
-    table = _table("Each feature alone", ("answers",), found.group, note, how)
+    table = titled("Each feature alone", ("answers",), found.group, note, how)
     table.add_column("Spearman")
     table.add_column("AUROC")
     table.add_column("rated 1, 5", justify="right")
@@ -189,7 +209,7 @@ def _features(found: FeatureTable, how: str) -> Table:
 def _by_group(
     title: str, how: str, columns: Iterable[str], rows: Iterable[tuple[Group, Sequence[str]]]
 ) -> Table:
-    table = _table(title, columns, how=how)
+    table = titled(title, columns, how=how)
     for group, cells in rows:
         if any(cell != NOTHING for cell in cells):
             table.add_row(name(group), *cells)
@@ -201,32 +221,9 @@ def _rated(row: RatingRow | RoutingRow) -> str:
     return f"{rated}\n({row.answers})"
 
 
-def _table(
-    title: str, columns: Iterable[str] = (), group: Group = EVERY, note: str = "", how: str = ""
-) -> Table:
-    of_group = "" if group == EVERY else name(group)
-    heading = ", ".join(filter(None, (title, of_group, how)))
-    table = Table(
-        title=Text(f"\n{heading}", "bold"),
-        caption=Text(note, "dim") if note else None,
-        title_justify="left",
-        caption_justify="left",
-        box=None,
-        pad_edge=False,
-    )
-    table.add_column("")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
-
-
 def _shown(rows: Sequence[T]) -> list[T]:
     languages = {row.group.language for row in rows} - {None}
     return [row for row in rows if len(languages) > 1 or row.group.language is None]
-
-
-def _short(share: Share | None) -> str:
-    return NOTHING if share is None else f"{share.value:.0%} {share.count:>3}/{share.total}"
 
 
 def _count_and_share(share: Share | None) -> str:

@@ -1,0 +1,142 @@
+"""Files of opinions, read and brought together with the answers that they are on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from scoring.evaluation.cases import Case
+from scoring.judges.opinion_json import OpinionUnreadable
+from scoring.values.opinion import Opinion
+from streams.cli.evaluate.rated import Answered, Judged
+from streams.cli.exits import CommandFailed
+from streams.cli.lines import Complaints, read
+from streams.cli.output import say
+from streams.judging.batches.opinions import AnswerKey, OpinionLine
+
+if TYPE_CHECKING:  # they need scipy
+    from scoring.evaluation.opinions.report import JudgeRun, Simulation
+
+ConfidenceChoice = Literal["honest", "overconfident", "both"]
+Pairs = Sequence[tuple[Case, Opinion]]
+
+OpinionFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--opinions",
+        exists=True,
+        dir_okay=False,
+        metavar="FILE",
+        help="Opinions that `judge import` wrote on these answers, one FILE a judge; several are compared.",
+    ),
+]
+TauOption = Annotated[
+    float, typer.Option("--tau", min=0, max=1, help="The confidence from which opinions decide.")
+]
+FlipOption = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--flip",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Simulate a judge whose opinion is turned round that often, such as .1; may be repeated.",
+    ),
+]
+ConfidenceOption = Annotated[
+    ConfidenceChoice,
+    typer.Option("--confidence", help="What that judge says of how sure it is; both simulates both."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of the simulation's chance.")]
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionFile:
+    """The opinions of one judge with their lines' numbers, and what is wrong with the file."""
+
+    path: Path
+    complaints: Complaints
+    lines: Sequence[tuple[int, OpinionLine]]
+
+    @classmethod
+    def of(cls, path: Path) -> OpinionFile:
+        """Read a file and complain about bad lines; raises CommandFailed where it cannot be read."""
+        complaints = Complaints(str(path))
+        return cls(path, complaints, list(complaints.without_bad(read(path, OpinionLine))))
+
+    def on(self, answers: Mapping[AnswerKey, Answered]) -> Pairs:
+        """Give the opinions beside their answers, in the first way of scoring, and complain about others."""
+        found: dict[AnswerKey, tuple[Case, Opinion]] = {}
+        for number, line in self.lines:
+            answer = answers.get(line.key)
+            if answer is None:
+                self.complaints.about(number, "is on none of these answers, or on another text of one")
+            elif line.key in found:
+                self.complaints.about(number, "is a second opinion on an answer")
+            else:
+                self._add(found, number, line, answer)
+        return list(found.values())
+
+    def _add(
+        self, found: dict[AnswerKey, tuple[Case, Opinion]], number: int, line: OpinionLine, answer: Answered
+    ) -> None:
+        try:
+            found[line.key] = answer.cases[0], line.opinion.opinion(answer.text)
+        except OpinionUnreadable as error:
+            self.complaints.about(number, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The judges to evaluate, and the weaker ones to simulate of them."""
+
+    files: Sequence[OpinionFile]
+    tau: float
+    flips: Sequence[float]
+    confidence: ConfidenceChoice
+    seed: int
+
+    @property
+    def complaints(self) -> list[Complaints]:
+        """What is wrong with each file."""
+        return [file.complaints for file in self.files]
+
+    def runs(self, judged: Judged) -> tuple[JudgeRun, ...]:
+        """Evaluate the opinions on these answers.
+
+        Raises:
+            CommandFailed: a file has no opinion on any of them.
+        """
+        from scoring.evaluation.opinions.report import judge_runs  # noqa: PLC0415 - needs scipy
+
+        return judge_runs(_by_name(self.files, judged), self.tau, self._simulation())
+
+    def described(self) -> dict[str, Any]:
+        """Give what the figures rest on, ready for JSON."""
+        files = [{"file": str(each.path), "bad_lines": each.complaints.count} for each in self.files]
+        return {"opinions": files, "tau": self.tau, "seed": self.seed} if files else {}
+
+    def _simulation(self) -> Simulation:
+        from scoring.evaluation.opinions.report import Simulation  # noqa: PLC0415 - needs scipy
+        from scoring.evaluation.opinions.simulation import Confidence, Flipping  # noqa: PLC0415 - same
+
+        kinds = Confidence if self.confidence == "both" else [Confidence(self.confidence)]
+        return Simulation(tuple(Flipping(flip, kind) for flip in self.flips for kind in kinds), self.seed)
+
+
+def _by_name(files: Sequence[OpinionFile], judged: Judged) -> dict[str, Pairs]:
+    answers = {each.key: each for each in judged.answers}
+    stems = [file.path.stem for file in files]
+    found = {}
+    for file in files:
+        pairs = file.on(answers)
+        if not pairs:
+            raise CommandFailed(f"{file.path}: there is no opinion on any of these answers")
+        if without := len(answers) - len(pairs):
+            say(f"{file.path}: {without} answers have no opinion, and are in none of its tables")
+        found[file.path.stem if stems.count(file.path.stem) == 1 else str(file.path)] = pairs
+    return found
