@@ -24,7 +24,7 @@ from streams.judging.batches.opinions import opinion_line
 from streams.judging.batches.replies import Replies
 from streams.judging.batches.requests import Models, request_line
 from streams.judging.batches.rounds import Standing, standing
-from streams.settings import load_settings
+from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Have language models judge a file of answers, by batch files.")
 
@@ -62,9 +62,10 @@ def export(
 
     Example: `truthgate judge export rated.jsonl --documents help.jsonl -m single -o requests.jsonl`
     """
-    options, answers = judge_options(judge_option or []), _Answers(file, documents, output)
-    asked_of = models(model or [], options)
-    asked = answers.read(config)
+    options, settings = judge_options(judge_option or []), load_settings(config)
+    asked_of = models(model or [], options, settings.judges)
+    answers = _Answers(file, documents, output)
+    asked = answers.read(settings)
     found = _standing(asked, method, options, Replies())
     _write(_requests(found, asked_of), output)
     say(f"{len(found.requests)} requests for {len(asked)} answers")
@@ -105,9 +106,10 @@ def import_replies(
 
     Example: `truthgate judge import a.jsonl --documents help.jsonl -m single --replies r1.jsonl -o r2.jsonl`
     """
-    options, answers = judge_options(judge_option or []), _Answers(file, documents, output, replies)
-    asked_of = models(model or [], options)
-    asked = answers.read(config)
+    options, settings = judge_options(judge_option or []), load_settings(config)
+    asked_of = models(model or [], options, settings.judges)
+    answers = _Answers(file, documents, output, replies)
+    asked = answers.read(settings)
     complaints = [Complaints(str(path)) for path in replies]
     known = read_replies(replies, complaints, give_up=give_up)
     found = _standing(asked, method, options, known)
@@ -130,9 +132,8 @@ class _Answers:
         self._missing = Complaints(str(documents))
         self._unserved = Unserved()
 
-    def read(self, config: Path | None) -> list[Asked]:
+    def read(self, settings: Settings) -> list[Asked]:
         """Read them; raises as :func:`asked_about` does."""
-        settings = load_settings(config)
         known = listed_documents(self._documents, self._missing) if self._documents else []
         with progress("reading answers", count(self._file)) as bar:
             asked = asked_about(self._file, known, settings, self._complaints, bar)

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples
 from streams.cli.exits import WrongUsage
 from streams.judging.batches.requests import Models
+from streams.settings import JudgeSettings
 
 _JUDGES, _EXAMPLES = "judges", "examples"
 _NAMES = tuple(field.name for field in fields(JudgeOptions))
@@ -43,7 +44,8 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="[JUDGE=]MODEL",
-        help="The model of a judge, or of all judges; default: the judge's name. May be repeated.",
+        help="The model of a judge, or of all judges; default: that of the endpoint which the settings call "
+        "so, or the judge's name. May be repeated.",
     ),
 ]
 
@@ -70,8 +72,8 @@ def judge_options(given: Sequence[str]) -> JudgeOptions:
         raise WrongUsage(f"{place}{first['msg'].removeprefix('Value error, ')}") from None
 
 
-def models(given: Sequence[str], options: JudgeOptions) -> Models:
-    """Give the models that the command line names.
+def models(given: Sequence[str], options: JudgeOptions, settings: JudgeSettings) -> Models:
+    """Give the models that the command line names, and those of the judges that the settings name.
 
     Raises:
         WrongUsage: two are given for all, or one for a judge that is not asked.
@@ -82,6 +84,8 @@ def models(given: Sequence[str], options: JudgeOptions) -> Models:
         raise WrongUsage(f"--model: {', '.join(sorted(unknown))} is none of the judges")
     if len(for_all) > 1 or not all((*for_all, *named.values())):
         raise WrongUsage("--model: name one for all judges, or JUDGE=MODEL for each")
+    if not for_all:
+        named = {name: each.model for name, each in settings.endpoints.items()} | named
     return Models(for_all[0] if for_all else None, named)
 
 

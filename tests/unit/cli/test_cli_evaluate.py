@@ -3,13 +3,18 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from schemas import ChatbotAnswer
+from scoring.values.opinion import Label, Opinion, Usage
+from scoring.values.types import Evidence
 from streams.cli.entry import run
 from streams.cli.evaluate import extras
+from streams.judging.batches.opinions import AnswerKey, opinion_line
 from tests.support.commands import truthgate, truthgate_here
 
 TRUE = {
@@ -143,6 +148,113 @@ def test_an_extra_that_is_not_installed_is_named(
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
     assert run(["evaluate", str(rated), *options]) == 2
     assert capsys.readouterr().err == f"truthgate: this needs {package}: pip install 'truthgate[{extra}]'\n"
+
+
+def opined(path: Path, *answers: tuple[str, dict[str, Any], dict[str, Any]]) -> Path:
+    """Write one opinion a line on answers under their ids."""
+    rows = []
+    for answer_id, line, others in answers:
+        record = ChatbotAnswer(answer_id, answer_id, line["question"], line["answer"], datetime.now(UTC))
+        label = others.pop("label", Label.TRUE)
+        given = Opinion("single", ("m-1",), "p-1", label, **{"confidence": 0.95, "score": 4.0} | others)
+        rows.append(json.dumps(opinion_line(AnswerKey.of(record), given)))
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Path:
+    """Give a file with a true answer, an untrue one that the checks block, and one in two languages."""
+    return written(
+        tmp_path / "answered.jsonl",
+        {**TRUE, "answer_id": "a-1", "rating": 5, "relevant": True},
+        {**UNTRUE, "answer_id": "a-2", "rating": 1},
+        {**TRUE, "answer_id": "a-2", "answer": "Yes, you can save.", "rating": 4},
+    )
+
+
+def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered: Path, tmp_path: Path) -> None:
+    third = {**TRUE, "answer": "Yes, you can save."}
+    good = opined(
+        tmp_path / "good.jsonl",
+        ("a-1", TRUE, {"relevance": 1.0, "consistency": 1.0}),
+        ("a-2", UNTRUE, {"label": Label.FALSE, "score": 1.0, "consistency": 0.0}),
+        ("a-2", third, {"usage": Usage(1, 100, 10, 0.5)}),
+    )
+    poor = opined(tmp_path / "poor.jsonl", ("a-1", TRUE, {"label": Label.FALSE, "score": 2.0}))
+    plot = tmp_path / "judges.svg"
+    options = ("--opinions", good, "--opinions", poor, "--flip", "0.5", "--tau", "0.9", "--plot", plot)
+    done = truthgate_here("evaluate", answered, *options, "--json")
+    assert done.returncode == 0
+    assert f"{poor}: 2 answers have no opinion, and are in none of its tables" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["opinions"] == [{"file": str(path), "bad_lines": 0} for path in (good, poor)]
+    first, second = found["judges"]
+    assert (first["name"], first["methods"], first["models"]) == ("good", ["single"], ["m-1"])
+    assert first["labels"]["macro"]["value"] == 1
+    assert second["labels"]["macro"]["value"] == 0
+    assert first["dimensions"]["consistency"]["value"] == first["dimensions"]["relevance"]["value"] == 1
+    assert [each["flipping"] and each["flipping"]["confidence"] for each in first["simulated"]] == [
+        None,
+        "honest",
+        "overconfident",
+    ]
+    at_tau = next(row for row in first["sending"] if row["tau"] == 0.9)
+    assert (at_tau["true_sent"]["count"], at_tau["untrue_blocked"]["count"]) == (2, 1)
+    assert "the cascade" in plot.read_text()
+    shown = truthgate_here("evaluate", answered, *options).stdout
+    headings = ("002, Table 1", "Figure 6a", "Figure 6b", "004, Table II", "004, Table V", "The cascade")
+    assert [heading for heading in headings if heading not in shown] == []
+
+
+def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(
+    answered: Path, tmp_path: Path
+) -> None:
+    beyond = {"wrong": (Evidence("number", "x", 5_000, 5_001),)}
+    changed = {**TRUE, "answer": "Another one."}
+    path = opined(
+        tmp_path / "opinions.jsonl",
+        ("a-1", TRUE, {}),
+        ("a-1", TRUE, {}),
+        ("a-1", changed, {}),
+        ("a-2", UNTRUE, beyond),
+    )
+    later = {"version": 2}
+    row = json.loads(path.read_text().splitlines()[0])
+    newer, extra = {**row, "opinion": {**row["opinion"], **later}}, {**row, "rating": 5}
+    path.write_text("\n".join([path.read_text(), json.dumps(newer), json.dumps(extra), "no json"]))
+    done = truthgate_here("evaluate", answered, "--opinions", path, "--json")
+    assert done.returncode == 1
+    for complaint in (
+        "line 2: is a second opinion on an answer",
+        "line 3: is on none of these answers, or on another text of one",
+        "line 4: wrong words are outside the answer",
+        "line 5: opinion.version: should be 1",
+        "line 6: *: Extra inputs are not permitted",
+        "line 7: no valid JSON",
+    ):
+        assert f"{path}, {complaint}" in done.stderr
+    assert json.loads(done.stdout)["judges"][0]["answers"] == 1
+
+
+def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered: Path, tmp_path: Path) -> None:
+    path = opined(tmp_path / "opinions.jsonl", ("b-1", TRUE, {}))
+    done = truthgate_here("evaluate", answered, "--opinions", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no opinion on any of these answers" in done.stderr
+
+
+def test_opinions_are_evaluated_beside_one_way_of_scoring(
+    answered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = opined(tmp_path / "opinions.jsonl", ("a-1", TRUE, {}))
+    assert run(["evaluate", str(answered), "--flip", "0.1"]) == 2
+    assert "--flip: needs --opinions" in capsys.readouterr().err
+    page = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
+    documents = written(tmp_path / "documents.jsonl", json.dumps(page))
+    both = ["--context", "both", "--documents", str(documents), "--opinions", str(path)]
+    assert run(["evaluate", str(answered), *both]) == 2
+    assert "--opinions: compare one thing at a time" in capsys.readouterr().err
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:

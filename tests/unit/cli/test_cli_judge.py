@@ -249,6 +249,15 @@ def test_judges_of_several_models_are_asked_each_by_its_own(tmp_path: Path) -> N
     assert [line["body"]["model"] for line in batch.lines] == ["m-7", "m-70"]
 
 
+def test_a_judge_that_the_settings_name_is_asked_by_its_model(tmp_path: Path) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text('[judges.endpoints.small]\nbase_url = "http://vllm:8000/v1"\nmodel = "m-7"\n')
+    batch = Batch(tmp_path, "single", ASKED)
+    for options, model in (((), "m-7"), (("--model", "m-8"), "m-8"), (("--model", "small=m-9"), "m-9")):
+        batch.export("--judge-option", "judges=small", "--config", config, *options)
+        assert batch.lines[0]["body"]["model"] == model
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
