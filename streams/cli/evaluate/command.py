@@ -23,6 +23,7 @@ from streams.cli.evaluate.opinions import (
     OpinionFiles,
     SeedOption,
     TauOption,
+    Weaker,
 )
 from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
@@ -71,7 +72,9 @@ def evaluate(
     ] = "off",
     plot: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, metavar="FILE", help="Draw ratings against scores, as .png or .svg."),
+        typer.Option(
+            dir_okay=False, metavar="FILE", help="Draw ratings against scores, and judges, as .png or .svg."
+        ),
     ] = None,
     opinions: OpinionFiles = None,
     tau: TauOption = 0.9,
@@ -99,9 +102,8 @@ def evaluate(
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --plot rated.svg`
     """
     require("scipy", "evaluate")
-    given_opinions = [] if opinions is None else opinions
     if plot:
-        check_plot(plot, [*files, *given_opinions])
+        check_plot(plot, [*files, *(opinions or [])])
     settings = chosen(load_settings(config), profile, processes)
     given = [Complaints(str(path)) for path in documents or []]
     known = [
@@ -110,18 +112,13 @@ def evaluate(
     ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
-    if given_opinions and len(ways) > 1:
-        raise WrongUsage("--opinions: compare one thing at a time, context and translate are given both")
-    if flip and not given_opinions:
-        raise WrongUsage("--flip: needs --opinions")
-    by_judges = [OpinionFile.of(path) for path in given_opinions]
+    judging = _judging(opinions or [], ways, Weaker(flip or [], confidence, seed), tau)
     settings, on_demand = started(settings, count(*files))
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
     with offline_terms(settings, every) as settings, progress("judging", count(*files)) as bar:
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
-    judging = Judging(by_judges, tau, flip or [], confidence, seed)
     _show(found, judging, settings, plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
     ended = found.unserved.exit_code(translation_required=always)
@@ -138,6 +135,15 @@ def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settin
             raise WrongUsage("--context retrieved: needs --documents, with documents in each")
         if way.context == "retrieved" and not settings.retrieval.enabled:
             raise WrongUsage("--context retrieved: retrieval is switched off (retrieval.enabled)")
+
+
+def _judging(opinions: Sequence[Path], ways: Sequence[Way], weaker: Weaker, tau: float) -> Judging:
+    """Refuse before the opinions are read, and these before anything is judged."""
+    if opinions and len(ways) > 1:
+        raise WrongUsage("--opinions: compare one thing at a time, --context or --translate is both")
+    if weaker.flips and not opinions:
+        raise WrongUsage("--flip: needs --opinions")
+    return Judging([OpinionFile.of(path) for path in opinions], tau, weaker)
 
 
 def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Documents]:

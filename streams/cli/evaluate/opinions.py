@@ -91,14 +91,29 @@ class OpinionFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Weaker:
+    """The weaker models to simulate, as the options name them."""
+
+    flips: Sequence[float]
+    confidence: ConfidenceChoice
+    seed: int
+
+    def simulation(self) -> Simulation:
+        """Give them as the evaluation takes them."""
+        from scoring.evaluation.opinions.report import Simulation  # noqa: PLC0415 - needs scipy
+        from scoring.evaluation.opinions.simulation import Confidence, Flipping  # noqa: PLC0415 - same
+
+        kinds = Confidence if self.confidence == "both" else [Confidence(self.confidence)]
+        return Simulation(tuple(Flipping(flip, kind) for flip in self.flips for kind in kinds), self.seed)
+
+
+@dataclass(frozen=True, slots=True)
 class Judging:
     """The judges to evaluate, and the weaker ones to simulate of them."""
 
     files: Sequence[OpinionFile]
     tau: float
-    flips: Sequence[float]
-    confidence: ConfidenceChoice
-    seed: int
+    weaker: Weaker
 
     @property
     def complaints(self) -> list[Complaints]:
@@ -113,19 +128,12 @@ class Judging:
         """
         from scoring.evaluation.opinions.report import judge_runs  # noqa: PLC0415 - needs scipy
 
-        return judge_runs(_by_name(self.files, judged), self.tau, self._simulation())
+        return judge_runs(_by_name(self.files, judged), self.tau, self.weaker.simulation())
 
     def described(self) -> dict[str, Any]:
         """Give what the figures rest on, ready for JSON."""
         files = [{"file": str(each.path), "bad_lines": each.complaints.count} for each in self.files]
-        return {"opinions": files, "tau": self.tau, "seed": self.seed} if files else {}
-
-    def _simulation(self) -> Simulation:
-        from scoring.evaluation.opinions.report import Simulation  # noqa: PLC0415 - needs scipy
-        from scoring.evaluation.opinions.simulation import Confidence, Flipping  # noqa: PLC0415 - same
-
-        kinds = Confidence if self.confidence == "both" else [Confidence(self.confidence)]
-        return Simulation(tuple(Flipping(flip, kind) for flip in self.flips for kind in kinds), self.seed)
+        return {"opinions": files, "tau": self.tau, "seed": self.weaker.seed} if files else {}
 
 
 def _by_name(files: Sequence[OpinionFile], judged: Judged) -> dict[str, Pairs]:
