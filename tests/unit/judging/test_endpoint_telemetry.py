@@ -136,7 +136,7 @@ def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
     ("url", "server"),
     [
         ("http://a/v1", 'server_address="a",server_port="80"'),
-        ("http://[::1]:8000/v1", 'server_address="::1",server_port="8000"'),
+        ("http://[2001:db8::1]:8000/v1", 'server_address="2001:db8::1",server_port="8000"'),
     ],
 )
 def test_the_port_is_that_of_the_scheme_where_none_is_named(url: str, server: str) -> None:
