@@ -97,7 +97,7 @@ async def test_where_no_reply_came_it_is_asked_again(tmp_path, opinion):
     assert asks.times == 2
 
 
-@pytest.mark.parametrize("unsure", set(Unsure) - {Unsure.NO_REPLY})
+@pytest.mark.parametrize("unsure", [each for each in Unsure if each is not Unsure.NO_REPLY])
 async def test_what_a_model_was_unsure_of_is_kept_too(tmp_path, unsure):
     asks = Asks(Opinion("single", ("m-1",), "v1", None, 0.0, unsure=unsure))
     with kept_in(tmp_path) as kept:
