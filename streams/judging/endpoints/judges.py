@@ -47,7 +47,8 @@ class Inquiry:
 
     Attributes:
         failures: how many requests got no reply, by the code of what was at fault.
-        cost: what the replies cost; None where one told no tokens, or came from a judge without prices.
+        cost: what the replies cost; None where no prices are set, one told no tokens, or it came from a judge
+            without prices.
     """
 
     def __init__(
@@ -57,7 +58,8 @@ class Inquiry:
         self._settings = settings
         self._deadline = deadline
         self.failures: Counter[str] = Counter()
-        self.cost: float | None = 0.0
+        priced = any(each.price_in is not None for each in settings.values())
+        self.cost: float | None = 0.0 if priced else None
 
     async def answer_all(self, requests: Sequence[Request]) -> tuple[Outcome, ...]:
         """Send the requests of a round at the same time; return one outcome each, in their order."""
