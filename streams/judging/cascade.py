@@ -58,6 +58,15 @@ def link_of(settings: LinkSettings, endpoints: Mapping[str, EndpointSettings]) -
     return Link(settings.method, settings.options, models)
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """How soon and how urgently one answer is asked about; ``end`` is by the event loop's clock."""
+
+    priority: Priority
+    end: float
+    may_ask: bool
+
+
 class Cascade:
     """Asks the judges of a chain about answers in doubt.
 
@@ -68,6 +77,7 @@ class Cascade:
         budget: what may be spent.
         kept: opinions from before.
         seconds: the longest that the whole chain may take for one answer.
+        max_in_flight: how many answers may wait at once; for those beyond, kept opinions are all there is.
         share: gives this worker's partitions of ``answers`` and how many there are, whenever it is asked.
     """
 
@@ -79,6 +89,7 @@ class Cascade:
         budget: Budget,
         kept: KeptOpinions,
         seconds: float,
+        max_in_flight: int,
         share: Callable[[], tuple[frozenset[int], int]],
     ) -> None:
         self._policy = policy
@@ -87,7 +98,14 @@ class Cascade:
         self._budget = budget
         self._kept = kept
         self._seconds = seconds
+        self._max_in_flight = max_in_flight
         self._share = share
+        self._in_flight = 0
+
+    @property
+    def in_flight(self) -> int:
+        """How many answers wait for an opinion."""
+        return self._in_flight
 
     async def advise(self, exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
         """Return what judges say within ``seconds``; nobody is asked where the policy is not in doubt.
@@ -99,11 +117,18 @@ class Cascade:
         if doubt is None:
             return NO_ADVICE
         self._budget.assign(*self._share())
-        case = Case.of(exchange)
         end = asyncio.get_running_loop().time() + min(seconds, self._seconds)
+        terms = _Terms(_PRIORITIES[doubt], end, may_ask=self._in_flight < self._max_in_flight)
+        self._in_flight += 1
+        try:
+            return await self._advice(Case.of(exchange), assessment, terms)
+        finally:
+            self._in_flight -= 1
+
+    async def _advice(self, case: Case, assessment: Assessment, terms: _Terms) -> Advice:
         asked: list[Asked] = []
         for link in self._chain:
-            outcome = await self._ask(link, case, _PRIORITIES[doubt], end)
+            outcome = await self._ask(link, case, terms)
             if isinstance(outcome, Reason):
                 return Advice(tuple(asked), (outcome,))
             asked.append(outcome)
@@ -111,19 +136,22 @@ class Cascade:
                 break
         return Advice(tuple(asked))
 
-    async def _ask(self, link: Link, case: Case, priority: Priority, end: float) -> Asked | Reason:
-        inquiry = self._judges.inquire(end - asyncio.get_running_loop().time())
+    async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:
+        inquiry = self._judges.inquire(terms.end - asyncio.get_running_loop().time())
         method = METHODS[link.method]
 
         async def opinion() -> Opinion | None:
             asking = ask(case, link.method, link.options)
             most = method.requests(link.options)
-            return await ask_within(self._budget, priority, asking, most, inquiry.answer_all, _UNSENT)
+            return await ask_within(self._budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
 
         key = opinion_key(case, link.method, link.options, link.models)
         try:
             # The inquiry keeps its time itself; another answer's, which this one may wait for, has its own.
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(terms.end):
+                if not terms.may_ask:
+                    found = await self._kept.found(key, case.answer)
+                    return Asked(found, inquiry.cost) if found else Reason.JUDGE_UNAVAILABLE
                 found = await self._kept.opinion(key, case.answer, opinion)
         except TimeoutError:
             return Reason.JUDGE_UNAVAILABLE

@@ -104,7 +104,15 @@ class JudgeSettings(Section):
         "unset: the first endpoint, by the single prompt",
     )
     time_limit_seconds: Seconds = Field(
-        20, description="how long the whole chain may take, but never longer than an answer has left"
+        20,
+        description="how long the whole chain may take, and no longer than half of what an answer has left",
+    )
+    max_in_flight: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="how many answers of a worker may wait for judges at once; what comes beyond is not "
+        "asked about, so that slow judges hold up no others; unset: a quarter of flow.max_in_flight",
     )
     budget: BudgetSettings = BudgetSettings()
     kept: KeptOpinionSettings = KeptOpinionSettings()
@@ -116,6 +124,13 @@ class JudgeSettings(Section):
                 known = ", ".join(self.endpoints) or "nobody"
                 raise ValueError(f"chain.{number} asks {unknown[0]!r}, and endpoints names {known}")
         return self
+
+    def most_in_flight(self, in_flight: int) -> int:
+        """Return how many may wait at once, where so many may be in work.
+
+        A quarter, since behind each that waits are others of its conversation, which have places too.
+        """
+        return self.max_in_flight or max(1, in_flight // 4)
 
     @property
     def links(self) -> tuple[LinkSettings, ...]:

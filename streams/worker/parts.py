@@ -106,8 +106,10 @@ async def judges(
             metrics.judge_budget.watch(budget)
             assert models is not None
             chain = [link_of(link, asking.endpoints) for link in asking.links]
-            limit = asking.time_limit_seconds
-            yield Cascade(settings.policy, chain, models, budget, kept, limit, share).advise
+            limit, most = asking.time_limit_seconds, asking.most_in_flight(settings.flow.max_in_flight)
+            cascade = Cascade(settings.policy, chain, models, budget, kept, limit, most, share)
+            metrics.judges.watch(models.names, lambda: cascade.in_flight)
+            yield cascade.advise
 
 
 @asynccontextmanager

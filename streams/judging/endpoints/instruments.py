@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 import structlog
@@ -67,10 +67,19 @@ class JudgeTelemetry(Observer):
             Label("judge"),
             Label("state", tuple(BreakerState)),
         )
+        self._in_flight = instruments.gauge(
+            "truthgate.judge_in_flight",
+            "Answers that wait for an opinion.",
+            "At `judges.max_in_flight`: what comes beyond is held, degraded judge_unavailable; `concurrency` "
+            "of `judges.endpoints`.",
+            unit="{answer}",
+        )
+        self._in_flight.set(0)
         self._states: dict[str, BreakerState] = {}
 
-    def watch(self, judges: Iterable[str]) -> None:
-        """Show the breakers of these judges, all closed."""
+    def watch(self, judges: Iterable[str], in_flight: Callable[[], int]) -> None:
+        """Show the breakers of these judges, all closed, and how many answers wait."""
+        self._in_flight.show(in_flight)
         self._states = dict.fromkeys(judges, BreakerState.CLOSED)
         self._show_states()
 

@@ -51,12 +51,16 @@ class KeptOpinions:
             self._observer.looked_up(Lookup.SHARED)
         return await self._flights.run(key, lambda: self._found_or_asked(key, answer, ask))
 
-    async def _found_or_asked(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+    async def found(self, key: str, answer: str) -> Opinion | None:
+        """Return the opinion of a key where it is kept."""
         # The disk may be slow, and others wait for this thread.
         found = await asyncio.to_thread(self._find, key, answer)
         self._tell()
         self._observer.looked_up(Lookup.HIT if found else Lookup.MISS)
-        if found:
+        return found
+
+    async def _found_or_asked(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+        if found := await self.found(key, answer):
             return found
         opinion = await ask()
         if opinion is not None and opinion.unsure is not Unsure.NO_REPLY:

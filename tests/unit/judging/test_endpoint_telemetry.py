@@ -118,7 +118,7 @@ async def test_tokens_that_an_endpoint_does_not_tell_are_not_measured() -> None:
 
 def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
     metrics = Metrics()
-    metrics.judges.watch(["small", "large"])
+    metrics.judges.watch(["small", "large"], lambda: 3)
     with structlog.testing.capture_logs() as logs:
         metrics.judges.breaker_became("small", BreakerState.OPEN)
         metrics.judges.accepts_only("large", Accepted(Output.PLAIN, logprobs=False))
