@@ -42,8 +42,8 @@ class Deadline:
         return self.remaining() / 2
 
     def for_judges(self) -> float:
-        """Return all that is left: nothing comes after them."""
-        return self.remaining()
+        """Return half of what is left: the time of those behind it in its conversation is running too."""
+        return self.remaining() / 2
 
     def for_assessment(self) -> float:
         """Return all that is left."""
