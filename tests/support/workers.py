@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -63,11 +63,18 @@ class Worker:
         settings: what it is configured with; its pages get a free port.
         folder: where its log goes and, in a folder of its own, its documents store.
         name: names both; a worker of the same name continues the store.
+        secrets: variables with what settings do not tell when they are written, such as keys.
     """
 
-    def __init__(self, settings: Settings, folder: Path, name: str = "worker") -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        name: str = "worker",
+        secrets: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         own = changed(settings, web={"port": 0, "host": "127.0.0.1"}, documents={"store": folder / name})
-        self._environment = environment(own)
+        self._environment = {**environment(own), **secrets}
         self._log = folder / f"{name}.log"
         self._log_start = 0
         self._process: subprocess.Popen[bytes] | None = None
