@@ -17,7 +17,7 @@ from streams.judging.kept.opinions import OPINIONS_NAME
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.doubtful_answers import SAYS, WRONG, doubtful_answers, judge, with_judge, word_of
-from tests.support.ledger import Ledger, outgoing, read_all, read_until_settled, sample_answers
+from tests.support.ledger import Ledger, outgoing, read_until_repeated, read_until_settled, sample_answers
 from tests.support.llm_endpoint import LlmEndpoint
 from tests.support.otlp import OtlpReceiver
 from tests.support.ports import NOBODY
@@ -67,15 +67,7 @@ class Stream:
     async def judged_again(self, answers: list[ChatbotAnswer], times: int) -> list[list[Verdict]]:
         """Send answers again, and give all verdicts on each once there are so many."""
         await self._produce(answers)
-        ledger = Ledger()
-
-        async def are_there() -> bool:
-            nonlocal ledger
-            ledger = await read_all(self._settings)
-            return all(len(found) >= times for found in _by_answer(ledger, answers))
-
-        await eventually(are_there, "the repeated answers are judged")
-        return _by_answer(ledger, answers)
+        return _by_answer(await read_until_repeated(self._settings, answers, times), answers)
 
     async def _produce(self, answers: list[ChatbotAnswer]) -> None:
         records = [outgoing(answer, Codec()) for answer in answers]

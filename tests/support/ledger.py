@@ -19,11 +19,11 @@ from streams.delivery import dead_letters
 from streams.kafka.clients import open_consumer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.support.records import Outgoing, consume_all
+from tests.support.records import Outgoing, consume_all, eventually
 
 _POLL_MILLISECONDS = 200
 #: What may be so when an answer is judged, and not when it is judged again; it is held for review then.
-_OF_THE_MOMENT = {"retrieval_unavailable", "scoring_timeout"}
+_OF_THE_MOMENT = {"retrieval_unavailable", "scoring_timeout", "judge_unavailable", "judge_budget_spent"}
 
 
 def sample_answers(
@@ -147,6 +147,22 @@ async def read_until_settled(
                 for record in batch:
                     _enter(ledger, record, topics, codec, missing)
         await _read_on(consumer, ledger, topics, codec)
+    return ledger
+
+
+async def read_until_repeated(
+    settings: Settings, answers: list[ChatbotAnswer], times: int, deadline: float = 120.0
+) -> Ledger:
+    """Read all outputs until every one of the answers has so many verdicts."""
+    ids = [verdict_id(answer.answer_id) for answer in answers]
+    ledger = Ledger()
+
+    async def are_there() -> bool:
+        nonlocal ledger
+        ledger = await read_all(settings)
+        return all(ledger.times_answered[each] >= times for each in ids)
+
+    await eventually(are_there, f"{times} verdicts on each answer", deadline)
     return ledger
 
 
