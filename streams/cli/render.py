@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from schemas.records import Verdict, VerdictPassage
+from schemas.records import Verdict, VerdictOpinion, VerdictPassage
 from streams.answers.evidence import offending
 from streams.cli.output import printable
 
@@ -40,8 +40,8 @@ def in_words(code: str) -> str:
 def verdict_line(verdict: Verdict) -> Text:
     """Give a verdict as one line.
 
-    It has time, decision, score, message type, answer id, reasons, words at fault, and the documents and
-    versions that were looked up or retrieved.
+    It has time, decision, score, message type, answer id, reasons, words at fault, what language models said,
+    and the documents and versions that were looked up or retrieved.
     """
     line = Text()
     line.append(f"{clock(verdict.scored_at)}  ")
@@ -50,9 +50,19 @@ def verdict_line(verdict: Verdict) -> Text:
     line.append(f"{printable(verdict.answer_id)}  {', '.join(map(in_words, verdict.reasons))}")
     if words := quoted(evidence.text for evidence in offending(verdict)):
         line.append(f"  {words}", "red")
+    for each in verdict.opinions:
+        line.append(f"  [{opinion(each)}]", "cyan")
     if named := documents(verdict):
         line.append(f"  {named}", "dim")
     return line
+
+
+def opinion(said: VerdictOpinion) -> str:
+    """Give an opinion in a few words, such as ``single by gpt-small: FALSE 0.93, number``."""
+    by = f" by {printable(', '.join(said.models))}" if said.models else ""
+    label = f"{said.label} {said.confidence:.2f}" if said.label else f"no label, {said.unsure}"
+    shortened = ("not all of the documents were read",) if said.shortened else ()
+    return f"{in_words(said.method)}{by}: {', '.join(map(in_words, (label, *said.mistakes, *shortened)))}"
 
 
 def documents(verdict: Verdict) -> str:

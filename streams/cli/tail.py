@@ -35,8 +35,8 @@ def tail(
 ) -> None:
     """Follow the verdicts as readable lines, until Ctrl-C.
 
-    A line shows time, decision, score, message type, answer id, reasons, the words at fault, and the
-    documents with their versions that were looked up or retrieved.
+    A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
+    models said, and the documents with their versions that were looked up or retrieved.
 
     Example: `truthgate tail --decision blocked --from-beginning`
     """

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
-from schemas.records import Verdict, VerdictEvidence
-from scoring.assessing.known_rules import AT_FAULT, describe
-from streams.answers.evidence import offending
-from streams.pages.views import Blocked, BlockedAnswer, EvidenceCount, Excerpt, Piece, ReasonTold
+from schemas.records import Verdict, VerdictEvidence, VerdictOpinion
+from scoring.assessing.known_rules import describe
+from streams.answers.evidence import FAULTS, all_evidence, offending
+from streams.pages.views import (
+    Blocked,
+    BlockedAnswer,
+    EvidenceCount,
+    Excerpt,
+    OpinionTold,
+    Piece,
+    ReasonTold,
+)
 from streams.rates.outcome import milliseconds
 
 SHOWN_ANSWERS: Final = 20
@@ -57,7 +65,7 @@ def excerpt(verdict: Verdict) -> Excerpt:
     begin = max(0, faults[0].start - _BEFORE_CHARACTERS) if faults else 0
     end = min(len(verdict.answer), begin + _ANSWER_CHARACTERS)
     begin = max(0, min(begin, end - _ANSWER_CHARACTERS))
-    spans = [each for feature in verdict.features for each in feature.evidence][:_MOST_SPANS]
+    spans = list(islice(all_evidence(verdict), _MOST_SPANS))
     return Excerpt(
         question=_shortened(verdict.question),
         answer=tuple(pieces(verdict.answer, spans, begin, end)),
@@ -76,7 +84,7 @@ def pieces(text: str, spans: Sequence[VerdictEvidence], begin: int, end: int) ->
     inside = sorted(place for place in edges if begin <= place <= end)
     for left, right in pairwise(inside):
         kinds = tuple(dict.fromkeys(span.kind for span in spans if span.start <= left and right <= span.end))
-        yield Piece(text[left:right], kinds, not AT_FAULT.isdisjoint(kinds))
+        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds))
 
 
 def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
@@ -89,15 +97,28 @@ def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
         score=verdict.score,
         reasons=tuple(ReasonTold(code, describe(code) or "") for code in verdict.reasons[:_MOST_CODES]),
         evidence=_evidence(verdict),
+        opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
         excerpt=excerpt(verdict) if texts else None,
     )
 
 
 def _evidence(verdict: Verdict) -> tuple[EvidenceCount, ...]:
-    kinds = Counter(evidence.kind for feature in verdict.features for evidence in feature.evidence)
-    told = [EvidenceCount(kind, count, kind in AT_FAULT) for kind, count in kinds.items()]
+    kinds = Counter(evidence.kind for evidence in all_evidence(verdict))
+    told = [EvidenceCount(kind, count, kind in FAULTS) for kind, count in kinds.items()]
     return tuple(sorted(told, key=lambda each: (not each.at_fault, each.kind)))[:_MOST_CODES]
+
+
+def _opinion(opinion: VerdictOpinion) -> OpinionTold:
+    return OpinionTold(
+        method=opinion.method,
+        models=opinion.models[:_MOST_CODES],
+        label=opinion.label,
+        confidence=opinion.confidence,
+        unsure=opinion.unsure,
+        mistakes=opinion.mistakes[:_MOST_CODES],
+        shortened=opinion.shortened,
+    )
 
 
 def _shortened(text: str) -> str:

@@ -127,6 +127,22 @@ class EvidenceCount:
 
 
 @dataclass(frozen=True, slots=True)
+class OpinionTold:
+    """What language models said of an answer, asked by one method: a label, or ``unsure``, why there is none.
+
+    ``shortened`` says that they did not read the whole of the documents.
+    """
+
+    method: str
+    models: tuple[str, ...]
+    label: str | None
+    confidence: float
+    unsure: str | None
+    mistakes: tuple[str, ...]
+    shortened: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of an answer, with the kinds of evidence that lie on it."""
 
@@ -157,6 +173,7 @@ class BlockedAnswer:
     score: float | None
     reasons: tuple[ReasonTold, ...]
     evidence: tuple[EvidenceCount, ...]
+    opinions: tuple[OpinionTold, ...]
     documents: tuple[str, ...]
     excerpt: Excerpt | None
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, expect
 
 from schemas import Codec
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
-from tests.support.pages import blocked_verdict, rate_alert
+from tests.support.pages import blocked_verdict, opinion, rate_alert
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates
 from tests.support.records import Outgoing, produce
 from tests.support.workers import Worker, changed
@@ -73,11 +74,21 @@ async def publish_blocked(settings: Settings) -> None:
             ("defined_component", "Annuleren"),
             begin=now,
         ),
-        blocked_verdict(HOSTILE, fault, begin=now, number=2, question=f"<b>{SECRET}</b>"),
+        replace(
+            blocked_verdict(HOSTILE, fault, begin=now, number=2, question=f"<b>{SECRET}</b>"),
+            opinions=(opinion(HOSTILE, label=None), opinion(HOSTILE, ("order", "Opslaan"))),
+        ),
     ]
     await produce(settings.kafka, topics.blocked, [Outgoing(codec.encode(verdict)) for verdict in verdicts])
     alert = rate_alert(name="instructions", message_type="instruction")
     await produce(settings.kafka, topics.rate_alerts, [codec.encode(alert)])
+
+
+async def expect_opinions(answer: Locator) -> None:
+    """Expect that what language models said of this answer is shown, and of it alone."""
+    told = ["no label: cut off single by gpt_small", "FALSE, 93% sure single by gpt_small: order"]
+    await expect(answer.get_by_label("Second opinions").locator("li")).to_have_text(told)
+    await expect(answer.page.get_by_label("Second opinions")).to_have_count(1)
 
 
 async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_evidence(
@@ -117,6 +128,7 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
         answers = page.locator("#blocked > li", has_text="a-")
         hostile = page.locator("#blocked > li", has_text="a-2")
         await expect(hostile.locator(".answer")).to_contain_text("onerror=\"document.title='owned'\"")
+        await expect_opinions(hostile)
         await expect(answers.locator("mark.fault").first).to_contain_text("Opslaan")
         await expect(page.locator("#blocked mark.seen")).to_have_text("Annuleren")
         assert await page.locator("main script, main img, main b >> text=Zwaluw").count() == 0

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from schemas.records import RateAlert, RateWindow, Verdict, VerdictEvidence, VerdictFeature
+from schemas.records import (
+    RateAlert,
+    RateWindow,
+    Verdict,
+    VerdictEvidence,
+    VerdictFeature,
+    VerdictOpinion,
+)
 from streams.rates.wilson import wilson_interval
 
 BEGIN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -100,6 +107,24 @@ def blocked_verdict(
         degraded=(),
         produced_at=BEGIN,
         scored_at=scored_at,
+    )
+
+
+def opinion(answer: str, *wrong: tuple[str, str], label: str | None = "FALSE") -> VerdictOpinion:
+    """Give an opinion; each of ``wrong`` is a kind of mistake and the words of the answer that are one."""
+    evidence = tuple(
+        VerdictEvidence(kind, words, answer.index(words), answer.index(words) + len(words))
+        for kind, words in wrong
+    )
+    return VerdictOpinion(
+        method="single",
+        models=("gpt_small",),
+        prompt_version="0123abcd",
+        label=label,
+        confidence=0.93 if label else 0.0,
+        unsure=None if label else "cut_off",
+        mistakes=tuple(dict.fromkeys(kind for kind, _ in wrong)),
+        evidence=evidence,
     )
 
 

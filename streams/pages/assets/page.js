@@ -365,8 +365,15 @@ function blockedAnswer(answer) {
     el("p", { class: "facts" }, el("span", {}, words(answer.message_type)), el("span", {}, languageName(answer.language)), el("span", { class: "id" }, answer.answer_id)),
     el("ul", { class: "reasons", "aria-label": "Reasons" }, ...answer.reasons.map(({ code, meaning }) => el("li", {}, el("b", {}, words(code)), meaning ? ` ${meaning}` : ""))),
     answer.evidence.length ? el("ul", { class: "chips", "aria-label": "Evidence" }, ...answer.evidence.map(({ kind, count, at_fault }) =>
-      el("li", { class: at_fault ? "fault" : null }, `${number(count)} × ${words(kind)}`))) : null);
+      el("li", { class: at_fault ? "fault" : null }, `${number(count)} × ${words(kind)}`))) : null,
+    answer.opinions.length ? el("ul", { class: "reasons", "aria-label": "Second opinions" }, ...answer.opinions.map(opinion)) : null);
   return el("li", { class: answer.excerpt ? "with-text" : null }, about, answer.excerpt ? quoted(answer.excerpt) : null);
+}
+
+function opinion({ method, models, label, confidence, unsure, mistakes, shortened }) {
+  const said = label === null ? `no label: ${words(unsure ?? "unknown")}` : `${words(label)}, ${percent(confidence)} sure`;
+  const found = mistakes.length ? `: ${mistakes.map(words).join(", ")}` : "";
+  return el("li", {}, el("b", {}, said), ` ${words(method)}${models.length ? ` by ${models.join(", ")}` : ""}${found}${shortened ? " (not all of the documents were read)" : ""}`);
 }
 
 function quoted({ question, answer, cut_before, cut_after }) {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from schemas.records import VerdictOpinion
 from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
 from streams.cli.dead_letters.letters import Letter
@@ -146,6 +147,25 @@ def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved
     assert verdict_line(inline).plain == verdict_line(VERDICT).plain
 
 
+def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() -> None:
+    wrong = VerdictEvidence("order", "and then", 21, 29)
+    unsure = VerdictOpinion("single", ("qwen_small",), "0", None, 0.0, unsure="cut_off")
+    sure = VerdictOpinion(
+        "cot-sc", ("a", "b"), "0", "FALSE", 0.934, mistakes=("order", "off_context"), evidence=(wrong,)
+    )
+    line = verdict_line(replace(VERDICT, opinions=(unsure, sure))).plain
+    assert line == (
+        f"{verdict_line(VERDICT).plain.removesuffix('“Send to the bank”')}“and then”, “Send to the bank”"
+        "  [single by qwen_small: no label, cut off]  [cot-sc by a, b: FALSE 0.93, order, off context]"
+    )
+
+
+def test_a_line_tells_that_a_language_model_did_not_read_all() -> None:
+    part = VerdictOpinion("single", (), "0", "NOT_GIVEN", 0.5, shortened=True)
+    line = verdict_line(replace(VERDICT, opinions=(part,))).plain
+    assert line.endswith("  [single: NOT GIVEN 0.50, not all of the documents were read]")
+
+
 def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None:
     hostile = VerdictPassage("d\x1b[2J\n1", "v\n")
     line = verdict_line(
@@ -155,6 +175,7 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
             reasons=("new\nreason",),
             context_source="by_id",
             context=(hostile,),
+            opinions=(VerdictOpinion("s\n", ("m\x1b[2J\n",), "0", "T\n", 1, mistakes=("\n",)),),
         )
     ).plain
     assert "\x1b" not in line

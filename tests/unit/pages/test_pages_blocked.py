@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from schemas.records import VerdictEvidence
 from scoring.assessing.known_rules import KINDS
+from scoring.values.opinion import Mistake
 from streams.pages.blocked import LastBlocked, excerpt, pieces
-from streams.pages.views import EvidenceCount
-from tests.support.pages import blocked_verdict
+from streams.pages.views import EvidenceCount, OpinionTold
+from tests.support.pages import blocked_verdict, opinion
 
 FAULT, SEEN = "undefined_component", "defined_component"
 ANSWER = "Klik op Verzenden 🎉 en dan op Opslaan."
@@ -88,8 +89,30 @@ def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) ->
     assert [reason.meaning for reason in answer.reasons] == [rule.description if rule else ""]
 
 
+def test_words_that_a_language_model_calls_wrong_are_marked_and_its_opinion_is_told() -> None:
+    verdict = blocked_verdict(ANSWER, (SEEN, "Verzenden"))
+    said = opinion(ANSWER, ("order", "en dan op Opslaan"))
+    last = LastBlocked(texts=True)
+    last.add(replace(verdict, opinions=(opinion(ANSWER, label=None), said)))
+    (answer,) = last.document().answers
+    assert answer.excerpt is not None
+    marked = [(piece.text, piece.kinds) for piece in answer.excerpt.answer if piece.at_fault]
+    assert marked == [("en dan op Opslaan", ("order",))]
+    assert answer.evidence == (EvidenceCount("order", 1, True), EvidenceCount(SEEN, 1, False))
+    assert answer.opinions == (
+        OpinionTold("single", ("gpt_small",), None, 0.0, "cut_off", (), False),
+        OpinionTold("single", ("gpt_small",), "FALSE", 0.93, None, ("order",), False),
+    )
+
+
+def test_a_kind_of_mistake_is_no_kind_of_evidence_of_the_scorer() -> None:
+    """One kind with two meanings could be marked as a fault where it is none."""
+    assert set(KINDS).isdisjoint(Mistake)
+
+
 def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
     last = LastBlocked(texts=False)
-    last.add(blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag"))
+    verdict = blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag")
+    last.add(replace(verdict, opinions=(opinion("Geheim antwoord", ("number", "Geheim antwoord")),)))
     assert "eheim" not in repr(last.document())
     assert "eheim" not in repr(vars(last))
