@@ -1,0 +1,32 @@
+"""The judges that a worker opens: shown in its metrics from the start, and none where none is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prometheus_client import generate_latest
+
+from streams.settings import DocumentSettings, JudgeSettings, Settings
+from streams.telemetry.stages import Stages
+from streams.worker import parts
+from streams.worker.metrics import Metrics
+
+
+def settings(store: Path, **judges: object) -> Settings:
+    return Settings(documents=DocumentSettings(store=store), judges=JudgeSettings.model_validate(judges))
+
+
+async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_asked(tmp_path: Path) -> None:
+    metrics = Metrics()
+    endpoints = {"small": {"base_url": "http://127.0.0.1:9/v1", "model": "gpt-small"}}
+    named = settings(tmp_path, endpoints=endpoints, budget={"requests_per_day": 40})
+    async with parts.judges(named, metrics, Stages(), lambda: (frozenset({0}), 1)) as advise:
+        assert advise is not None
+        shown = generate_latest(metrics.registry).decode()
+    assert 'truthgate_judge_breaker{judge="small",state="closed"} 1.0' in shown
+    assert 'truthgate_judge_budget_left{of="requests",window="day"}' in shown
+
+
+async def test_where_nobody_is_named_nothing_is_opened(tmp_path: Path) -> None:
+    async with parts.judges(settings(tmp_path), Metrics(), Stages(), lambda: (frozenset({0}), 1)) as advise:
+        assert advise is None
