@@ -38,11 +38,12 @@ from streams.cli.scoring_options import (
 )
 from streams.documents.company_terms import offline_terms
 from streams.failures import BadAnswer
+from streams.judging.offline import open_file_judges
 from streams.judging.pool import ScoringPool
 from streams.judging.scorer_options import scorer_options
 from streams.retrieval.on_demand import retriever_on_demand
 from streams.settings import Settings, load_settings
-from streams.translating.opening import open_file_translation
+from streams.translating.opening import FILE_PATIENCE_SECONDS, open_file_translation
 
 Line = tuple[int, ChatbotAnswer | BadLine]
 Outcome = Verdict | BadLine
@@ -73,8 +74,10 @@ def score(
 
     A malformed line is named on standard error, the rest is scored, and the exit code is 1. Answers
     that could not be translated are judged as they are; with --translate always the exit code is 3 then.
-    It is 3, too, where answers were to be searched for and could not be, and 1 where answers took longer to
-    score than scoring.timeout_seconds; these are held for review.
+    It is 3, too, where answers were to be searched for and could not be, or where language models of
+    judges.endpoints were to be asked and gave no opinion, and 1 where answers took longer to score than
+    scoring.timeout_seconds; these are held for review. What judges.budget is spent for is held, too: it
+    counts for each run alone.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
@@ -110,9 +113,10 @@ async def _score(
         ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool,
         open_file_translation(settings) as translation,
         retriever_on_demand(documents, settings, indexing) as retrieval,
+        open_file_judges(settings, FILE_PATIENCE_SECONDS) as advise,
     ):
-        given = GivenDocuments.of(documents)
-        way = put_together(given, pool, settings.policy.decide, scoring.profile, translation, retrieval)
+        given, decide = GivenDocuments.of(documents), settings.policy.decide
+        way = put_together(given, pool, decide, scoring.profile, translation, retrieval, advise)
         answers = OfflineAnswers(way, datetime.now(UTC))
         async with aclosing(
             judged_lines(read(file, ChatbotAnswer, bar), answers, most_in_work(settings))

@@ -25,10 +25,13 @@ _WAITING_EACH = 16
 _UNTRANSLATED = Reason.TRANSLATION_UNAVAILABLE
 _UNSEARCHED = Reason.RETRIEVAL_UNAVAILABLE
 _LATE = Reason.SCORING_TIMEOUT
+_UNASKED = Reason.JUDGE_UNAVAILABLE
 _UNSERVED = {
     _UNTRANSLATED: "could not be translated",
     _UNSEARCHED: "could not be searched for",
     _LATE: "took longer to score than they may (scoring.timeout_seconds)",
+    _UNASKED: "were in doubt, and no language model gave an opinion",
+    Reason.JUDGE_BUDGET_SPENT: "were in doubt, and judges.budget was spent",
 }
 
 ProfileName = Literal["paper", "extended"]
@@ -87,7 +90,7 @@ def most_in_work(settings: Settings) -> int:
 
 
 class Unserved:
-    """How many answers were to be translated, searched for or scored in time, and could not be."""
+    """How many answers were to be translated, searched for, scored in time or judged, and could not be."""
 
     def __init__(self) -> None:
         self._degraded: Counter[str] = Counter()
@@ -109,6 +112,7 @@ class Unserved:
             3 where a required service could not be reached; else 1 where an answer took too long, and so is
             not scored, as bad lines are not.
         """
-        if self._degraded[_UNSEARCHED] or (translation_required and self._degraded[_UNTRANSLATED]):
+        required = (_UNSEARCHED, _UNASKED, *((_UNTRANSLATED,) if translation_required else ()))
+        if any(self._degraded[reason] for reason in required):
             return ExitCode.UNREACHABLE
         return ExitCode.BAD_INPUT if self._degraded[_LATE] else ExitCode.DONE

@@ -1,0 +1,47 @@
+"""The judges for commands that judge files, which share nothing with a worker that runs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from streams.judging.advice import Advise
+from streams.judging.budget import Budget
+from streams.judging.budget.opening import limits_of
+from streams.judging.budget.windows import steady_clock
+from streams.judging.cascade import Cascade, link_of
+from streams.judging.endpoints.opening import open_judges
+from streams.judging.kept import open_kept_opinions
+from streams.settings import Settings
+from streams.settings.judge_opinions import KeptOpinionSettings
+
+#: As if all answers came by one partition: the whole of every limit.
+_WHOLE = frozenset({0}), 1
+_NOT_KEPT = KeptOpinionSettings(mib=0)
+
+
+@asynccontextmanager
+async def open_file_judges(settings: Settings, seconds: float) -> AsyncIterator[Advise | None]:
+    """Give what asks the judges that the settings name, or None where they name nobody.
+
+    The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
+    which has it locked. Opinions are kept only in a file that the settings name, which may be a worker's too.
+
+    Args:
+        settings: say whom to ask, and about which answers.
+        seconds: how long the whole chain may take for one answer, in place of ``judges.time_limit_seconds``.
+
+    Raises:
+        WrongSettings: an authority of TLS cannot be read.
+    """
+    asking = settings.judges
+    kept_in = asking.kept if asking.kept.file else _NOT_KEPT
+    with open_kept_opinions(kept_in, Path()) as kept:
+        async with open_judges(asking) as judges:
+            if judges is None:
+                yield None
+                return
+            budget = Budget(limits_of(asking.budget), steady_clock())
+            chain = [link_of(link, asking.endpoints) for link in asking.links]
+            yield Cascade(settings.policy, chain, judges, budget, kept, seconds, lambda: _WHOLE).advise
