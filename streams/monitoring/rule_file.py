@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.hallucinations import hallucination_rules
+from streams.monitoring.judges import judge_rules
 from streams.monitoring.neighbours import neighbour_rules
 from streams.monitoring.objectives import objective_rules
 from streams.monitoring.operations import operation_rules
@@ -22,11 +23,12 @@ def all_rules(deployment: Deployment) -> tuple[Group, ...]:
     """Give every group of rules."""
     settings, promql = deployment.settings, deployment.promql
     rates = (hallucination_rules(promql),) if settings.rates.enabled else ()
+    judges = (judge_rules(deployment),) if settings.judges.endpoints else ()
     objectives = (
         sum_rules(promql, settings.objectives.verdict_within_seconds),
         *objective_rules(promql, settings.objectives),
     )
-    return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment))
+    return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment), *judges)
 
 
 def to_yaml(groups: tuple[Group, ...], runbook: str = RUNBOOK) -> str:

@@ -10,7 +10,7 @@ import pytest
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.monitoring.rules import Group
-from streams.settings import Settings
+from tests.support.monitoring import EVERYTHING
 from tests.support.promtool import Fires, check, play
 
 HIGH = "TruthgateHallucinationRateHigh"
@@ -21,14 +21,14 @@ OBJECTIVES = ("truthgate-verdicts-late", "truthgate-answers-unjudged")
 
 @pytest.fixture
 def every_rule(tmp_path: Path) -> Path:
-    """Give a file of the rules for the settings as shipped."""
-    return _written(tmp_path, all_rules(Deployment(Settings())))
+    """Give a file of all rules."""
+    return _written(tmp_path, all_rules(Deployment(EVERYTHING)))
 
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
     """Give the same without objectives, whose many windows promtool takes long to evaluate."""
-    groups = all_rules(Deployment(Settings()))
+    groups = all_rules(Deployment(EVERYTHING))
     return _written(tmp_path, tuple(group for group in groups if group.name not in OBJECTIVES))
 
 
@@ -286,6 +286,89 @@ def test_a_breaker_that_tries_now_and_then_is_still_open(rules: Path) -> None:
     series = {f'truthgate_translation_breaker{{{own}, state="open"}}': "0x4 1 0 1 0 1 0 1 0 1 0 1 0x20"}
     name = "TruthgateTranslationBreakerOpen"
     play(rules, series, [Fires(6, name), Fires(12, name, values=("warning",)), Fires(20, name)])
+
+
+def _requests(**outcomes: str) -> dict[str, str]:
+    """Give requests to a judge, by what became of them; a reply has no error."""
+    name = "gen_ai_client_operation_duration_seconds_count"
+    own = 'job="truthgate", instance="a", gen_ai_request_model="gpt-small"'
+    return {
+        f'{name}{{{own}, error_type="{"" if outcome == "reply" else outcome}"}}': values
+        for outcome, values in outcomes.items()
+    }
+
+
+def test_a_judge_that_fails_is_told_by_its_model_and_one_that_stumbles_is_not(rules: Path) -> None:
+    """Its breaker opens after a while; then all is well again."""
+    name, model = "TruthgateJudgeFailing", "gen_ai_request_model"
+    away = _requests(
+        reply="0+10x20 200x20 200+10x40", unreachable="_x20 0+2x3 6x60", breaker_open="_x23 0+10x17 170x40"
+    )
+    expected = [
+        Fires(20, name, model),
+        Fires(30, name, model, ("gpt-small",)),
+        Fires(30, "TruthgateJudgeSlow", model),
+        Fires(60, name, model),
+    ]
+    play(rules, away, expected)
+    play(rules, _requests(reply="0+10x60", server_error="0+0.5x60"), [Fires(40, name, model)])
+    play(rules, _requests(reply="0x60", server_error="0x9 4x60"), [Fires(20, name, model)])
+
+
+def test_a_judge_that_is_too_slow_is_told_as_such(rules: Path) -> None:
+    name, model = "TruthgateJudgeSlow", "gen_ai_request_model"
+    slow = _requests(reply="0+10x60", timeout="0x20 0+2x20 40x40", busy="0x20 0+2x20 40x40")
+    expected = [
+        Fires(20, name, model),
+        Fires(40, name, model, ("gpt-small",)),
+        Fires(40, "TruthgateJudgeFailing", model),
+        Fires(60, name, model),
+    ]
+    play(rules, slow, expected)
+
+
+def test_opinions_that_cannot_be_used_are_told_by_their_method_and_unsure_ones_are_not(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f'truthgate_opinions_total{{{own}, method="{method}", says="{says}"}}': values
+        for method, says, values in (
+            ("cot", "TRUE", "0+3x60"),
+            ("cot", "malformed", "0+1x30 30x30"),
+            ("cot", "cut_off", "0+1x30 30x30"),
+            ("single", "TRUE", "0+3x60"),
+            ("single", "disagreement", "0+3x60"),
+            ("single", "malformed", "0+0.2x60"),
+        )
+    }
+    name = "TruthgateOpinionsMalformed"
+    play(rules, series, [Fires(4, name), Fires(30, name, "method", ("cot",)), Fires(50, name, "method")])
+
+
+def test_a_budget_that_is_nearly_spent_is_told_for_all_workers_together_until_the_next_day(
+    rules: Path,
+) -> None:
+    """Of 1,000 requests 90 are left, half of them on each worker; tokens are left in plenty."""
+    left = "truthgate_judge_budget_left"
+    series = {
+        f'{left}{{job="truthgate", instance="{worker}", window="day", of="{of}"}}': values
+        for worker in "ab"
+        for of, values in (("requests", "500x9 45x20 500x20"), ("tokens", "600000x60"))
+    }
+    minute = {f'{left}{{job="truthgate", instance="a", window="minute", of="requests"}}': "0x60"}
+    name = "TruthgateJudgeBudgetNearlySpent"
+    expected = [Fires(9, name), Fires(12, name), Fires(20, name, "of", ("requests",)), Fires(32, name)]
+    play(rules, series | minute, [*expected, Fires(20, name, values=("info",))])
+
+
+def test_answers_that_are_not_asked_about_are_told_by_their_priority(rules: Path) -> None:
+    own = 'job="truthgate", instance="a"'
+    series = {
+        f'truthgate_judge_budget_refusals_total{{{own}, priority="first"}}': "0+0.5x60",
+        f'truthgate_judge_budget_refusals_total{{{own}, priority="second"}}': "0x9 0+2x20 40x40",
+    }
+    name = "TruthgateJudgeBudgetSpent"
+    expected = [Fires(9, name), Fires(30, name, "priority", ("second",)), Fires(60, name, "priority")]
+    play(rules, series, expected)
 
 
 def test_documents_that_cannot_be_confirmed_are_told(rules: Path) -> None:

@@ -15,6 +15,7 @@ from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules
 from streams.monitoring.rules import Alert, Recording
+from streams.settings import JudgeSettings, Settings
 from streams.worker.metrics import Metrics
 
 #: What Prometheus adds to every series, and the series that it makes itself.
@@ -23,6 +24,16 @@ OWN_SERIES: Mapping[str, frozenset[str]] = {
     "up": frozenset(),
     "ALERTS": frozenset({"alertname", "alertstate", "severity"}),
 }
+
+#: With these there is every rule: what is switched off or not limited as shipped has none.
+EVERYTHING = Settings(
+    judges=JudgeSettings.model_validate(
+        {
+            "endpoints": {"small": {"base_url": "http://vllm:8000/v1", "model": "gpt-small"}},
+            "budget": {"requests_per_day": 1_000, "tokens_per_day": 2_000_000},
+        }
+    )
+)
 
 _CONDITIONS = frozenset({">", ">=", "<", "<=", "==", "!=", "and", "or", "unless"})
 

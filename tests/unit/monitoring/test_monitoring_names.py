@@ -12,6 +12,7 @@ from streams.monitoring.deployment import Deployment
 from streams.settings import RatesSettings, Settings
 from streams.worker.log_events import LOG_EVENTS
 from tests.support.monitoring import (
+    EVERYTHING,
     OWN_SERIES,
     SCRAPED,
     alerts,
@@ -26,7 +27,7 @@ from tests.support.monitoring import (
     rules,
 )
 
-DEPLOYMENT = Deployment(Settings())
+DEPLOYMENT = Deployment(EVERYTHING)
 RUNBOOK = (Path(monitoring.__file__).parent / "RUNBOOK.md").read_text("utf-8")
 EXPRESSIONS = {
     **rule_expressions(DEPLOYMENT),
@@ -105,6 +106,15 @@ def test_every_row_and_panel_that_the_runbook_names_is_on_the_dashboard() -> Non
     assert len(named) > 10
     assert set(named) <= rows
     assert set(re.findall(r"panel\s+\*([^*]+)\*", RUNBOOK)) <= titles
+
+
+def test_where_nobody_is_asked_no_rule_waits_for_opinions() -> None:
+    read = {
+        metric
+        for rule in rules(Deployment(Settings()), object)
+        for metric, _ in parts(rule.expression).series
+    }
+    assert not [metric for metric in read if "_judge_" in metric or "opinion" in metric or "gen_ai" in metric]
 
 
 def test_without_rates_no_rule_waits_for_them() -> None:

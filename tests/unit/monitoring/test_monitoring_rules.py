@@ -15,9 +15,10 @@ from streams.monitoring.promql import Promql, duration
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.monitoring.rules import Recording
 from streams.settings import HealthSettings, ObjectiveSettings, Settings, WrongSettings
-from tests.support.monitoring import alerts, rules
+from streams.settings.judge_budget import BudgetSettings
+from tests.support.monitoring import EVERYTHING, alerts, rules
 
-DEPLOYMENT = Deployment(Settings())
+DEPLOYMENT = Deployment(EVERYTHING)
 
 
 @given(st.integers(min_value=1, max_value=30 * 86_400_000))
@@ -62,6 +63,20 @@ def test_objectives_and_limits_come_from_the_settings() -> None:
     assert "Verdicts take longer than 2500ms" in written
 
 
+def test_the_budget_of_a_day_is_watched_by_what_of_it_is_limited() -> None:
+    def watched(**budget: int) -> dict[str, str]:
+        settings = EVERYTHING.changed("judges", {"budget": BudgetSettings.model_validate(budget)})
+        return {
+            alert.labels["of"]: alert.expression.rpartition(" < ")[2]
+            for alert in alerts(Deployment(settings))
+            if alert.name == "TruthgateJudgeBudgetNearlySpent"
+        }
+
+    assert watched(requests_per_day=500, tokens_per_day=2_000_000) == {"requests": "50", "tokens": "200000"}
+    assert watched(tokens_per_day=10**10, requests_per_minute=60) == {"tokens": "1000000000"}
+    assert watched() == {}
+
+
 def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
     settings = Settings(objectives=ObjectiveSettings(in_time=0.9))
     late = [alert for alert in alerts(Deployment(settings)) if alert.name == "TruthgateVerdictsLate"]
@@ -69,7 +84,7 @@ def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
 
 
 def test_another_pace_changes_windows_and_waits_and_nothing_else() -> None:
-    quick = Deployment(Settings(), Promql(pace=0.01))
+    quick = Deployment(EVERYTHING, Promql(pace=0.01))
     windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+")
     usual, fast = (windows.sub("", to_yaml(all_rules(each))) for each in (DEPLOYMENT, quick))
     # Where lines are broken depends on their lengths.
