@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from streams.settings.judge_opinions import KeptOpinionSettings
 
 #: As if all answers came by one partition: the whole of every limit.
 _WHOLE = frozenset({0}), 1
+#: There are no other answers to leave places to.
+_ALL_MAY_WAIT = sys.maxsize
 _NOT_KEPT = KeptOpinionSettings(mib=0)
 
 
@@ -44,4 +47,7 @@ async def open_file_judges(settings: Settings, seconds: float) -> AsyncIterator[
                 return
             budget = Budget(limits_of(asking.budget), steady_clock())
             chain = [link_of(link, asking.endpoints) for link in asking.links]
-            yield Cascade(settings.policy, chain, judges, budget, kept, seconds, lambda: _WHOLE).advise
+            cascade = Cascade(
+                settings.policy, chain, judges, budget, kept, seconds, _ALL_MAY_WAIT, lambda: _WHOLE
+            )
+            yield cascade.advise

@@ -104,7 +104,6 @@ async def judges(
             open_budget(asking.budget, directory, metrics.judge_budget) as budget,
         ):
             metrics.judge_budget.watch(budget)
-            metrics.judges.watch(asking.endpoints)
             assert models is not None
             chain = [link_of(link, asking.endpoints) for link in asking.links]
             limit, most = asking.time_limit_seconds, asking.most_in_flight(settings.flow.max_in_flight)
