@@ -8,7 +8,13 @@ import sqlite3
 def is_damage(error: sqlite3.Error) -> bool:
     """Say whether an error tells of a file that can only be begun anew."""
     # What is locked, full or not readable at the moment is operational.
-    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+    is_operational = isinstance(error, sqlite3.OperationalError)
+    return isinstance(error, sqlite3.DatabaseError) and (is_no_text(error) or not is_operational)
+
+
+def is_no_text(error: sqlite3.Error) -> bool:
+    """Say whether what should be a text is not UTF-8: Python finds that, so it has no code of SQLite's."""
+    return str(error).startswith("Could not decode to UTF-8")
 
 
 def error_name(error: sqlite3.Error) -> str:

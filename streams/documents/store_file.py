@@ -97,8 +97,12 @@ def connect(path: Path) -> sqlite3.Connection:
     are read again.
     """
     connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -126,6 +130,8 @@ def _fault_of_database(connection: sqlite3.Connection) -> str | None:
         return "another_layout"
     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         return "damaged"
+    for _ in connection.execute("SELECT document_id, version, language, title, text, url FROM versions"):
+        pass  # a text that is no UTF-8 any more raises, which SQLite's own check does not see
     return None
 
 

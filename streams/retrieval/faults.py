@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from enum import Enum, auto
 
-from scoring.storage.sqlite_errors import error_name
+from scoring.storage.sqlite_errors import error_name, is_no_text
 from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.index_file import DamagedIndex, NoIndex
 
@@ -34,6 +34,8 @@ def fault_of(error: BaseException) -> Fault:
             return Fault.DAMAGE
         case TimeoutError():
             return Fault.SLOW
+        case sqlite3.Error() if is_no_text(error):
+            return Fault.DAMAGE
         case sqlite3.Error():
             code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
             return Fault.DAMAGE if code in _DAMAGE else Fault.SLOW if code in _LOCKED else Fault.SURROUNDINGS

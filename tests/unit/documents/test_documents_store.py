@@ -228,6 +228,10 @@ def _empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+def _flip_a_letter(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"x" * 100, b"\xff" * 100, 1))
+
+
 def _age_layout(path: Path) -> None:
     database = sqlite3.connect(path)
     database.execute("PRAGMA user_version = 0")
@@ -243,7 +247,7 @@ def _replace_by_foreign(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [_truncate, _scribble, _overwrite, _empty, _age_layout, _replace_by_foreign]
+    "damage", [_truncate, _scribble, _overwrite, _empty, _flip_a_letter, _age_layout, _replace_by_foreign]
 )
 def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(
     damage: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -27,15 +27,24 @@ class Far:
         self.goes_on = threading.Event()
         self._socket = socket.socket(fileno=os.dup(end.fileno()))
         self.kills = 0
+        self._once = False
 
     def serve(self) -> None:
         try:
             while True:
                 exchange, _ = self.end.recv()
                 self.goes_on.wait(10)
+                if self._once:
+                    self._once = False
+                    self.goes_on.clear()
                 self.end.send(outcome_of(exchange))
         except (EOFError, OSError):
             return
+
+    def answer_one(self) -> None:
+        """Answer what is in work, and hang at what follows."""
+        self._once = True
+        self.goes_on.set()
 
     def kill(self) -> None:
         self.kills += 1
@@ -128,6 +137,18 @@ async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill(
         with pytest.raises(PipeClosed):
             await pipe.assess(asked("three"), (), lambda: left.append("three"))
     assert left == ["one", "two", "three"]
+
+
+async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_its_turn_on() -> None:
+    async with opened(limit=0.2) as (pipe, far, _):
+        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
+        hanging = asyncio.create_task(pipe.assess(asked("two"), (), lambda: None))
+        await asyncio.sleep(0)
+        far.answer_one()
+        assert await first == outcome_of(asked("one"))
+        with pytest.raises(TimeoutError):
+            await hanging
+        assert far.kills == 1
 
 
 async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer() -> None:

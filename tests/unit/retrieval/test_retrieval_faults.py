@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from typing import cast
 
 import pytest
@@ -25,6 +27,13 @@ LOCKED = sqlite_error("SQLITE_BUSY")
 FOUND = Retrieved((), sufficient=True)
 
 
+def no_text() -> sqlite3.Error:
+    """Give the error of a text that is no UTF-8, as this Python raises it."""
+    with closing(sqlite3.connect(":memory:")) as database, pytest.raises(sqlite3.OperationalError) as raised:
+        database.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
+    return raised.value
+
+
 @pytest.mark.parametrize(
     ("error", "fault", "reason"),
     [
@@ -34,6 +43,7 @@ FOUND = Retrieved((), sufficient=True)
         (DAMAGED, Fault.DAMAGE, "SQLITE_CORRUPT"),
         (sqlite_error("SQLITE_NOTADB"), Fault.DAMAGE, "SQLITE_NOTADB"),
         (sqlite_error("SQLITE_CORRUPT_INDEX"), Fault.DAMAGE, "SQLITE_CORRUPT_INDEX"),
+        (no_text(), Fault.DAMAGE, "OperationalError"),
         (FileNotFoundError(errno.ENOENT, "gone"), Fault.DAMAGE, "ENOENT"),
         (NoIndex("no_index"), Fault.DAMAGE, "no_index"),
         (DamagedIndex("index_damaged"), Fault.DAMAGE, "index_damaged"),

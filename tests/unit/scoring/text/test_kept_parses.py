@@ -295,6 +295,8 @@ def test_what_is_in_memory_comes_back_into_a_file_that_was_begun_anew(file):
     assert is_kept(file)
 
 
+# From Python 3.13 on its database is complained about, and rightly.
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
 def test_a_scorer_that_nobody_closed_can_be_forgotten(file):
     Scorer(options=ScorerOptions(kept_parses=file)).assess(EXCHANGE)
     gc.collect()
