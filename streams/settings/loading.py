@@ -85,8 +85,18 @@ def _is_known(name: str, value: str) -> bool:
 
 
 def _nearest(variable: str) -> str:
-    near = difflib.get_close_matches(variable.upper(), list(_variables()), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    """Return a hint at what is meant, or nothing: one that misleads is worse than none."""
+    asked, known = variable.upper(), list(_variables())
+    # One that lacks only its end, such as the unit, is meant sooner than one of like letters.
+    if len(longer := [each for each in known if each.startswith(f"{asked}_")]) == 1:
+        return f"; did you mean {longer[0]}?"
+    # Within a section the names alone are compared: the section in front makes all of them alike.
+    section = asked.rpartition(DELIMITER)[0] + DELIMITER
+    names = [each.removeprefix(section) for each in known if each.startswith(section)]
+    if near := difflib.get_close_matches(asked.removeprefix(section), names, n=1, cutoff=0.75):
+        return f"; did you mean {section}{near[0]}?"
+    whole = difflib.get_close_matches(asked, known, n=1, cutoff=0.9)
+    return f"; did you mean {whole[0]}?" if whole else ""
 
 
 def _variables() -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from streams.settings import AlertThreshold, RateWindowSettings, Settings
+from streams.settings import AlertThreshold, RateWindowSettings, Settings, WrongSettings, load_settings
 from streams.settings.base import Section
 
 _NUMBER = re.compile(r"\b(Seconds|int|float)\b")
@@ -34,3 +34,30 @@ def test_a_duration_or_a_size_tells_its_unit(section: str, name: str, annotation
         assert name.endswith("_seconds"), section
     elif _NEEDS_UNIT.search(name):
         assert _WITH_UNIT.search(name), section
+
+
+@pytest.mark.parametrize(
+    ("former", "hint"),
+    [
+        ("TRUTHGATE_DOCUMENTS__WAIT", "TRUTHGATE_DOCUMENTS__WAIT_SECONDS?"),
+        (
+            "TRUTHGATE_TRANSLATION__BREAKER_RESET",
+            "TRUTHGATE_TRANSLATION__BREAKER_RESET_SECONDS?",
+        ),
+        ("TRUTHGATE_TOPICS__RETENTION_HOURS", "TRUTHGATE_TOPICS__RETENTION_DAYS?"),
+    ],
+)
+def test_who_leaves_the_unit_out_is_told_the_whole_name(
+    former: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(former, "1")
+    with pytest.raises(WrongSettings, match=re.escape(f"did you mean {hint}")):
+        load_settings()
+
+
+def test_a_name_that_is_like_no_other_of_its_section_gives_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUTHGATE_SCORING__PREPARED", "1")
+    with pytest.raises(WrongSettings) as refused:
+        load_settings()
+    assert "TRUTHGATE_SCORING__PREPARED" in str(refused.value)
+    assert "did you mean" not in str(refused.value)
