@@ -1,0 +1,75 @@
+"""The cascade ends in time, and whoever watches an endpoint hears that it took too long."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import pytest
+
+from scoring.judges.requests import Failure, Outcome, Request
+from scoring.policy import Policy
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange, MessageType, Passage
+from streams.judging.budget import Budget, Limits
+from streams.judging.cascade import Cascade, link_of
+from streams.judging.endpoints.judges import Model
+from streams.judging.endpoints.opening import open_judges
+from streams.judging.kept import KeptOpinions
+from streams.settings import JudgeSettings
+from tests.support.llm_endpoint import LlmEndpoint
+
+EXCHANGES = [
+    Exchange(question, "Yes, click Save.", (Passage("d-1", "Click Save."),), "en")
+    for question in ("Can I save?", "Can I keep it?")
+]
+DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en", profile="extended")
+
+
+class Heard:
+    """Replies as another does, and notes the outcomes."""
+
+    def __init__(self, model: Model, outcomes: list[str]) -> None:
+        self._model = model
+        self._outcomes = outcomes
+
+    async def answer(self, request: Request, deadline: float) -> Outcome:
+        outcome = await self._model.answer(request, deadline)
+        self._outcomes.append(outcome.code if isinstance(outcome, Failure) else "reply")
+        return outcome
+
+
+@contextmanager
+def frozen(**settings: object) -> Iterator[JudgeSettings]:
+    """Give settings for an endpoint that never answers."""
+    with LlmEndpoint() as endpoint:
+        endpoint.behave(frozen=True)
+        named = {"base_url": endpoint.url, "model": "gpt-small", **settings}
+        yield JudgeSettings.model_validate({"endpoints": {"small": named}})
+
+
+@asynccontextmanager
+async def cascade_of(settings: JudgeSettings, outcomes: list[str], seconds: float) -> AsyncIterator[Cascade]:
+    """Give a cascade without limits but that of time, which notes the outcomes of its requests."""
+    async with open_judges(settings, observed=lambda _, __, model: Heard(model, outcomes)) as judges:
+        assert judges is not None
+        chain = [link_of(link, settings.endpoints) for link in settings.links]
+        budget, kept = Budget(Limits(), time.time), KeptOpinions(None)
+        yield Cascade(Policy(), chain, judges, budget, kept, seconds, 100, lambda: (frozenset({0}), 1))
+
+
+@pytest.mark.parametrize(("concurrency", "heard"), [(2, ["timeout", "timeout"]), (1, ["busy", "timeout"])])
+async def test_an_endpoint_that_freezes_costs_the_time_limit_and_is_heard_of(
+    concurrency: int, heard: list[str]
+) -> None:
+    outcomes: list[str] = []
+    with frozen(concurrency=concurrency) as settings:
+        async with cascade_of(settings, outcomes, 1.0) as cascade:
+            began = time.monotonic()
+            advice = await asyncio.gather(*(cascade.advise(each, DOUBTFUL, 60.0) for each in EXCHANGES))
+            took = time.monotonic() - began
+    assert [each.degraded for each in advice] == [("judge_unavailable",)] * 2
+    assert sorted(outcomes) == heard
+    assert took < 2
