@@ -227,7 +227,8 @@ def test_the_whole_chain_takes_no_longer_than_it_may(seconds: float, takes: floa
     first, second = replying(UNSURE_TRUE), Scripted([(NEVER, TRUE)], keeps_time)
     advice, took = advised(cascade(first, second), seconds=seconds)
     assert advice.degraded == (Reason.JUDGE_UNAVAILABLE,)
-    assert took == pytest.approx(takes)
+    # What an inquiry keeps to itself of its time it has over, so that it can say what became of it.
+    assert 0.95 * takes <= took <= takes
     assert len(first.sent) <= (takes > 0)
 
 
@@ -304,7 +305,8 @@ def test_when_as_many_wait_as_may_the_others_are_told_at_once_and_the_kept_is_st
 
         *slow, shared, new, known = run_virtually(scenario())
     unavailable = Advice((), (Reason.JUDGE_UNAVAILABLE,))
-    assert slow == [(unavailable, LIMIT)] * 3
+    assert [advice for advice, _ in slow] == [unavailable] * 3
+    assert all(0.95 * LIMIT <= took <= LIMIT for _, took in slow)
     assert shared == new == (unavailable, 0.0)
     assert (labels(known[0]), known[1]) == ([Label.FALSE], 0.0)
     assert len(model.sent) == 4
