@@ -49,6 +49,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._ended)
         return future
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - asyncio's
+        """Wait for threads as long as it takes: the clock must not jump to the end of asyncio's limit."""
+        self.threads += 1
+        try:
+            await super().shutdown_default_executor()
+        finally:
+            self.threads -= 1
+
     def _ended(self, _: object) -> None:
         self.threads -= 1
 

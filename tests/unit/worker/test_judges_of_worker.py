@@ -10,6 +10,7 @@ from streams.settings import DocumentSettings, JudgeSettings, Settings
 from streams.telemetry.stages import Stages
 from streams.worker import parts
 from streams.worker.metrics import Metrics
+from tests.support.ports import NOBODY
 
 
 def settings(store: Path, **judges: object) -> Settings:
@@ -18,7 +19,7 @@ def settings(store: Path, **judges: object) -> Settings:
 
 async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_asked(tmp_path: Path) -> None:
     metrics = Metrics()
-    endpoints = {"small": {"base_url": "http://127.0.0.1:9/v1", "model": "gpt-small"}}
+    endpoints = {"small": {"base_url": f"http://{NOBODY}/v1", "model": "gpt-small"}}
     named = settings(tmp_path, endpoints=endpoints, budget={"requests_per_day": 40})
     async with parts.judges(named, metrics, Stages(), lambda: (frozenset({0}), 1)) as advise:
         assert advise is not None

@@ -182,7 +182,7 @@ def wrong_language(table):
     ("text", "reason"),
     [
         ("", "line 1: is not JSON"),
-        ('{\n"format": 1,\n}', "line 3: is not JSON"),
+        ('{\n"format":\n}', "line 3: is not JSON"),
         (b'{"\xff"}', "not UTF-8: byte 2"),
         ("[" * 100_000, "nested too deeply"),
         ("[]", "the file: is not a table"),
