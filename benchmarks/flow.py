@@ -61,7 +61,7 @@ class Watch:
             await asyncio.sleep(_POLL_SECONDS)
         return count
 
-    async def latencies(self, publishing: Awaitable[None], count: int) -> list[float]:
+    async def latencies(self, publishing: Awaitable[None], count: int) -> dict[bytes, float]:
         """Await what publishes so many answers, each with a key of its own; give the seconds to each verdict.
 
         Verdicts are not decoded: those of another checkout may be of another schema. Their keys tell.
@@ -78,7 +78,18 @@ class Watch:
             for partition, records in (await self._consumer.getmany(timeout_ms=1000)).items():
                 times = answered if partition in self._answers else judged
                 times.update((record.key, record.timestamp) for record in records)
-        return [(judged[key] - answered[key]) / 1000 for key in answered]
+        return {key: (judged[key] - answered[key]) / 1000 for key in answered}
+
+    async def verdicts(self) -> list[bytes]:
+        """Give all verdicts that are there."""
+        ends = await self._ends()
+        self._consumer.assign(list(ends))
+        await self._consumer.seek_to_beginning()
+        found: list[bytes] = []
+        while len(found) < sum(ends.values()):
+            for records in (await self._consumer.getmany(timeout_ms=1000)).values():
+                found += [record.value for record in records]
+        return found
 
     async def _ends(self) -> dict[TopicPartition, int]:
         return dict(await self._consumer.end_offsets(self._verdicts))

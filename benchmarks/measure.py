@@ -95,7 +95,17 @@ class Bench:
                 await watch.reached(len(batch))
                 size = memory(pid, self.scorers)
                 latencies = await watch.latencies(publish(scene, late, full.rate / 2), len(late))
-        return Judged(full, latencies, size)
+        return Judged(full, list(latencies.values()), size)
+
+    async def timed(
+        self, checkout: Checkout, scene: Scene, batch: Sequence[Sent], late: Sequence[Sent], per_second: float
+    ) -> dict[bytes, float]:
+        """Give the seconds to the verdicts on ``late``, by key, at a rate, after ``batch`` to get warm."""
+        await _prepare(checkout, scene, batch)
+        with worker(checkout, scene):
+            async with watching(scene) as watch:
+                await watch.reached(len(batch))
+                return await watch.latencies(publish(scene, late, per_second), len(late))
 
     async def passed(
         self, checkout: Checkout, scene: Scene, batch: Sequence[Sent], span: Span, headers: Headers = list
