@@ -8,10 +8,10 @@ INSTALLED := $(VENV)/.installed
 PARALLEL ?= --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint unit integration faults bench requirements clean
+.PHONY: help install demo demo-judge test lint unit integration faults bench requirements clean
 
 help: ## say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## make .venv with everything in it
 
@@ -26,6 +26,9 @@ $(INSTALLED): pyproject.toml requirements/dev.txt requirements/model.txt
 
 demo: install ## watch answers being judged: a broker, a worker and a sample chat log
 	$(BIN)/truthgate demo
+
+demo-judge: install ## the same with answers in doubt asked about: a real language model, far too small to judge well
+	$(BIN)/python -m tests.support.demo_judge
 
 test: lint unit integration faults-short ## everything that is checked before a change is taken
 

@@ -95,6 +95,8 @@ def main() -> None:
     parameters.n_parallel = _AT_ONCE
     # Threads wait for each other at every step: where two share their CPUs with others, ten times as long.
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    # Without it, it says the same again and again until its reply is cut off.
+    parameters.sampling.penalty_repeat = 1.15
     parameters.port = 0
     server = xllamacpp.Server(parameters)
     sys.stdout.write(json.dumps({"url": f"{server.listening_address}/v1"}) + "\n")

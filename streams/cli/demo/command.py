@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from streams.cli.demo.board import Board
 from streams.cli.demo.run import DemoFailed, Plan, page_address, run
@@ -31,6 +31,7 @@ from streams.settings import (
     AlertThreshold,
     DocumentSettings,
     EncodingSettings,
+    JudgeSettings,
     KafkaSettings,
     RatesSettings,
     RateWindowSettings,
@@ -40,6 +41,7 @@ from streams.settings import (
     load_settings,
     variable_name,
 )
+from streams.settings.judge_opinions import KeptOpinionSettings
 
 # Two show that work is shared out by conversation, and start as fast as one.
 _PARTITIONS = 2
@@ -69,6 +71,13 @@ def demo(
         int,
         typer.Option(min=0, max=65535, help="Where the worker serves its page; taken: a free one is used."),
     ] = 6066,
+    judges: Annotated[
+        bool,
+        typer.Option(
+            "--judges",
+            help="Ask the language models that your settings name (judges.endpoints), as a worker does.",
+        ),
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep Kafka and the worker running at the end.")
@@ -82,12 +91,12 @@ def demo(
 
     Example: `truthgate demo --rate 5`
     """
-    load_settings()
+    asked = _judges(load_settings()) if judges else None
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _stopped_in_order(), _reporting(folder):
             own_port = _port(port)
-            board = _demo(folder, language, rate, own_port, plain=plain, keep=keep)
+            board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
         if not keep:
             say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it there")
@@ -97,11 +106,33 @@ def demo(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _demo(folder: Path, language: Language, rate: float, port: int, *, plain: bool, keep: bool) -> Board:
+def _judges(settings: Settings) -> JudgeSettings:
+    """Give the judges of a person's settings, without files that a worker of theirs may use."""
+    asking = settings.judges
+    if not asking.endpoints:
+        raise WrongUsage("--judges: nobody is named (set judges.endpoints)")
+    return asking.model_copy(
+        update={
+            "budget": asking.budget.model_copy(update={"file": None}),
+            "kept": KeptOpinionSettings(mib=asking.kept.mib),
+        }
+    )
+
+
+def _demo(
+    folder: Path,
+    judges: JudgeSettings | None,
+    language: Language,
+    rate: float,
+    port: int,
+    *,
+    plain: bool,
+    keep: bool,
+) -> Board:
     say("starting Apache Kafka (the first time it is fetched, 44 MB)")
     with EmbeddedKafka() as kafka:
         say(f"Kafka runs at {kafka.bootstrap_servers}; the worker's log is {folder / 'worker.log'}")
-        sections = _sections(kafka.bootstrap_servers, folder, port)
+        sections = _sections(kafka.bootstrap_servers, folder, port) | ({"judges": judges} if judges else {})
         worker = WorkerProcess(_variables(sections), folder / "worker.log")
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with shown(ResultConsole(), plain=plain) as show:
@@ -123,8 +154,18 @@ def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
     return {
         variable_name(section, name): value if isinstance(value, str) else json.dumps(value)
         for section, values in sections.items()
-        for name, value in values.model_dump(mode="json", exclude_unset=True).items()
+        for name, value in _as_json(values).items()
     }
+
+
+def _as_json(section: BaseModel) -> dict[str, Any]:
+    """Give what is set of a section as values of JSON, secrets too, which pydantic would hide."""
+    plain: dict[str, Any] = json.loads(json.dumps(section.model_dump(exclude_unset=True), default=_plain))
+    return plain
+
+
+def _plain(value: Any) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
 def _port(wanted: int) -> int:

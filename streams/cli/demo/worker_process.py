@@ -17,7 +17,8 @@ from streams.settings import PREFIX
 _STOP_SECONDS = 20.0
 _TAIL_LINES = 8
 
-# What a person may have set for the judging applies in the demo too; addresses and files do not.
+# What a person may have set for the judging applies in the demo too; addresses and files do not, but for the
+# language models that the demo is told to ask.
 _PASSED_ON = tuple(PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
 
 

@@ -1,0 +1,41 @@
+"""The judges of a demo are those of a person's settings, with their keys and without their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streams.cli.demo.command import _judges, _variables
+from streams.cli.exits import WrongUsage
+from streams.settings import DocumentSettings, JudgeSettings, Settings
+
+ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1", "cafile": "/ca.pem"}
+
+
+def test_a_demo_asks_with_the_key_that_is_set_and_leaves_the_files_of_a_worker_alone() -> None:
+    judges = {
+        "endpoints": {"small": ENDPOINT},
+        "chain": [{"judges": ["small"], "method": "cot"}],
+        "budget": {"requests_per_day": 9, "file": "/spent.json"},
+        "kept": {"file": "/kept.sqlite3", "mib": 3},
+    }
+    asked = _judges(Settings(judges=JudgeSettings.model_validate(judges)))
+    variables = {name: json.loads(value) for name, value in _variables({"judges": asked}).items()}
+    assert variables == {
+        "TRUTHGATE_JUDGES__ENDPOINTS": {"small": ENDPOINT},
+        "TRUTHGATE_JUDGES__CHAIN": [{"judges": ["small"], "method": "cot"}],
+        "TRUTHGATE_JUDGES__BUDGET": {"requests_per_day": 9, "file": None},
+        "TRUTHGATE_JUDGES__KEPT": {"mib": 3},
+    }
+
+
+def test_a_folder_is_named_as_it_is(tmp_path: Path) -> None:
+    named = _variables({"documents": DocumentSettings(store=tmp_path)})
+    assert named == {"TRUTHGATE_DOCUMENTS__STORE": str(tmp_path)}
+
+
+def test_a_demo_that_is_to_ask_and_is_told_nobody_is_wrong_usage() -> None:
+    with pytest.raises(WrongUsage, match="nobody is named"):
+        _judges(Settings())
