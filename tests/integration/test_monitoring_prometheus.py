@@ -7,6 +7,7 @@ has its data, however long a loaded machine takes for it.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -135,6 +136,10 @@ class Replay:
         return replace(answer, answer_id=f"replayed-{number}", produced_at=datetime.now(UTC))
 
 
+#: Nobody is named here who could be asked, so nothing is measured of them.
+_OF_JUDGES = re.compile(r"gen_ai_client_|truthgate_(opinions|judge_)")
+
+
 class Watch:
     """What Prometheus is asked, and which of it has had no value yet."""
 
@@ -144,7 +149,8 @@ class Watch:
         shown = {
             name: filled(expression, _VARIABLES) for name, expression in queries(board(deployment)).items()
         }
-        self._asked = shown | rule_operands(deployment)
+        asked = shown | rule_operands(deployment)
+        self._asked = {name: each for name, each in asked.items() if not _OF_JUDGES.search(each)}
 
     def without_data(self) -> list[str]:
         """Give the queries without a value since the start; one that had a value is asked no more."""
