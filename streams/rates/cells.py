@@ -26,11 +26,19 @@ class WindowKey(NamedTuple):
     language: str
 
 
+class State(NamedTuple):
+    """What is told of the counts of one group in one window."""
+
+    tally: Tally
+    late: int
+    final: bool
+
+
 class Cell:
     """The counts of one group in one window.
 
-    ``late`` is how many verdicts changed them after the window was final; ``published`` whether anybody
-    was told of them.
+    ``late`` is how many verdicts changed them after the window was final; ``published`` the state that was
+    published last, None where nobody was told of them.
     """
 
     __slots__ = ("counts", "group", "late", "published", "window")
@@ -40,7 +48,7 @@ class Cell:
         self.group = group
         self.counts: dict[tuple[str, bool], int] = {}
         self.late = 0
-        self.published = False
+        self.published: State | None = None
 
     def add(self, decision: str, scored: bool, number: int) -> None:
         """Count answers of one outcome; ``number`` is negative where they no longer count."""
@@ -50,6 +58,11 @@ class Cell:
             self.counts[outcome] = total
         else:
             del self.counts[outcome]
+
+    @property
+    def state(self) -> State:
+        """What a record of it tells."""
+        return State(self.tally(), self.late, self.window.final)
 
     @property
     def key(self) -> WindowKey:

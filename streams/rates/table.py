@@ -66,7 +66,10 @@ class WindowTable:
 
     def take_changes(self) -> tuple[RateWindow, ...]:
         """Give the counts that changed or became final since the last call, by start, size and group."""
-        cells = [cell for cell in self._changed if cell.counts or cell.published]
+        # What changed and changed back meanwhile, such as by two verdicts in each other's place, is the same.
+        cells = [
+            cell for cell in self._changed if (cell.counts or cell.published) and cell.state != cell.published
+        ]
         self.settle_changes()
         cells.sort(key=lambda cell: (cell.window.start, cell.window.spec, cell.group))
         return tuple(cell.record() for cell in cells)
@@ -74,9 +77,9 @@ class WindowTable:
     def settle_changes(self) -> None:
         """Take all that changed for published; what was empty again before anybody saw it is dropped."""
         for cell in self._changed:
-            if cell.counts:
-                cell.published = True
-            elif not cell.published:
+            if cell.counts or cell.published:
+                cell.published = cell.state
+            else:
                 cell.window.cells.pop(cell.group, None)
         self._changed.clear()
 
@@ -95,7 +98,8 @@ class WindowTable:
             window = self._window(spec, key.start) if spec and key.start % spec.hop == 0 else None
             if window is not None:
                 cell = window.cell(Group(key.message_type, key.language))
-                cell.late, cell.published = late, True
+                cell.late = late
+                cell.published = cell.state
         self.settle_changes()
 
     def groups(self) -> frozenset[Group]:

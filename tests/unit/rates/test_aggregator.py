@@ -91,6 +91,19 @@ def test_a_window_is_final_only_after_the_allowed_lateness() -> None:
     assert [record.final for record in aggregator.take_changes()] == [True]
 
 
+def test_counts_that_change_and_change_back_before_they_are_published_are_not_repeated() -> None:
+    """Two verdicts take each other's place: each is one record, and their window tells the same as before."""
+    aggregator = RateAggregator(RULES)
+    for name, decision in (("a", "review"), ("b", "blocked")):
+        aggregator.add(outcome(name, 5, scored_at=2, decision=decision))
+    assert aggregator.take_changes()
+    for name, decision in (("a", "blocked"), ("b", "review")):
+        aggregator.add(outcome(name, 5, scored_at=1, decision=decision))
+    assert aggregator.take_changes() == ()
+    aggregator.advance(10**6)
+    assert all(record.final for record in aggregator.take_changes())
+
+
 def test_what_is_older_than_the_retention_changes_nothing() -> None:
     aggregator = RateAggregator(MINUTE)
     aggregator.advance(160)
