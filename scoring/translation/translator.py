@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scoring.breaker import CircuitBreaker
+from scoring.single_flight import SingleFlight
 from scoring.translation.calls import Calls, Retries
 from scoring.translation.checks import Identify, keeps_marks
 from scoring.translation.engines import ProviderOptions
@@ -17,7 +18,7 @@ from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
 from scoring.translation.kept import KeptTranslations
 from scoring.translation.observer import Observer
 from scoring.translation.providers import Provider
-from scoring.translation.shared import RecentTexts, SharedWork
+from scoring.translation.recent import RecentTexts
 from scoring.translation.splitting import assemble, pieces
 from scoring.values.types import Exchange, Passage, Segment, TranslatedText, Translation
 
@@ -79,7 +80,7 @@ class ExchangeTranslator:
         )
         self._calls = Calls(provider, self._breaker, options.retries, identify, observer)
         self._threads = ThreadPoolExecutor(options.provider.threads, "translation")
-        self._documents = SharedWork[TranslatedText]()
+        self._documents = SingleFlight[TranslatedText]()
         self._recent = RecentTexts(_RECENT_CHARACTERS, _RETRY_NONSENSE_SECONDS)
 
     def close(self) -> None:
@@ -119,7 +120,7 @@ class ExchangeTranslator:
         if (found := self._recent.get(language, text)) is not None:
             self._observer.looked_up(len(found.segments), 0)
             return found
-        return await self._documents.get(
+        return await self._documents.run(
             (language, text), lambda: self._document(passage.document_id, text, language)
         )
 

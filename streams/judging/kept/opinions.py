@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
+from scoring.single_flight import SingleFlight
 from scoring.storage.kept_file import OPINIONS, KeptFile
 from scoring.values.opinion import Opinion, Unsure
 from streams.judging.kept.observer import Lookup, Observer
-from streams.judging.kept.single_flight import SingleFlight
 from streams.settings.judge_opinions import KeptOpinionSettings
 
 #: The name of the file beside the documents, where the settings name none.

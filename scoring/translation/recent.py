@@ -1,51 +1,13 @@
-"""Work that several ask for at once is done once, and its outcome remembered for a while."""
+"""The outcomes of translating texts, remembered for a while."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Hashable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable
 
 from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
 from scoring.values.types import TranslatedText
-
-Result = TypeVar("Result")
-
-
-@dataclass(slots=True)
-class _Shared(Generic[Result]):
-    task: asyncio.Task[Result]
-    waiting: int = 0
-
-
-class SharedWork(Generic[Result]):
-    """Does the work of a key once for all who ask for it meanwhile; ends it when nobody waits any more."""
-
-    def __init__(self) -> None:
-        self._by_key: dict[Hashable, _Shared[Result]] = {}
-
-    async def get(self, key: Hashable, work: Callable[[], Coroutine[None, None, Result]]) -> Result:
-        """Return the outcome of the work in hand for ``key``, or of ``work`` begun now."""
-        if (shared := self._by_key.get(key)) is None:
-            shared = self._by_key[key] = _Shared(asyncio.create_task(work()))
-            shared.task.add_done_callback(lambda _: self._forget(key, shared))
-        shared.waiting += 1
-        try:
-            return await asyncio.shield(shared.task)
-        finally:
-            shared.waiting -= 1
-            if not shared.waiting and not shared.task.done():
-                self._forget(key, shared)
-                shared.task.cancel()
-
-    def _forget(self, key: Hashable, shared: _Shared[Result]) -> None:
-        if self._by_key.get(key) is shared:
-            del self._by_key[key]
-        if shared.task.done() and not shared.task.cancelled():
-            shared.task.exception()  # seen, even where everybody who waited has left
 
 
 class RecentTexts:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streams.judging.kept.single_flight import SingleFlight
+from scoring.single_flight import SingleFlight
 
 
 class Asked:
