@@ -62,14 +62,11 @@ class PreparedTelemetry:
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
-        self._logged: set[str] = set()
 
     def count(self, use: CacheUse) -> None:
         """Count the documents of one answer, and log each kind of failure once."""
         for cache, number in (("memory", use.hits), ("disk", use.disk_hits), ("miss", use.misses)):
             self._documents.add(cache, number=number)
         for error in use.failures:
-            self._errors.add(error)
-            if error not in self._logged:
-                self._logged.add(error)
+            if self._errors.is_first(error):
                 log.warning("prepared_file_failed", error_type=error)

@@ -88,10 +88,20 @@ class Counter:
 
     def add(self, *labels: str, number: float = 1) -> None:
         """Count ``number`` more; ``labels`` are the values in the order of the definition."""
+        self._add(labels, number)
+
+    def is_first(self, *labels: str) -> bool:
+        """Count one more; say whether it is the first with these labels, such as to log each kind once."""
+        return not self._add(labels, 1)
+
+    def _add(self, labels: LabelValues, number: float) -> float:
+        """Return the total before."""
         with self._lock:
             if labels not in self._totals and len(self._totals) >= _MOST_LABELS:
                 labels = (OTHER,) * len(labels)
-            self._totals[labels] = self._totals.get(labels, 0) + number
+            before = self._totals.get(labels, 0)
+            self._totals[labels] = before + number
+        return before
 
     def observations(self, _: CallbackOptions) -> Iterable[Observation]:
         """Give all totals."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import structlog
 
 from scoring.breaker import BreakerState
@@ -69,8 +67,6 @@ class TranslationTelemetry(Observer):
             at_zero=[(OTHER,)],
         )
         self._show_state(BreakerState.CLOSED.value)
-        self._logged: set[str] = set()
-        self._lock = threading.Lock()
 
     def ended(self, outcome: str, seconds: float) -> None:
         """Count an answer, and how long it waited."""
@@ -101,11 +97,7 @@ class TranslationTelemetry(Observer):
 
     def cache_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        self._cache_errors.add(error)
-        with self._lock:
-            is_new = error not in self._logged
-            self._logged.add(error)
-        if is_new:
+        if self._cache_errors.is_first(error):
             log.warning("translation_cache_failed", error_type=error)
 
     def _show_state(self, state: str) -> None:

@@ -47,7 +47,6 @@ class BudgetTelemetry(Observer):
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
-        self._logged: set[str] = set()
 
     def watch(self, budget: Budget) -> None:
         """Show what is left of this budget."""
@@ -64,7 +63,5 @@ class BudgetTelemetry(Observer):
 
     def not_kept(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        self._errors.add(error)
-        if error not in self._logged:
-            self._logged.add(error)
+        if self._errors.is_first(error):
             log.warning("judge_budget_not_kept", error_type=error)

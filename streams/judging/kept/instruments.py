@@ -29,7 +29,6 @@ class KeptOpinionTelemetry(Observer):
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
-        self._logged: set[str] = set()
 
     def looked_up(self, result: Lookup) -> None:
         """Count where it was found."""
@@ -37,7 +36,5 @@ class KeptOpinionTelemetry(Observer):
 
     def failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        self._errors.add(error)
-        if error not in self._logged:
-            self._logged.add(error)
+        if self._errors.is_first(error):
             log.warning("kept_opinions_failed", error_type=error)
