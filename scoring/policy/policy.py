@@ -37,9 +37,7 @@ _BY_RULE = {
 }
 
 
-_CODES = frozenset(
-    {*Decision, *Reason, *(rule.reason for rule in KINDS.values() if rule), Reason.REFUSAL.value}
-)
+_CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in KINDS.values() if rule)})
 
 
 class Doubt(StrEnum):

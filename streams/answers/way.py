@@ -84,7 +84,7 @@ class Way:
             if self.advise is not None:
                 exchange = exchange_of(answer, context.judged)
                 advice = await self.advise(exchange, assessment, patience.for_judges())
-            assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
+                assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
             decided = self.decide(assessment, advice.deciding)
             return make_verdict(answer, assessment, decided, context, now(), advice.asked)
 
