@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from scoring.judges.opinion_json import OpinionForm, OpinionUnreadable, read_opinion, write_opinion
 from scoring.values.opinion import Label, Mistake, Opinion, Unsure, Usage
 from scoring.values.types import Evidence
+from tests.support.opinions import ANSWER, OPINION
 
-ANSWER = "Open the invoice and press Delete. It can be undone within 30 days."
 UNIT = st.floats(0, 1)
 TEXT = st.text(max_size=20)
 
@@ -45,17 +45,6 @@ def opinions(draw):
     )
 
 
-OPINION = Opinion(
-    "single",
-    ("m-1",),
-    "v1",
-    Label.FALSE,
-    0.9,
-    score=2,
-    wrong=(Evidence("number", "30 days", 59, 66),),
-    mistakes=(Mistake.NUMBER,),
-    usage=Usage(1, 100, 10, 0.5),
-)
 FIELDS = json.loads(write_opinion(OPINION))
 
 

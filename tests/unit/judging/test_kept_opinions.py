@@ -9,27 +9,14 @@ import structlog
 from prometheus_client import generate_latest
 
 from scoring.storage.kept_file import OPINIONS, TRANSLATIONS, KeptFile
-from scoring.values.opinion import Label, Mistake, Opinion, Unsure, Usage
-from scoring.values.types import Evidence
+from scoring.values.opinion import Opinion, Unsure
 from streams.judging.kept import KeptOpinions, open_kept_opinions
 from streams.judging.kept.instruments import KeptOpinionTelemetry
 from streams.judging.kept.observer import Lookup, Observer
 from streams.judging.kept.opinions import OPINIONS_NAME
 from streams.settings.judge_opinions import KeptOpinionSettings
 from streams.telemetry.instruments import Instruments
-
-ANSWER = "Open the invoice and press Delete. It can be undone within 30 days."
-OPINION = Opinion(
-    "single",
-    ("m-1",),
-    "v1",
-    Label.FALSE,
-    0.9,
-    score=2,
-    wrong=(Evidence("number", "30 days", 59, 66),),
-    mistakes=(Mistake.NUMBER,),
-    usage=Usage(1, 100, 10, 0.5),
-)
+from tests.support.opinions import ANSWER, OPINION
 
 
 class Hears(Observer):
