@@ -18,8 +18,7 @@ from streams.judging.budget import Budget, Priority, ask_within
 from streams.judging.endpoints.faults import Fault
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions
-from streams.settings import EndpointSettings
-from streams.settings.judge_chain import LinkSettings
+from streams.settings import JudgeSettings
 
 _PRIORITIES: Final[Mapping[Doubt, Priority]] = {
     Doubt.BOTH_WAYS: Priority.FIRST,
@@ -55,10 +54,13 @@ class Link:
     models: Mapping[str, str]
 
 
-def link_of(settings: LinkSettings, endpoints: Mapping[str, EndpointSettings]) -> Link:
-    """Return the link that the settings describe; raises KeyError for a judge that is no endpoint."""
-    models = {name: f"{endpoints[name].base_url} {endpoints[name].model}" for name in settings.judges}
-    return Link(settings.method, settings.options, models)
+def chain_of(settings: JudgeSettings) -> tuple[Link, ...]:
+    """Return the chain that the settings describe."""
+    models = {name: f"{each.base_url} {each.model}" for name, each in settings.endpoints.items()}
+    return tuple(
+        Link(link.method, link.options, {name: models[name] for name in link.judges})
+        for link in settings.links
+    )
 
 
 @dataclass(frozen=True, slots=True)

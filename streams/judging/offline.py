@@ -11,7 +11,7 @@ from streams.judging.advice import Advise
 from streams.judging.budget import Budget
 from streams.judging.budget.opening import limits_of
 from streams.judging.budget.windows import steady_clock
-from streams.judging.cascade import Cascade, link_of
+from streams.judging.cascade import Cascade, chain_of
 from streams.judging.endpoints.opening import open_judges
 from streams.judging.kept import open_kept_opinions
 from streams.settings import Settings
@@ -46,7 +46,7 @@ async def open_file_judges(settings: Settings, seconds: float) -> AsyncIterator[
                 yield None
                 return
             budget = Budget(limits_of(asking.budget), steady_clock())
-            chain = [link_of(link, asking.endpoints) for link in asking.links]
+            chain = chain_of(asking)
             cascade = Cascade(
                 settings.policy, chain, judges, budget, kept, seconds, _ALL_MAY_WAIT, lambda: _WHOLE
             )

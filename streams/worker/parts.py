@@ -20,7 +20,7 @@ from streams.documents.terms_upkeep import TermsUpkeep
 from streams.judging.advice import Advise
 from streams.judging.assessor import Assessor, ScoringOff
 from streams.judging.budget import open_budget
-from streams.judging.cascade import Cascade, link_of
+from streams.judging.cascade import Cascade, chain_of
 from streams.judging.endpoints.judges import Model
 from streams.judging.endpoints.observed import ObservedModel
 from streams.judging.endpoints.opening import open_judges
@@ -105,7 +105,7 @@ async def judges(
         ):
             metrics.judge_budget.watch(budget)
             assert models is not None
-            chain = [link_of(link, asking.endpoints) for link in asking.links]
+            chain = chain_of(asking)
             limit, most = asking.time_limit_seconds, asking.most_in_flight(settings.flow.max_in_flight)
             cascade = Cascade(settings.policy, chain, models, budget, kept, limit, most, share)
             metrics.judges.watch(models.names, lambda: cascade.in_flight)

@@ -22,7 +22,7 @@ from scoring.values.reasons import Reason
 from scoring.values.types import Decision, Exchange, MessageType, Passage, Refuses
 from streams.judging.advice import NO_ADVICE, Advice
 from streams.judging.budget import Budget, Limit, Limits
-from streams.judging.cascade import Cascade, Link, link_of
+from streams.judging.cascade import Cascade, Link, chain_of
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions, open_kept_opinions
 from streams.settings import EndpointSettings, JudgeSettings
@@ -332,7 +332,7 @@ def test_a_link_names_the_models_behind_its_judges_so_that_another_model_has_oth
             "chain": [{"method": "adaptive", "judges": ["small"], "steps": 2}],
         }
     )
-    (link,) = (link_of(each, given_.endpoints) for each in given_.links)
+    (link,) = chain_of(given_)
     assert (link.method, link.options.steps) == ("adaptive", 2)
     assert link.models == {"small": "http://a/v1 m-1"}
 

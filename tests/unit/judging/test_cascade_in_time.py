@@ -14,7 +14,7 @@ from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType, Passage
 from streams.judging.budget import Budget, Limits
-from streams.judging.cascade import Cascade, link_of
+from streams.judging.cascade import Cascade, chain_of
 from streams.judging.endpoints.judges import Model
 from streams.judging.endpoints.opening import open_judges
 from streams.judging.kept import KeptOpinions
@@ -55,7 +55,7 @@ async def cascade_of(settings: JudgeSettings, outcomes: list[str], seconds: floa
     """Give a cascade without limits but that of time, which notes the outcomes of its requests."""
     async with open_judges(settings, observed=lambda _, __, model: Heard(model, outcomes)) as judges:
         assert judges is not None
-        chain = [link_of(link, settings.endpoints) for link in settings.links]
+        chain = chain_of(settings)
         budget, kept = Budget(Limits(), time.time), KeptOpinions(None)
         yield Cascade(Policy(), chain, judges, budget, kept, seconds, 100, lambda: (frozenset({0}), 1))
 
