@@ -52,6 +52,15 @@ class SafeConsumer(aiokafka.Consumer):
         several topics; this one reads a single topic.
         """
 
+    def partitions_of(self, topic: str) -> int:
+        """Return how many partitions a subscribed topic has, 0 before the brokers have told.
+
+        Faust's ``topic_partitions`` reads what only the leader of a group keeps: any other member, and one
+        that comes back under its static id, would never know.
+        """
+        consumer = self._thread._consumer  # noqa: SLF001 - Faust passes this on to nobody
+        return len(consumer.partitions_for_topic(topic) or ()) if consumer else 0
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Finish and commit what is in work, then forget the partitions."""
         await super().on_partitions_revoked(revoked)

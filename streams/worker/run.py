@@ -273,7 +273,9 @@ def _leads(app: TruthgateApp, topics: Topics) -> bool:
 def _share(app: TruthgateApp, topics: Topics) -> tuple[frozenset[int], int]:
     """Return the own partitions of ``answers``, and how many it has; 0 while that is not known."""
     own = frozenset(each.partition for each in _owned(app) if each.topic == topics.answers)
-    return own, app.consumer.topic_partitions(topics.answers) or 0
+    consumer = app.consumer
+    assert isinstance(consumer, SafeConsumer)
+    return own, consumer.partitions_of(topics.answers)
 
 
 async def _rewind(app: TruthgateApp) -> None:

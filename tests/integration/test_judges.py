@@ -23,7 +23,7 @@ from tests.support.otlp import OtlpReceiver
 from tests.support.ports import NOBODY
 from tests.support.records import eventually, produce
 from tests.support.retrieval import metric
-from tests.support.workers import Worker
+from tests.support.workers import Worker, changed
 
 KEY = "sk-very-secret-4711"
 MAIL = "k.jansen@klant.example"
@@ -191,6 +191,20 @@ async def test_an_answer_that_comes_again_has_the_same_opinion_and_costs_nothing
                 first.opinions,
                 (),
             )
+
+
+async def test_every_worker_of_a_group_asks_and_not_its_leader_alone(
+    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
+) -> None:
+    judging = with_judge(settings, endpoint.url)
+    each = [changed(judging, kafka={"group_instance_id": name}) for name in ("one", "two")]
+    with Worker(each[0], tmp_path, "one") as one, Worker(each[1], tmp_path, "two") as two:
+        one.wait_ready()
+        two.wait_ready()
+        verdicts = await Stream(judging, topics).judged(doubtful_answers(12, "shared"))
+        for worker in (one, two):
+            await eventually(lambda: metric(worker, "truthgate_opinions_total") > 0, "it asks")  # noqa: B023
+    assert {len(verdict.opinions) for verdict in verdicts} == {1}
 
 
 async def test_the_budget_of_a_day_holds_over_restarts(
