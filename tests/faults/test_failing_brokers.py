@@ -14,7 +14,7 @@ from streams.delivery import dead_letters
 from streams.embedded import EmbeddedKafka
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.kafka.clients import open_admin
-from streams.kafka.topics import Topics, create_topics, specifications
+from streams.kafka.topics import Topics, check_topics, create_topics, specifications
 from streams.settings import Settings
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
@@ -92,6 +92,16 @@ async def test_a_broker_that_is_away_for_a_while_and_comes_back_loses_nothing(
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= exit_codes
     report(ledger, answers, faults=1)
+
+
+async def test_topics_just_made_are_known_whichever_broker_is_asked(
+    trio: EmbeddedKafka, tmp_path: Path
+) -> None:
+    for _ in range(5):
+        settings = _settings(trio, tmp_path)
+        outcomes = await create_topics(settings)
+        assert {outcome.problems for outcome in outcomes} == {()}
+        assert await check_topics(settings) == []
 
 
 async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(

@@ -112,11 +112,16 @@ class Ledger:
                 assert earlier.decision == verdict.decision, (_told(earlier), _told(verdict))
 
     def _assert_conversations_in_order(self, answers: list[ChatbotAnswer]) -> None:
-        """On each output topic the first verdicts of a conversation stand in the order of its answers."""
+        """On each output topic the first verdicts of a conversation stand in the order of its answers.
+
+        What is first is told by the broker's clock: an answer that is judged again may go to another topic
+        than it went to first, and topics are read one after another.
+        """
         position = {answer.answer_id: number for number, answer in enumerate(answers)}
         last: dict[tuple[str, str], int] = {}
         seen: set[str] = set()
-        for record, verdict in zip(self.records, self.verdicts, strict=True):
+        pairs = zip(self.records, self.verdicts, strict=True)
+        for record, verdict in sorted(pairs, key=lambda pair: (pair[0].timestamp, pair[0].offset)):
             if verdict.verdict_id in seen:
                 continue
             seen.add(verdict.verdict_id)

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
 from aiokafka.protocol.api import Response
 
 from streams.kafka.clients import open_admin
@@ -59,7 +59,8 @@ async def check_topics(settings: Settings, *, any_partitions: bool = False) -> l
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
         existing = await _names(admin)
-        actual = await _describe(admin, [spec.name for spec in specs if spec.name in existing])
+        names = [spec.name for spec in specs if spec.name in existing]
+        actual = await _settled(admin, names, settings.kafka.connect_timeout_seconds)
     lines = []
     for spec in specs:
         if spec.name not in actual:
@@ -112,6 +113,7 @@ async def _describe(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[st
             configs[topic["topic"]],
         )
         for topic in described
+        if topic["topic"] in configs
     }
 
 
@@ -124,8 +126,11 @@ async def _settled(admin: AIOKafkaAdminClient, names: list[str], seconds: float)
 
 
 def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
+    """Give the settings of each topic, without those that the broker that was asked does not know yet."""
     configs = {}
     for code, reason, _, name, entries in (found for response in responses for found in response.resources):
+        if for_code(code) is UnknownTopicOrPartitionError:
+            continue
         if code:
             raise WrongSettings(
                 f"the settings of topic {name} cannot be read: {reason or for_code(code).__name__}"
