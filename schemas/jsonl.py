@@ -15,6 +15,7 @@ from schemas.records import (
     AnswerContext,
     ChatbotAnswer,
     DocumentIds,
+    ExpectedAnswer,
     Identifier,
     KnowledgeDocument,
     Label,
@@ -87,6 +88,7 @@ class _RatedLine(_AnswerLine):
     label: TruthLabel | None = None
     consistent: bool | None = None
     relevant: bool | None = None
+    expected_answer: ExpectedAnswer | None = None
 
     def rated(self, number: int, clock: Clock) -> RatedAnswer:
         return RatedAnswer(
@@ -97,6 +99,7 @@ class _RatedLine(_AnswerLine):
             label=self.label,
             consistent=self.consistent,
             relevant=self.relevant,
+            expected_answer=self.expected_answer,
         )
 
 

@@ -38,6 +38,7 @@ Metadata = Annotated[Mapping[str, str], Field(max_length=MAX_ITEMS)]
 Rating = Annotated[int, Field(ge=1, le=5)]
 TruthLabel = Literal["TRUE", "FALSE", "NOT_GIVEN"]
 """What an answer is: true, untrue, or declining or about something else."""
+ExpectedAnswer = Annotated[str, Field(min_length=1)]
 Offset = Annotated[int, Field(ge=0, lt=2**31)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -76,6 +77,7 @@ class RatedAnswer:
     """What people say of an answer's truthfulness and of its question's type; no topic carries it.
 
     ``consistent`` is whether all of it is in the documents, ``relevant`` whether it addresses the question.
+    ``expected_answer`` is a right answer to the question, to compare this one with.
     """
 
     answer: ChatbotAnswer
@@ -85,6 +87,7 @@ class RatedAnswer:
     label: TruthLabel | None = None
     consistent: bool | None = None
     relevant: bool | None = None
+    expected_answer: ExpectedAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)

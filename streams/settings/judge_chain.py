@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from scoring.judges import METHODS, JudgeOptions
+from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples
+from scoring.judges.examples import Example
 from streams.settings.base import Section
 
 _DEFAULTS = JudgeOptions()
@@ -44,7 +46,31 @@ class LinkSettings(Section):
         _DEFAULTS.mask, description="whether e-mail addresses, telephone and account numbers are masked"
     )
 
+    examples: Path | None = Field(
+        None, description="a JSONL file of rated answers of your own, shown to the model first"
+    )
+
+    @model_validator(mode="after")
+    def _examples_can_be_read(self) -> LinkSettings:
+        _read(self.examples)
+        return self
+
     @property
     def options(self) -> JudgeOptions:
-        """The same, as the methods take it."""
-        return JudgeOptions(**self.model_dump(exclude={"method"}))
+        """The same, as the methods take it; ValueError where the file of examples has gone bad."""
+        values = self.model_dump(exclude={"method", "examples"})
+        return JudgeOptions(**values, examples=_read(self.examples))
+
+
+def _read(path: Path | None) -> tuple[Example, ...]:
+    if path is None:
+        return ()
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return read_examples(lines)
+    except OSError as error:
+        raise ValueError(f"examples: {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"examples: {path} is not UTF-8") from None
+    except ExamplesError as error:
+        raise ValueError(f"examples: {path}: {error}") from None

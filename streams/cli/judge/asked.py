@@ -1,4 +1,4 @@
-"""The answers that are asked about: read from a file, each with the documents that it rests on."""
+"""The answers that are asked about: read from a file, each with what it is compared with."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from schemas import BadLine, ChatbotAnswer, KnowledgeDocument
-from scoring.judges import Case
+from schemas import BadLine, KnowledgeDocument, RatedAnswer
+from scoring.judges import Case, Expected
 from streams.answers.context import GivenDocuments, resolve_context
 from streams.answers.verdict import exchange_of
 from streams.answers.way import failing_as
@@ -24,7 +24,8 @@ from streams.retrieval.on_demand import retriever_on_demand
 from streams.settings import Settings
 from streams.translating.opening import FILE_PATIENCE_SECONDS
 
-Line = tuple[int, ChatbotAnswer | BadLine]
+Line = tuple[int, RatedAnswer | BadLine]
+Outcome = tuple[int, "Asked | BadLine"]
 
 # Searches are the only thing that takes time, and they share one model.
 _AT_ONCE = 8
@@ -39,7 +40,7 @@ class Asked:
     degraded: tuple[str, ...]
 
 
-def asked_about(
+def with_documents(
     file: Path,
     documents: Sequence[KnowledgeDocument],
     settings: Settings,
@@ -53,21 +54,43 @@ def asked_about(
         InfrastructureFailure: the documents cannot be searched.
         WrongSettings: nor can they be with these settings.
     """
-    outcomes = asyncio.run(_with_context(read(file, ChatbotAnswer, bar), documents, settings, bar))
+    outcomes = asyncio.run(_with_context(read(file, RatedAnswer, bar), documents, settings, bar))
     return [asked for _, asked in complaints.without_bad(outcomes)]
+
+
+def with_expected(file: Path, complaints: Complaints, bar: Progress) -> list[Asked]:
+    """Read the answers of a file that bring the right answer to compare with, moving the bar.
+
+    A line without one is a bad line. Raises CommandFailed where the file cannot be read.
+    """
+    outcomes = (_expected(number, line) for number, line in read(file, RatedAnswer, bar))
+    return [asked for _, asked in complaints.without_bad(outcomes)]
+
+
+def _expected(number: int, line: RatedAnswer | BadLine) -> Outcome:
+    if isinstance(line, BadLine):
+        return number, line
+    if line.expected_answer is None:
+        return number, BadLine(
+            number, "expected_answer: is missing, which this answer is to be compared with"
+        )
+    answer = line.answer
+    case = Case(answer.question, answer.answer, Expected(line.expected_answer))
+    return number, Asked(AnswerKey.of(answer), case, ())
 
 
 async def _with_context(
     lines: Iterable[Line], documents: Sequence[KnowledgeDocument], settings: Settings, bar: Progress
-) -> list[tuple[int, Asked | BadLine]]:
+) -> list[Outcome]:
     given = GivenDocuments.of(documents)
     indexing = indexing_bar(None if bar.disable else bar)
     async with retriever_on_demand(documents, settings, indexing) as retriever:
 
-        async def asked(line: Line) -> tuple[int, Asked | BadLine]:
-            number, answer = line
-            if isinstance(answer, BadLine):
-                return number, answer
+        async def asked(line: Line) -> Outcome:
+            number, rated = line
+            if isinstance(rated, BadLine):
+                return number, rated
+            answer = rated.answer
             try:
                 with failing_as(Stage.ENRICH):
                     context = await resolve_context(answer, given, 0, retriever, FILE_PATIENCE_SECONDS)

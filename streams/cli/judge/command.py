@@ -10,9 +10,17 @@ import typer
 
 from scoring.judges import JudgeOptions
 from scoring.values.reasons import Reason
-from streams.cli.exits import ExitCode
-from streams.cli.judge.asked import Asked, asked_about
-from streams.cli.judge.options import JudgeOption, MethodOption, ModelOption, judge_options, models
+from streams.cli.exits import ExitCode, WrongUsage
+from streams.cli.judge.asked import Asked, with_documents, with_expected
+from streams.cli.judge.options import (
+    JudgeOption,
+    MethodOption,
+    ModelOption,
+    Reference,
+    ReferenceOption,
+    judge_options,
+    models,
+)
 from streams.cli.judge.replied import read_replies
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count
@@ -50,6 +58,7 @@ def export(
     file: InputFile,
     method: MethodOption,
     documents: _DocumentsFile = None,
+    reference: ReferenceOption = Reference.DOCUMENTS,
     judge_option: JudgeOption = None,
     model: ModelOption = None,
     output: _Output = None,
@@ -64,7 +73,7 @@ def export(
     """
     options, settings = judge_options(judge_option or []), load_settings(config)
     asked_of = models(model or [], options, settings.judges)
-    answers = _Answers(file, documents, output)
+    answers = _Answers(file, documents, reference, output)
     asked = answers.read(settings)
     found = _standing(asked, method, options, Replies())
     _write(_requests(found, asked_of), output)
@@ -86,6 +95,7 @@ def import_replies(
         ),
     ],
     documents: _DocumentsFile = None,
+    reference: ReferenceOption = Reference.DOCUMENTS,
     judge_option: JudgeOption = None,
     model: ModelOption = None,
     give_up: Annotated[
@@ -99,16 +109,16 @@ def import_replies(
 ) -> None:
     """Take the replies of all rounds so far and write the next requests, or the opinions when all are there.
 
-    FILE, documents, method and its options must be those of `export`. What was answered by an error, or not
-    at all, is among the next requests again. A malformed line is named on standard error, and replies to
-    requests that nobody made are counted there; the exit code is 1 then. `truthgate evaluate --opinions`
-    reads the opinions.
+    FILE, documents, reference, method and its options must be those of `export`. What was answered by an
+    error, or not at all, is among the next requests again. A malformed line is named on standard error, and
+    replies to requests that nobody made are counted there; the exit code is 1 then.
+    `truthgate evaluate --opinions` reads the opinions.
 
     Example: `truthgate judge import a.jsonl --documents help.jsonl -m single --replies r1.jsonl -o r2.jsonl`
     """
     options, settings = judge_options(judge_option or []), load_settings(config)
     asked_of = models(model or [], options, settings.judges)
-    answers = _Answers(file, documents, output, replies)
+    answers = _Answers(file, documents, reference, output, replies)
     asked = answers.read(settings)
     complaints = [Complaints(str(path)) for path in replies]
     known = read_replies(replies, complaints, give_up=give_up)
@@ -124,19 +134,29 @@ class _Answers:
     """The answers of a file and their documents, and what was wrong with them."""
 
     def __init__(
-        self, file: Path, documents: Path | None, output: Path | None, others: Iterable[Path] = ()
+        self,
+        file: Path,
+        documents: Path | None,
+        reference: Reference,
+        output: Path | None,
+        others: Iterable[Path] = (),
     ) -> None:
+        if documents and reference is Reference.EXPECTED:
+            raise WrongUsage("--documents: answers are compared with expected_answer, and with no document")
         refuse_overwriting(output, [file, documents, *others])
-        self._file, self._documents = file, documents
+        self._file, self._documents, self._reference = file, documents, reference
         self._complaints = Complaints(str(file))
         self._missing = Complaints(str(documents))
         self._unserved = Unserved()
 
     def read(self, settings: Settings) -> list[Asked]:
-        """Read them; raises as :func:`asked_about` does."""
+        """Read them; raises as :func:`with_documents` does."""
         known = listed_documents(self._documents, self._missing) if self._documents else []
         with progress("reading answers", count(self._file)) as bar:
-            asked = asked_about(self._file, known, settings, self._complaints, bar)
+            if self._reference is Reference.EXPECTED:
+                asked = with_expected(self._file, self._complaints, bar)
+            else:
+                asked = with_documents(self._file, known, settings, self._complaints, bar)
         for each in asked:
             self._unserved.see(each.degraded)
         self._unserved.tell()

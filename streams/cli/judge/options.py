@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +47,23 @@ ModelOption = Annotated[
         metavar="[JUDGE=]MODEL",
         help="The model of a judge, or of all judges; default: that of the endpoint which the settings call "
         "so, or the judge's name. May be repeated.",
+    ),
+]
+
+
+class Reference(StrEnum):
+    """What an answer is compared with."""
+
+    DOCUMENTS = "documents"
+    EXPECTED = "expected"
+
+
+ReferenceOption = Annotated[
+    Reference,
+    typer.Option(
+        "--reference",
+        help="What answers are compared with: the documents that they rest on, or the expected_answer of "
+        "their line, as a test set has it.",
     ),
 ]
 

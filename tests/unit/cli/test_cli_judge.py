@@ -292,3 +292,33 @@ def test_examples_are_read_from_a_file(tmp_path: Path) -> None:
     assert "so it is" in batch.lines[0]["body"]["messages"][1]["content"]
     written(examples, {"question": "q"})
     assert batch.export("--judge-option", f"examples={examples}").returncode == 2
+
+
+def test_answers_are_compared_with_the_answer_that_a_test_set_expects_and_need_no_documents(
+    tmp_path: Path,
+) -> None:
+    answers = written(tmp_path / "a.jsonl", {**ASKED, "expected_answer": "Press Delete."}, ASKED)
+    output = tmp_path / "out.jsonl"
+    given = ("judge", "export", answers, "--reference", "expected", "-m", "single", "-o", output)
+    done = truthgate_here(*given)
+    assert done.returncode == 1
+    assert f"{answers}, line 2: expected_answer: is missing" in done.stderr
+    (line,) = read(output)
+    system, user = (message["content"] for message in line["body"]["messages"])
+    assert "[expected answer " in user
+    assert "Press Delete." in user
+    assert "[document" not in user
+    assert "means the same" in system or "mean the same" in system
+    replies = written(tmp_path / "r.jsonl", replied(line))
+    importing = ("import", *given[2:], "--replies", replies)
+    assert truthgate_here("judge", *importing).returncode == 1
+    assert read(output)[0]["opinion"]["label"] == "FALSE"
+
+
+def test_documents_beside_expected_answers_are_refused_as_nothing_would_be_read_of_them(
+    tmp_path: Path,
+) -> None:
+    batch = Batch(tmp_path, "single", {**ASKED, "expected_answer": "Press Delete."})
+    done = batch.export("--reference", "expected")
+    assert done.returncode == 2
+    assert "--documents" in done.stderr

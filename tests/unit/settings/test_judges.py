@@ -95,3 +95,44 @@ def test_tokens_cost_by_the_million_and_nothing_is_known_without_prices() -> Non
 
 def _lower(values: dict[str, Any]) -> dict[str, Any]:
     return {name.lower(): value for name, value in values.items()}
+
+
+def _with_examples(folder: Path, examples: Path) -> Path:
+    config = folder / "truthgate.toml"
+    config.write_text(
+        '[judges.endpoints.small]\nbase_url = "http://vllm/v1"\nmodel = "gpt-small"\n'
+        f'[[judges.chain]]\njudges = ["small"]\nexamples = "{examples}"\n',
+        "utf-8",
+    )
+    return config
+
+
+def test_a_chain_shows_the_examples_of_a_file(tmp_path: Path) -> None:
+    examples = tmp_path / "examples.jsonl"
+    examples.write_text(
+        '{"question": "q", "reference": "r", "answer": "a", "label": "FALSE", "score": 1}\n', "utf-8"
+    )
+    (link,) = load_settings(_with_examples(tmp_path, examples)).judges.links
+    assert [each.label for each in link.options.examples] == ["FALSE"]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"\xff", "is not UTF-8"),
+        (b'{"question": "hunter2-hunter2"}', "line 1: reference: Field required"),
+    ],
+)
+def test_examples_that_cannot_be_shown_are_refused_in_one_line_that_quotes_none(
+    tmp_path: Path, content: bytes | None, complaint: str
+) -> None:
+    examples = tmp_path / "examples.jsonl"
+    if content is not None:
+        examples.write_bytes(content)
+    with pytest.raises(WrongSettings) as raised:
+        load_settings(_with_examples(tmp_path, examples))
+    assert f"judges.chain.0: examples: {examples}" in str(raised.value)
+    assert complaint in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert SECRET not in str(raised.value)
