@@ -89,6 +89,11 @@ class Policy:
     with the rules that ``extended`` adds, 11 of the 20 are blocked in Dutch, 12 in English and one more held
     by ``denied_request``; of rating 5 none is blocked. These rules do take true answers for untrue: of 165
     that an independent reviewer wrote to be hard, 5 are blocked by them and 6 held.
+
+    The confidences were set before anything was measured, as one mistake in ten that a deployment would
+    accept of an honest model. Of 360 rated answers that a capable model was asked about (``single``), .9 sent
+    86 and 88% of the true ones and no untrue one, as every value from .3 to .9 nearly did; .95 sent 78
+    and 68%. A model that is overconfident needs a higher one, or none.
     """
 
     version: str = "paper-2"
