@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scoring.assessing.known_rules import KINDS
 from scoring.evaluation.cases import Case
 from scoring.evaluation.opinions.cascade import curve
 from scoring.evaluation.opinions.costs import costs
@@ -20,8 +21,11 @@ from scoring.evaluation.opinions.labels import label_table
 from scoring.evaluation.opinions.ranking import rankings
 from scoring.evaluation.opinions.report import Simulation, judge_runs
 from scoring.evaluation.opinions.simulation import Confidence, Flipping, as_they_are, flipped, simulate
+from scoring.policy import Policy
+from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion, Unsure, Usage
-from scoring.values.types import Decision, MessageType
+from scoring.values.reasons import Reason
+from scoring.values.types import Decision, MessageType, Refuses
 
 TRUE, FALSE, NOT_GIVEN = Label.TRUE, Label.FALSE, Label.NOT_GIVEN
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
@@ -188,6 +192,30 @@ def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
 ) -> None:
     answer = judged(5, given, **known)
     assert (by_opinion(answer, 0.9), by_both(answer, 0.9)) == (alone, both)
+
+
+@given(
+    score=st.none() | st.floats(1, 5),
+    because=st.sampled_from([None, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]),
+    refuses=st.sampled_from(list(Refuses)),
+    gap=st.sampled_from([(), (Reason.CONTEXT_MISSING,), (Reason.TRANSLATION_UNAVAILABLE,)]),
+    label=st.sampled_from([None, *Label]),
+    confidence=st.floats(0, 1),
+    shortened=st.booleans(),
+    tau=st.sampled_from([0.1, 0.5, 0.9]),
+)
+def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
+    score, because, refuses, gap, label, confidence, shortened, tau
+) -> None:
+    """But that a worker may still block what could not be checked whole, which is left to people here."""
+    assessment = Assessment(score, MessageType.BINARY, "nl", because, gap, refuses)
+    given_ = opinion(label, confidence, shortened=shortened)
+    alone = Policy().decide(assessment)
+    answer = judged(5, given_, decision=alone.decision, reason=alone.reasons[0], degraded=gap)
+    policy = Policy(send_confidence=tau, block_confidence=tau)
+    expected = policy.decide(assessment, given_ if policy.doubt(assessment) else None).decision
+    found = by_both(answer, tau)
+    assert found is expected or (gap and (found, expected) == (HELD, BLOCKED))
 
 
 def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sent() -> None:
