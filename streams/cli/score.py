@@ -43,7 +43,7 @@ from streams.judging.pool import ScoringPool
 from streams.judging.scorer_options import scorer_options
 from streams.retrieval.on_demand import retriever_on_demand
 from streams.settings import Settings, load_settings
-from streams.translating.opening import FILE_PATIENCE_SECONDS, open_file_translation
+from streams.translating.opening import open_file_translation
 
 Line = tuple[int, ChatbotAnswer | BadLine]
 Outcome = Verdict | BadLine
@@ -113,7 +113,7 @@ async def _score(
         ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool,
         open_file_translation(settings) as translation,
         retriever_on_demand(documents, settings, indexing) as retrieval,
-        open_file_judges(settings, FILE_PATIENCE_SECONDS) as advise,
+        open_file_judges(settings) as advise,
     ):
         given, decide = GivenDocuments.of(documents), settings.policy.decide
         way = put_together(given, pool, decide, scoring.profile, translation, retrieval, advise)

@@ -25,15 +25,14 @@ _NOT_KEPT = KeptOpinionSettings(mib=0)
 
 
 @asynccontextmanager
-async def open_file_judges(settings: Settings, seconds: float) -> AsyncIterator[Advise | None]:
+async def open_file_judges(settings: Settings) -> AsyncIterator[Advise | None]:
     """Give what asks the judges that the settings name, or None where they name nobody.
 
     The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
     which has it locked. Opinions are kept only in a file that the settings name, which may be a worker's too.
 
     Args:
-        settings: say whom to ask, and about which answers.
-        seconds: how long the whole chain may take for one answer, in place of ``judges.time_limit_seconds``.
+        settings: say whom to ask, about which answers, and how long that may take.
 
     Raises:
         WrongSettings: an authority of TLS cannot be read.
@@ -47,6 +46,7 @@ async def open_file_judges(settings: Settings, seconds: float) -> AsyncIterator[
                 return
             budget = Budget(limits_of(asking.budget), steady_clock())
             chain = chain_of(asking)
+            seconds = asking.time_limit_seconds
             cascade = Cascade(
                 settings.policy, chain, judges, budget, kept, seconds, _ALL_MAY_WAIT, lambda: _WHOLE
             )

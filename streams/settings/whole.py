@@ -27,6 +27,8 @@ from streams.settings.telemetry import LogSettings, ObjectiveSettings, Telemetry
 from streams.settings.translation import TranslationSettings
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
 
+_LISTS_OF_POLICY = ("overrides", "ask", "ask_never")
+
 
 class Settings(BaseSettings):
     """Everything that can be set. ``TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS`` sets ``kafka.bootstrap_servers``."""
@@ -66,14 +68,9 @@ class Settings(BaseSettings):
 
     @field_validator("policy", mode="before")
     @classmethod
-    def _overrides_may_be_json(cls, value: Any) -> Any:
+    def _lists_may_be_json(cls, value: Any) -> Any:
         # A variable holds text; pydantic-settings reads JSON for models, but not for plain dataclasses.
-        if not isinstance(value, dict) or not isinstance(text := value.get("overrides"), str):
-            return value
-        try:
-            return {**value, "overrides": from_json(text)}
-        except ValueError:
-            raise ValueError(f"{variable_name('policy', 'overrides')} should be a JSON list") from None
+        return {k: _from_json(k, v) for k, v in value.items()} if isinstance(value, dict) else value
 
     def changed(self, section: str, values: Mapping[str, Any]) -> Settings:
         """Give these settings with some values of a section replaced, which are taken unchecked."""
@@ -94,6 +91,16 @@ class Settings(BaseSettings):
         if path := config_file():
             return (*sources, TomlConfigSettingsSource(settings_cls, path))
         return sources
+
+
+def _from_json(name: str, value: Any) -> Any:
+    """Read a list of the policy that a variable holds as JSON; anything else is as it is."""
+    if name not in _LISTS_OF_POLICY or not isinstance(value, str):
+        return value
+    try:
+        return from_json(value)
+    except ValueError:
+        raise ValueError(f"{variable_name('policy', name)} should be a JSON list") from None
 
 
 def _no_such_window(threshold: AlertThreshold, sizes: list[int]) -> str:

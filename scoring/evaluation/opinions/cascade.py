@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from scoring.evaluation.deviation import NEUTRAL
 from scoring.evaluation.opinions.deciding import SendingRow, by_both, sending
 from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.opinions.ranking import Ranking, checks_score, judge_score, ranking
+from scoring.values.opinion import Label
 
+_EITHER = (Label.TRUE, Label.FALSE)
 SHARES = tuple(tenth / 10 for tenth in range(11))
 
 
@@ -26,20 +30,26 @@ class CurvePoint:
 def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES) -> tuple[CurvePoint, ...]:
     """Ask about more and more of the answers, the most doubtful first.
 
+    First come those that an opinion may send as well as block, as a worker asks first where its budget runs
+    short; then those that it may only block; last those that the checks decide, which a worker never asks
+    about. Among these the checks are least sure of what has no score, and then of what is near the middle.
+    Where they are equally sure, chance decides, always the same way: the order of files must not.
+
     ``tau`` is the confidence from which an opinion decides. An answer that is not asked about keeps the
     score and the decision of the checks; of those that are, the decision is :func:`by_both`.
     """
-    known = sorted(rated(judged), key=_certainty)
+    every = rated(judged)
+    order = zip(every, np.random.default_rng(0).permutation(len(every)), strict=True)
+    known = [each for each, _ in sorted(order, key=lambda pair: (*_certainty(pair[0]), pair[1]))]
     return tuple(_point(known, tau, share) for share in shares) if known else ()
 
 
-def _certainty(judged: Judged) -> float:
-    """Return how sure the checks are: not at all without a score, else by its distance from the middle.
-
-    Those that are equally sure stay in their order.
-    """
+def _certainty(judged: Judged) -> tuple[int, float]:
+    """Return how many ways are closed to an opinion, and how far the score is from saying nothing."""
+    sure = replace(judged.opinion, label=Label.TRUE, unsure=None, confidence=1.0, shortened=False)
+    ways = {by_both(replace(judged, opinion=replace(sure, label=label)), 1.0) for label in _EITHER}
     score = judged.case.score
-    return -1.0 if score is None else abs(score - NEUTRAL)
+    return -len(ways), -1.0 if score is None else abs(score - NEUTRAL)
 
 
 def _point(known: Sequence[Judged], tau: float, share: float) -> CurvePoint:

@@ -16,6 +16,8 @@ F = TypeVar("F", bound=Form)
 # Far above what any limit of tokens lets through; a parser need not see more.
 _LONGEST = 200_000
 _TOLD = 5
+# Models that reason may leave that in front, where the server does not take it out.
+_REASONING = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
 # Models without structured output put a fence around it, whatever they are told.
 _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
 
@@ -30,7 +32,7 @@ def read(text: str, form: type[F]) -> F:
     Raises:
         Malformed: It is no JSON object, has another field or lacks one, or a value of another type.
     """
-    text = text.strip()
+    text = _REASONING.sub("", text.strip())
     fence = _FENCE.match(text)
     text = fence[1] if fence else text
     _check_json(text)

@@ -29,12 +29,20 @@ class Edited:
         """The text before all of it."""
         return self.before.original if self.before else self.text
 
-    def replaced(self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str]) -> Edited:
-        """Return this text with every match of the pattern replaced."""
+    def replaced(
+        self,
+        pattern: re.Pattern[str],
+        replacement: Callable[[re.Match[str]], str],
+        read_as: Callable[[str], str] = str,
+    ) -> Edited:
+        """Return this text with every match of the pattern replaced.
+
+        ``read_as`` gives the text that the pattern is looked for in: of the same length, sign by sign.
+        """
         parts: list[str] = []
         edits: list[_Edit] = []
         length = read = 0
-        for match in pattern.finditer(self.text):
+        for match in pattern.finditer(read_as(self.text)):
             new = replacement(match)
             start = length + match.start() - read
             parts += self.text[read : match.start()], new

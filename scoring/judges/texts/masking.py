@@ -8,6 +8,7 @@ even where it is none: a token tells as much as the number would. Names and post
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from scoring.judges.texts.edited import Edited
@@ -35,6 +36,7 @@ _PERSONAL = re.compile(
     rf"|{_ALONE}{_NO_DATE}(?:(?P<ACCOUNT>{_IBAN})|(?P<PHONE>{_PHONE})|(?P<NUMBER>{_ACCOUNT})){_ENDS}"
 )
 _DIGIT = re.compile(r"\d")
+_AS_ASCII = {"Zs": " ", "Pd": "-"}
 _TOKEN = re.compile(r"\[(?:EMAIL|PHONE|ACCOUNT)-\d+\]")
 _DUTCH = re.compile(r"^(?:00|\+)31(?:\(0\)|0)?")
 
@@ -42,7 +44,25 @@ _DUTCH = re.compile(r"^(?:00|\+)31(?:\(0\)|0)?")
 def masked(texts: Sequence[Edited]) -> tuple[Edited, ...]:
     """Return texts with tokens such as ``[EMAIL-1]`` in place of personal data, numbered as they come."""
     tokens = _Tokens(text.text for text in texts)
-    return tuple(text.replaced(_PERSONAL, tokens.of) for text in texts)
+    return tuple(text.replaced(_PERSONAL, tokens.of, _plain) for text in texts)
+
+
+class _Plain(dict[int, str]):
+    """Each sign as ASCII has it, where it does: spaces, dashes, double width; filled as texts are read."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        same = unicodedata.normalize("NFKC", sign)
+        plain = same if len(same) == 1 else sign
+        self[code] = plain = _AS_ASCII.get(unicodedata.category(plain), plain)
+        return plain
+
+
+_PLAIN = _Plain()
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else text.translate(_PLAIN)
 
 
 class _Tokens:

@@ -131,7 +131,7 @@ def _sending(title: str, run: JudgeRun, rows: Sequence[SendingRow]) -> Table:
 
 
 def _curve(run: JudgeRun) -> Table:
-    note = "asked about first: no score, then scores near 3"
+    note = "asked about first: what an opinion may send, of it what has no score, then scores near 3"
     if run.curve:
         note = f"{note}; opinions decide from {run.curve[0].sending.tau:g} on"
     table = titled("The cascade: quality by the share asked about", note=note, how=_name(run))

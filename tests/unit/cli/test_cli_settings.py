@@ -189,6 +189,15 @@ def test_the_overrides_of_the_policy_can_be_a_variable(monkeypatch: pytest.Monke
     assert load_settings().policy.overrides == (Override(language="nl", auto_send_at=4.6),)
 
 
+def test_who_is_asked_about_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUTHGATE_POLICY__ASK", '["middle_score"]')
+    monkeypatch.setenv("TRUTHGATE_POLICY__ASK_NEVER", "[]")
+    policy = load_settings().policy
+    assert (policy.ask, policy.ask_never) == (("middle_score",), ())
+    monkeypatch.setenv("TRUTHGATE_POLICY__ASK", "middle_score")
+    assert "TRUTHGATE_POLICY__ASK should be a JSON list" in complaint()
+
+
 @pytest.mark.parametrize(
     ("value", "part"),
     [

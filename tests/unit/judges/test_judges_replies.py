@@ -22,6 +22,13 @@ def test_one_object_is_read_alone_or_in_one_fence(text):
     assert read(text, Verdict).label is Label.TRUE
 
 
+def test_reasoning_in_front_of_a_reply_is_left_out_and_nothing_else_is():
+    assert read(f"<think>\nFALSE?\n</think>\n\n{GOOD}", Verdict).label is Label.TRUE
+    for text in (f"{GOOD}<think></think>", f"<think>{GOOD}", f"<think></think><think></think>{GOOD}"):
+        with pytest.raises(Malformed):
+            read(text, Verdict)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -36,6 +36,12 @@ def mask(*texts):
         ("DE89370400440532013000, BE68 5390 0754 7034", "[ACCOUNT-1], [ACCOUNT-2]"),
         ("Giro 12.34.56.789, BSN 123456782", "Giro [ACCOUNT-1], BSN [ACCOUNT-2]"),
         ("Card 4111 1111 1111 1111.", "Card [ACCOUNT-1]."),
+        ("Bel 06\u00a012345678 of 06\u201112345678.", "Bel [PHONE-1] of [PHONE-1]."),
+        ("Op NL91\u00a0ABNA\u00a00417\u202f1643\u00a000.", "Op [ACCOUNT-1]."),
+        (
+            "Mail jan\uff20klant.nl, bel \uff10\uff16\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18.",
+            "Mail [EMAIL-1], bel [PHONE-1].",
+        ),
     ],
 )
 def test_personal_data_are_masked(text, seen):
