@@ -126,10 +126,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    print(
-        "| | rated twice | equal | Spearman | further apart | same type | decided by a third | left out | ratings |"
-    )  # noqa: T201
-    print("|---|---|---|---|---|---|---|---|---|")  # noqa: T201
+    sys.stdout.write(f"| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n")
     for path in sorted(options.written.glob("*.??.jsonl")):
         second, third = (_by_id(path.with_suffix(f".{rater}.jsonl")) for rater in ("second", "third"))
         if not second:
