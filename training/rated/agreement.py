@@ -105,18 +105,9 @@ def _by_id(path: Path) -> dict[str, Line]:
 def _row(name: str, found: Agreement) -> str:
     kept = ", ".join(f"{rating}: {found.kept[rating]}" for rating in sorted(found.kept, reverse=True))
     count = len(found.pairs)
-    cells = (
-        *(
-            name,
-            count,
-            f"{found.exact:.0%}",
-            f"{found.spearman:.2f}",
-            found.far,
-            f"{found.same_type / count:.0%}",
-        ),
-        *(found.decided, found.left_out, kept),
-    )
-    return f"| {' | '.join(map(str, cells))} |"
+    same_type = f"{found.same_type / count:.0%}"
+    cells = (name, count, f"{found.exact:.0%}", f"{found.spearman:.2f}", found.far, same_type)
+    return f"| {' | '.join(map(str, (*cells, found.decided, found.left_out, kept)))} |\n"
 
 
 def main() -> None:
