@@ -6,6 +6,7 @@ from schemas.jsonl import BadLine, read_jsonl
 from schemas.records import (
     ChatbotAnswer,
     ContextPassage,
+    Hold,
     HumanRating,
     KnowledgeDocument,
     RateAlert,
@@ -27,6 +28,7 @@ __all__ = [
     "ContextPassage",
     "DecodeError",
     "EncodeError",
+    "Hold",
     "HumanRating",
     "KnowledgeDocument",
     "RateAlert",

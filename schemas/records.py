@@ -39,6 +39,7 @@ Rating = Annotated[int, Field(ge=1, le=5)]
 TruthLabel = Literal["TRUE", "FALSE", "NOT_GIVEN"]
 """What an answer is: true, untrue, or declining or about something else."""
 ExpectedAnswer = Annotated[str, Field(min_length=1)]
+Why = Annotated[str, Field(min_length=1, max_length=1_000)]
 Offset = Annotated[int, Field(ge=0, lt=2**31)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -259,4 +260,19 @@ class RateAlert:
     runbook: str
 
 
-Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What an operator says of sending by itself (topic ``holds``, compacted).
+
+    ``status`` is ``held`` or ``resumed``; ``message_type`` and ``language`` None are all of them.
+    """
+
+    status: str
+    message_type: Label | None
+    language: Label | None
+    at: Timestamp
+    by: Identifier
+    reason: Why
+
+
+Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert | Hold

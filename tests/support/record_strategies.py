@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
+    Hold,
     HumanRating,
     KnowledgeDocument,
     RateAlert,
@@ -165,7 +166,10 @@ alerts = st.builds(
     description=texts,
     runbook=texts,
 )
-records = answers | documents | ratings | verdicts | windows | alerts
+holds = st.builds(
+    Hold, status=texts, message_type=_maybe(texts), language=_maybe(texts), at=times, by=ids, reason=ids
+)
+records = answers | documents | ratings | verdicts | windows | alerts | holds
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

@@ -16,6 +16,7 @@ from pydantic import AwareDatetime
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
+    Hold,
     HumanRating,
     KnowledgeDocument,
     RateAlert,
@@ -144,7 +145,7 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(
 
 
 @pytest.mark.parametrize(
-    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert]
+    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert, Hold]
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
     broken = changed(record_type, "optional made required")

@@ -12,7 +12,7 @@ from avro.io import BinaryDecoder, BinaryEncoder, DatumReader, DatumWriter
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 
-from schemas import ChatbotAnswer, HumanRating, KnowledgeDocument, RateAlert, RateWindow, Verdict
+from schemas import ChatbotAnswer, Hold, HumanRating, KnowledgeDocument, RateAlert, RateWindow, Verdict
 from schemas.binary import read_values, write_record
 from schemas.catalogue import RECORD_TYPES, current, released
 from schemas.records import Record
@@ -21,6 +21,7 @@ from tests.support.record_strategies import records
 
 JAVA_FINGERPRINTS: dict[type[Record], tuple[str, ...]] = {
     ChatbotAnswer: ("35ff25aa18262841",),
+    Hold: ("c40898217484e57a",),
     HumanRating: ("120e2e7bb7647196",),
     KnowledgeDocument: ("21e6836ae92b7dd9",),
     RateAlert: ("51a7893234c7bf9f",),
