@@ -53,7 +53,7 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
 async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: Topics) -> None:
     fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
     assert await check_topics(fewer) == []
-    assert len(topics.all) == 8
+    assert len(topics.all) == 9
 
 
 async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings: Settings) -> None:

@@ -23,6 +23,8 @@ _VERDICT_FACTOR = 4
 
 # The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
 _STATE_BYTES = 2 * 1024 * 1024
+# A hold tells who and why in some hundred characters.
+_HOLD_BYTES = 64 * 1024
 # The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
 # The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
 _STATE: Mapping[str, str] = {
@@ -31,6 +33,11 @@ _STATE: Mapping[str, str] = {
     "segment.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "min.cleanable.dirty.ratio": "0.1",
+}
+# Every worker reads all holds before it judges: nothing of them may go but what a later one replaced.
+_HOLDS: Mapping[str, str] = {
+    "cleanup.policy": "compact",
+    "delete.retention.ms": str(_DAY_SECONDS * _SECOND_MS),
 }
 
 
@@ -77,14 +84,18 @@ def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
     sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
-    sizes[topics.dead_letters] = limits.dead_letter
+    sizes |= {topics.dead_letters: limits.dead_letter, topics.holds: _HOLD_BYTES}
     if settings.rates.enabled:
         sizes.update(dict.fromkeys(topics.of_rates, _STATE_BYTES))
-    own = {topics.documents: _compacted(settings), topics.rates_state: dict(_STATE)}
+    own = {
+        topics.documents: _compacted(settings),
+        topics.holds: dict(_HOLDS),
+        topics.rates_state: dict(_STATE),
+    }
     return tuple(
         TopicSpec(
             name,
-            1 if name == topics.rates_state else settings.topics.partitions,
+            1 if name in (topics.holds, topics.rates_state) else settings.topics.partitions,
             settings.topics.replication_factor,
             _common_config(settings, size) | own.get(name, _deleted(settings)),
         )

@@ -29,6 +29,7 @@ def test_the_names_are_those_of_the_contract() -> None:
         "answers",
         "documents",
         "ratings",
+        "holds",
         "verdicts.auto-send",
         "verdicts.review",
         "verdicts.blocked",
@@ -45,16 +46,16 @@ def test_each_decision_has_its_topic_and_no_other_has_one() -> None:
         topics.verdict_topic("unsure")
 
 
-def test_only_the_documents_and_the_state_of_the_rates_are_compacted() -> None:
+def test_only_documents_holds_and_the_state_of_the_rates_are_compacted() -> None:
     policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
-    assert policies.pop("documents") == "compact"
-    assert policies.pop("hallucination-rates.state") == "compact"
+    for name in ("documents", "holds", "hallucination-rates.state"):
+        assert policies.pop(name) == "compact"
     assert set(policies.values()) == {"delete"}
 
 
-def test_the_state_of_the_rates_has_one_partition_whatever_the_others_have() -> None:
-    state = _specs(Settings(topics=TopicSettings(partitions=6)))["hallucination-rates.state"]
-    assert state.partitions == 1
+@pytest.mark.parametrize("name", ["holds", "hallucination-rates.state"])
+def test_holds_and_the_state_of_the_rates_have_one_partition_whatever_the_others_have(name: str) -> None:
+    assert _specs(Settings(topics=TopicSettings(partitions=6)))[name].partitions == 1
 
 
 def test_without_rates_their_own_topics_are_not_needed() -> None:
