@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import product
 
 from scoring.assessing.known_rules import KINDS
+from scoring.policy.holds import NO_HOLDS, Holds, Scope
 from scoring.policy.thresholds import Override, Thresholds, check, overridden
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Label, Opinion
@@ -66,8 +67,13 @@ class Policy:
     come to, or by the code of its reason; ``ask_never`` takes reasons out again, and what has a score is in
     doubt only from ``ask_from`` to ``ask_to``. An opinion that calls an answer true sends it at a confidence
     of ``send_confidence`` or more, where no check objects and nothing was left unchecked; one that calls it
-    untrue blocks it with ``block_confidence`` or more. Raises ValueError where
-    thresholds are out of range or in the wrong order, or where refusals are to be blocked.
+    untrue blocks it with ``block_confidence`` or more.
+
+    With ``hold`` nothing is sent by itself: what would have been is held for review, and all else is as
+    before. Operators do the same while workers run, see :class:`~scoring.policy.holds.Holds`.
+
+    Raises ValueError where thresholds are out of range or in the wrong order, or where refusals are to be
+    blocked.
 
     In the settings an override is one entry of a list, here for two of the types that the profile
     does not score: ``overrides = [{message_type = "unspecified", unscored = "auto_send"},
@@ -108,6 +114,7 @@ class Policy:
     ask_to: float = HIGHEST
     send_confidence: float = 0.9
     block_confidence: float = 0.9
+    hold: bool = False
 
     def __post_init__(self) -> None:
         """Check the thresholds of every combination that an override can make."""
@@ -121,6 +128,13 @@ class Policy:
     def identity(self) -> str:
         """The version, with a hash of the content where it is not the shipped content."""
         return _identity(self)
+
+    @property
+    def held(self) -> frozenset[Scope]:
+        """What is held by the policy itself; overrides may let some of it go again."""
+        whole = (Scope(),) if self.hold else ()
+        parts = (Scope(each.message_type, each.language) for each in self.overrides if each.hold)
+        return frozenset((*whole, *parts))
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
         """Return what applies to a message type in a language."""
@@ -144,19 +158,28 @@ class Policy:
         """Say whether an opinion is sure enough to decide, so that no other needs to be asked for."""
         return self.thresholds(assessment.message_type, assessment.language).is_sure(opinion)
 
-    def decide(self, assessment: Assessment, opinion: Opinion | None = None) -> Decided:
+    def decide(
+        self, assessment: Assessment, opinion: Opinion | None = None, holds: Holds = NO_HOLDS
+    ) -> Decided:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
         missing, in another language or perhaps out of date the answer is neither sent nor blocked. An
-        ``opinion`` counts only where the answer is in doubt (:meth:`doubt`).
+        ``opinion`` counts only where the answer is in doubt (:meth:`doubt`). What would be sent and is held,
+        by the policy or by ``holds``, is for review, and why it would have been sent comes after that.
         """
         decision, first = self._by_checks(assessment)
         reasons: tuple[str | Rule, ...] = (first,)
         if opinion is not None and self.doubt(assessment) is not None:
             decision, judged = self._by_opinion(assessment, opinion, decision)
             reasons = (judged, first)
+        if decision is Decision.AUTO_SEND and (held := self._held(assessment, holds)):
+            decision, reasons = Decision.REVIEW, (held, *reasons)
         return Decided(decision, _reasons(reasons, assessment), self.identity)
+
+    def _held(self, assessment: Assessment, holds: Holds) -> Reason | None:
+        of = assessment.message_type, assessment.language
+        return Reason.SENDING_HELD if self.thresholds(*of).hold else holds.reason(*of)
 
     def _by_checks(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
         for gap in _UNDECIDABLE:

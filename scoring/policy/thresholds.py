@@ -31,15 +31,13 @@ class Override:
     ask_to: float | None = None
     send_confidence: float | None = None
     block_confidence: float | None = None
+    hold: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse an override of everything, which is the policy itself, and one that never applies."""
         if self.message_type is None and self.language is None:
             raise ValueError("a policy override needs a message_type or a language")
-        if self.language is not None and not _LANGUAGE.fullmatch(self.language):
-            raise ValueError(
-                f"a policy override's language must be two lowercase letters, not {self.language!r}"
-            )
+        check_language("a policy override", self.language)
 
     def covers(self, message_type: MessageType, language: str | None) -> bool:
         """Say whether the override applies to this type in this language."""
@@ -60,6 +58,7 @@ class Thresholds:
     ask_to: float
     send_confidence: float
     block_confidence: float
+    hold: bool
 
     def asks_about(self, decision: Decision, reason: str, score: float | None) -> bool:
         """Say whether an answer is in doubt of which the checks alone make this."""
@@ -73,6 +72,16 @@ class Thresholds:
             # What contradicts nothing that was read may stand in what was left out.
             return opinion.confidence >= self.block_confidence and not opinion.shortened
         return opinion.label is not None and opinion.confidence >= self.send_confidence
+
+
+def check_language(of: str, language: str | None) -> None:
+    """Refuse what can be no language; ``of`` names what it is the language of.
+
+    Raises:
+        ValueError: it is neither None nor two lowercase letters.
+    """
+    if language is not None and not _LANGUAGE.fullmatch(language):
+        raise ValueError(f"the language of {of} must be two lowercase letters, not {language!r}")
 
 
 def overridden(base: Thresholds, override: Override) -> Thresholds:

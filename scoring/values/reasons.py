@@ -63,6 +63,11 @@ class Reason(StrEnum):
     )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
+    SENDING_HELD = "sending_held", "The answer would have been sent by itself, but sending is held for now."
+    HOLDS_UNKNOWN = (
+        "holds_unknown",
+        "The answer would have been sent by itself, but whether sending is held could not be read.",
+    )
     JUDGED_TRUE = "judged_true", "A language model is sure enough that the documents say so."
     JUDGED_UNTRUE = "judged_untrue", "A language model is sure enough that the documents do not say so."
     JUDGED_NOT_GIVEN = (

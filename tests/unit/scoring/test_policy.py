@@ -10,7 +10,7 @@ from scoring.features.error_mismatch import MISMATCH
 from scoring.features.quantities_known import UNKNOWN
 from scoring.features.request_possible import DENIED
 from scoring.features.verbatim_guide import QUOTED
-from scoring.policy import Doubt, Override, Policy
+from scoring.policy import Doubt, Holds, Override, Policy, Scope
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion, Unsure
 from scoring.values.reasons import Reason
@@ -353,3 +353,112 @@ def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sur
 def test_a_policy_that_cannot_be_meant_for_judges_is_refused(values, message):
     with pytest.raises(ValueError, match=message):
         Policy(**values)
+
+
+ALL = Holds(frozenset({Scope()}))
+UNREAD = Holds(known=False)
+SENDING = Policy("mine", 4.0, 1.5, Decision.AUTO_SEND, Decision.AUTO_SEND)
+
+
+def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=None, **given_):
+    assessment = Assessment(given_.pop("score", None), kind, language, **given_)
+    return policy.decide(assessment, asked, holds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"score": 4.5}, "high_score"),
+        ({"score": 5.0, "because": QUOTED}, "verbatim_guide"),
+        ({"because": Reason.MESSAGE_TYPE_NOT_SCORED}, "message_type_not_scored"),
+        ({"score": 3.0, "refuses": Refuses.PURELY}, "refusal"),
+    ],
+)
+@pytest.mark.parametrize(("holds", "held"), [(ALL, "sending_held"), (UNREAD, "holds_unknown")])
+def test_what_would_be_sent_is_held_and_why_it_would_have_been_sent_comes_second(holds, held, answer, reason):
+    assert under(Holds(), **answer).decision is Decision.AUTO_SEND
+    decided = under(holds, **answer)
+    assert (decided.decision, decided.reasons) == (Decision.REVIEW, (held, reason))
+    assert decided.policy_version == SENDING.identity
+
+
+def test_what_a_judge_would_send_is_held_too():
+    decided = under(ALL, Policy(), asked=opinion(), score=3.0)
+    assert (decided.decision, decided.reasons) == (
+        Decision.REVIEW,
+        ("sending_held", "judged_true", "middle_score"),
+    )
+
+
+_MEASURED = [each for each in BECAUSE if each not in (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)]
+
+
+@given(
+    score=st.none() | st.floats(1, 5),
+    because=st.sampled_from(_MEASURED),
+    refuses=st.sampled_from(list(Refuses)),
+    gaps=st.lists(st.sampled_from(_UNDECIDABLE), max_size=1),
+    label=st.sampled_from([None, *Label]),
+    kind=st.sampled_from(list(MessageType)),
+    language=st.sampled_from(["nl", "en", None]),
+)
+@pytest.mark.parametrize("holds", [ALL, UNREAD])
+def test_a_hold_sends_nothing_and_changes_nothing_else(
+    holds, score, because, refuses, gaps, label, kind, language
+):
+    answer = {"score": score, "because": because, "refuses": refuses, "degraded": tuple(gaps)}
+    without = under(Holds(), SENDING, kind, language, opinion(label), **answer)
+    decided = under(holds, SENDING, kind, language, opinion(label), **answer)
+    if without.decision is Decision.AUTO_SEND:
+        assert decided.decision is Decision.REVIEW
+        assert decided.reasons[1:] == without.reasons
+    else:
+        assert decided == without
+
+
+@pytest.mark.parametrize(
+    ("scope", "covered"),
+    [
+        (Scope(), {("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)}),
+        (Scope(MessageType.BINARY), {("binary", "nl"), ("binary", "en"), ("binary", None)}),
+        (Scope(language="nl"), {("binary", "nl"), ("error", "nl"), ("binary", None)}),
+        (Scope(MessageType.BINARY, "nl"), {("binary", "nl"), ("binary", None)}),
+    ],
+)
+def test_a_hold_is_on_its_type_and_language_and_on_what_may_be_in_that_language(scope, covered):
+    holds = Holds(frozenset({scope}))
+    for kind, language in (("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)):
+        decided = under(holds, kind=MessageType(kind), language=language, score=4.5)
+        assert (decided.decision is Decision.REVIEW) is ((kind, language) in covered)
+
+
+def test_of_several_holds_each_counts():
+    holds = Holds(frozenset({Scope(MessageType.ERROR), Scope(language="en")}))
+    assert under(holds, language="en", score=4.5).decision is Decision.REVIEW
+    assert under(holds, kind=MessageType.ERROR, score=4.5).decision is Decision.REVIEW
+    assert under(holds, score=4.5).decision is Decision.AUTO_SEND
+
+
+def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
+    unread = Holds(frozenset({Scope(MessageType.ERROR)}), known=False)
+    assert under(unread, kind=MessageType.ERROR, score=4.5).reasons[0] == "sending_held"
+    assert under(unread, score=4.5).reasons[0] == "holds_unknown"
+
+
+def test_a_policy_can_hold_from_the_start_by_type_and_language():
+    nothing, dutch = Policy(hold=True), Policy(overrides=(Override(language="nl", hold=True),))
+    quoted = {"score": 5.0, "because": QUOTED}
+    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_guide")
+    assert under(Holds(), dutch, **quoted).decision is Decision.REVIEW
+    assert under(Holds(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
+    assert (nothing.held, dutch.held) == ({Scope()}, {Scope(language="nl")})
+    but_english = Policy(hold=True, overrides=(Override(language="en", hold=False),))
+    assert under(Holds(), but_english, language="en", **quoted).decision is Decision.AUTO_SEND
+    assert under(ALL, but_english, language="en", **quoted).decision is Decision.REVIEW
+    assert Policy(hold=True).identity != Policy().identity
+
+
+@pytest.mark.parametrize("language", ["dutch", "NL", "*", ""])
+def test_a_hold_on_what_can_be_no_language_is_refused(language):
+    with pytest.raises(ValueError, match="two lowercase letters"):
+        Scope(language=language)
