@@ -33,6 +33,9 @@ DEGRADED: Final = (
     Reason.JUDGE_BUDGET_SPENT,
 )
 
+#: Why a verdict is for review that would have been sent.
+HELD: Final = (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)
+
 #: What dead letters are known to fail of; there are others, such as classes of exceptions.
 FAILURES: Final = {
     Stage.DECODE: (
@@ -128,6 +131,14 @@ class AnswerMetrics:
             at_zero=(),
         )
 
+        self._held = instruments.counter(
+            "truthgate.verdicts_held",
+            "Verdicts for review that would have been sent by themselves but for a hold on sending.",
+            "sending_held: `truthgate_holds`; holds_unknown: `truthgate_holds_known`.",
+            Label("reason", tuple(reason.value for reason in HELD)),
+            unit="{verdict}",
+        )
+
     def _count_troubles(self, instruments: Instruments) -> None:
         self._degraded = instruments.counter(
             "truthgate.degraded",
@@ -205,6 +216,8 @@ class AnswerMetrics:
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:
             self._degraded.add(code)
+        if verdict.reasons and verdict.reasons[0] in HELD:
+            self._held.add(verdict.reasons[0])
         for opinion in verdict.opinions:
             self._opinions.add(opinion.method, opinion.label or opinion.unsure or OTHER)
         if verdict.score is not None:

@@ -176,6 +176,16 @@ class TopicReader:
         ends = self.known_ends()
         return [at for at, position in self.positions.items() if at in ends and position >= ends[at]]
 
+    def complete_at(self) -> float | None:
+        """Return when all that the topics held is known to have been read, in seconds since 1970.
+
+        That is the time of the last answer to a fetch, of the partition where it is the longest ago; brokers
+        answer twice a second where there is nothing new. None where there is something to read.
+        """
+        if len(self.at_end()) < len(self.positions):
+            return None
+        return min((self.consumer.last_poll_timestamp(at) / 1000 for at in self.positions), default=None)
+
     @property
     def lag(self) -> int:
         """How many offsets are still to be read, as far as the brokers have told."""

@@ -14,6 +14,8 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from streams.health import Health
+from streams.holds.board import HoldBoard
+from streams.pages import sending
 from streams.pages.kept import Kept
 from streams.pages.live import LiveData
 from streams.pages.views import ALL, Blocked, Live, Series, Threshold
@@ -29,16 +31,23 @@ class Api:
     Args:
         data: what was read.
         health: what the worker waits for or suffers from.
-        settings: the thresholds of alerts.
+        settings: the policy, and the thresholds of alerts.
+        board: what operators hold back from being sent.
         clock: seconds since 1970.
     """
 
     def __init__(
-        self, data: LiveData, health: Health, settings: Settings, clock: Callable[[], float] = time.time
+        self,
+        data: LiveData,
+        health: Health,
+        settings: Settings,
+        board: HoldBoard,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._data = data
         self._health = health
         self._settings = settings
+        self._board = board
         self._clock = clock
         self._version = version("truthgate")
         self._kept = Kept(clock)
@@ -75,6 +84,7 @@ class Api:
             version=self._version,
             source=data.source,
             worker=self._health.problem() or self._health.not_ready,
+            sending=sending.told(self._settings.policy, self._board),
             windows=data.windows,
             window=window,
             languages=data.rates.languages,

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.health import Health
+from streams.holds.board import HoldBoard
 from streams.pages.api import Api
 from streams.pages.assets import add_assets
 from streams.pages.kept import Kept
@@ -36,13 +37,14 @@ def create_pages(
     health: Health,
     registry: CollectorRegistry,
     settings: Settings | None = None,
+    board: HoldBoard | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> web.Application:
     """Build the pages.
 
     ``/healthz`` and ``/readyz`` (200 or 503 with the reason), ``/metrics``; and with ``settings``, unless
-    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``. ``clock``, monotonic,
-    says how old the text of ``/metrics`` is.
+    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``. ``board`` has what
+    operators hold back from being sent. ``clock``, monotonic, says how old the text of ``/metrics`` is.
     """
     pages = web.Application()
     pages.on_response_prepare.append(_protect)
@@ -52,7 +54,7 @@ def create_pages(
     if settings and settings.web.page:
         data = LiveData(settings)
         add_assets(pages)
-        Api(data, health, settings).add_to(pages)
+        Api(data, health, settings, board or HoldBoard()).add_to(pages)
         pages.cleanup_ctx.append(_stopping(data))
     return pages
 

@@ -80,6 +80,28 @@ class FiringAlert:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldTold:
+    """Answers that are not sent by themselves for now; ``message_type`` and ``language`` None are all.
+
+    ``since``, ``by`` and ``reason`` are an operator's; None where the settings hold.
+    """
+
+    message_type: str | None
+    language: str | None
+    since: int | None = None
+    by: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What is held; where that is not ``known``, the worker sends nothing."""
+
+    known: bool
+    held: tuple[HoldTold, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Whether the data comes in; ``problem`` says in a sentence why not."""
 
@@ -91,14 +113,15 @@ class Source:
 class Live:
     """All that the page shows but for the blocked answers, which it asks for when ``blocked`` changes.
 
-    ``worker`` says what the worker itself waits for or suffers from, or None. ``end`` is the end of
-    the newest window, None where there is none yet.
+    ``worker`` says what the worker itself waits for or suffers from, or None; ``sending`` what it does not
+    send. ``end`` is the end of the newest window, None where there is none yet.
     """
 
     now: int
     version: str
     source: Source
     worker: str | None
+    sending: Sending
     windows: tuple[WindowChoice, ...]
     window: int
     languages: tuple[str, ...]

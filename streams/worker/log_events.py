@@ -49,6 +49,28 @@ LOG_EVENTS = (
     LogEvent("judge_budget_set_aside", ("path",), "Its file was broken, and was renamed; the day is spent."),
     LogEvent("judge_budget_not_kept", ("error_type",), "What was spent could not be noted; once a kind."),
     LogEvent("kept_opinions_failed", ("error_type",), "The file of opinions failed; once a kind."),
+    LogEvent(
+        "sending_held",
+        ("message_type", "language", "by", "partition", "offset"),
+        "An operator holds what would be sent; also at the start, of what is held then. Why is in the topic, "
+        "which `truthgate holds` shows, and in no log.",
+    ),
+    LogEvent(
+        "sending_resumed",
+        ("message_type", "language", "by", "partition", "offset"),
+        "An operator lets it go again.",
+    ),
+    LogEvent(
+        "hold_removed", ("partition", "offset"), "Somebody deleted a record of the holds: it holds nothing."
+    ),
+    LogEvent(
+        "hold_unreadable",
+        ("error_type", "partition", "offset"),
+        "What a record of the holds says cannot be told: nothing is sent.",
+    ),
+    LogEvent("holds_unknown", (), "It is not known any more what is held: nothing is sent."),
+    LogEvent("holds_known_again", (), "It is again."),
+    LogEvent("holds_topic_unreachable", ("error_type",), "The brokers did not say how the holds stand."),
     LogEvent("documents_topic_unreachable", ("topic", "error_type"), "The documents may get out of date."),
     LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
     LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),

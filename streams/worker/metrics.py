@@ -11,6 +11,7 @@ from opentelemetry.sdk.resources import Resource
 
 from streams.answers.instruments import AnswerMetrics
 from streams.documents.instruments import DocumentTelemetry
+from streams.holds.instruments import HoldTelemetry
 from streams.judging.budget.instruments import BudgetTelemetry
 from streams.judging.endpoints.instruments import JudgeTelemetry
 from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
@@ -51,6 +52,8 @@ class Metrics(Instruments):
         super().__init__(resource, readers)
         self.begin("Answers and verdicts")
         self.answers = AnswerMetrics(self, verdict_within)
+        self.begin("Holds on sending")
+        self.holds = HoldTelemetry(self)
         self.begin("Rates and alerts")
         self.rates = RatesTelemetry(self)
         self.begin("Scoring")

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from schemas import Codec
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.opinion import Opinion
 from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.way import Way, put_together
 from streams.delivery.dead_letters import bury
@@ -17,6 +19,8 @@ from streams.documents.company_terms import terms_source
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
+from streams.holds.board import HoldBoard
+from streams.holds.follower import HoldFollower
 from streams.judging.advice import Advise
 from streams.judging.assessor import Assessor, ScoringOff
 from streams.judging.budget import open_budget
@@ -29,6 +33,7 @@ from streams.judging.pool import ScoringPool
 from streams.judging.scorer_options import worker_options
 from streams.kafka.clients import open_producer
 from streams.kafka.instance import client_id
+from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
 from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
@@ -113,6 +118,30 @@ async def judges(
 
 
 @asynccontextmanager
+async def holds(
+    settings: Settings, board: HoldBoard, metrics: Metrics, on_end: Callable[[asyncio.Task[None]], None]
+) -> AsyncIterator[None]:
+    """Follow the holds on sending on ``board``, all that there are beforehand.
+
+    ``on_end`` is called with what follows them when it ends. Raises ServiceUnreachable, HoldsLost.
+    """
+    metrics.holds.watch(settings.policy, board)
+    topic = Topics(settings.kafka.topic_prefix).holds
+    # A transaction that somebody left open there must not keep a hold from being seen.
+    async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
+        follower = HoldFollower(board, topic, reader)
+        await follower.read_to_end()
+        following = [asyncio.create_task(each) for each in (follower.follow(), follower.watch())]
+        for task in following:
+            task.add_done_callback(on_end)
+        try:
+            yield
+        finally:
+            for task in following:
+                task.cancel()
+
+
+@asynccontextmanager
 async def documents(
     settings: Settings, store: DocumentStore, codec: Codec, metrics: Metrics, publisher: Publisher
 ) -> AsyncIterator[DocumentFollower]:
@@ -177,6 +206,7 @@ async def retrieval(
 
 def way(
     settings: Settings,
+    holds: HoldBoard,
     documents: DocumentFollower,
     assessor: Assessor,
     translation: Translation | None,
@@ -188,7 +218,11 @@ def way(
     """Return the way of an answer through these parts, each step timed and counted."""
     retriever = ObservedRetriever(retrieval.retriever, stages) if retrieval else None
     profile = settings.scoring.profile
-    steps = put_together(documents, assessor, settings.policy.decide, profile, translation, retriever, advise)
+
+    def decide(assessment: Assessment, opinion: Opinion | None) -> Decided:
+        return settings.policy.decide(assessment, opinion, holds.holds)
+
+    steps = put_together(documents, assessor, decide, profile, translation, retriever, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
 
 

@@ -32,6 +32,7 @@ from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health
+from streams.holds.board import HoldBoard
 from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics, check_topics
 from streams.pages import create_pages, serve
@@ -98,17 +99,21 @@ async def _run(settings: Settings) -> None:
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
     health = Health(settings.health.stall_timeout_seconds)
+    board = HoldBoard()
     async with AsyncExitStack() as stack:
         metrics = stack.enter_context(open_metrics(settings))
         metrics.process.ready.show(lambda: not (health.problem() or health.not_ready))
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
         stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_hung))
-        pages = create_pages(health, metrics.registry, settings)
+        pages = create_pages(health, metrics.registry, settings, board)
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
         publisher = await stack.enter_async_context(parts.publisher(settings))
+        health.waits_for("the holds on sending")
+        await stack.enter_async_context(parts.holds(settings, board, metrics, _end_if_failed))
+        health.waits_for("the start")
         assessor = await stack.enter_async_context(parts.assessor(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(parts.translation(settings, metrics))
@@ -122,7 +127,9 @@ async def _run(settings: Settings) -> None:
         advise = await stack.enter_async_context(
             parts.judges(settings, metrics, traces.stages, lambda: _share(app, topics))
         )
-        way = parts.way(settings, documents, assessor, translation, retrieval, advise, metrics, traces.stages)
+        way = parts.way(
+            settings, board, documents, assessor, translation, retrieval, advise, metrics, traces.stages
+        )
         processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
         intake = Intake(processor, publisher, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,12 +12,15 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import CollectorRegistry
 
+from scoring.policy import Override, Policy
 from streams.health import Health
-from streams.pages import create_pages
+from streams.holds.board import HoldBoard
+from streams.pages import create_pages, sending
 from streams.pages.api import Api
 from streams.pages.live import LiveData
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
 from tests.support.clock import Clock
+from tests.support.holds import WHEN, a_hold, hold_record
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
 from tests.support.ports import NOBODY
 
@@ -56,11 +60,16 @@ def data() -> StillData:
 
 
 @pytest.fixture
-async def client(data: StillData, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
+def board() -> HoldBoard:
+    return HoldBoard()
+
+
+@pytest.fixture
+async def client(data: StillData, board: HoldBoard, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
     pages = web.Application()
     health = Health(180)
     health.waits_for(None)
-    Api(data, health, data._settings, clock).add_to(pages)
+    Api(data, health, data._settings, board, clock).add_to(pages)
     async with TestClient(TestServer(pages)) as opened:
         yield opened
 
@@ -89,6 +98,27 @@ async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_thi
     assert (live["window"], live["languages"], live["worker"]) == (60, ["en", "nl"], None)
     assert [alert["name"] for alert in live["alerts"]] == ["high-rate"]
     assert data.visits == 1
+
+
+async def test_live_tells_what_operators_hold_and_whether_that_is_known(
+    client: TestClient[Any, Any], board: HoldBoard, clock: Clock
+) -> None:
+    async with client.get("/api/live") as response:
+        assert (await response.json())["sending"] == {"known": False, "held": []}
+    board.take_in([hold_record(a_hold("instruction", "nl"))])
+    board.confirm(time.time())
+    clock.now += 1
+    async with client.get("/api/live") as response:
+        sending = (await response.json())["sending"]
+    told = {"since": round(WHEN.timestamp() * 1000), "by": "anna", "reason": "wrong prices"}
+    assert sending == {"known": True, "held": [{"message_type": "instruction", "language": "nl", **told}]}
+
+
+def test_what_the_settings_hold_is_told_first_and_of_nobody() -> None:
+    board = HoldBoard()
+    board.take_in([hold_record(a_hold())])
+    told = sending.told(Policy(overrides=(Override(language="en", hold=True),)), board)
+    assert [(each.language, each.by) for each in told.held] == [("en", None), (None, "anna")]
 
 
 async def test_a_window_and_a_language_can_be_chosen(client: TestClient[Any, Any], data: StillData) -> None:
@@ -138,7 +168,7 @@ async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> N
         data = StillData(settings_with(texts=texts))
         data._take_in([blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim"))])
         pages = web.Application()
-        Api(data, Health(180), data._settings, clock).add_to(pages)
+        Api(data, Health(180), data._settings, HoldBoard(), clock).add_to(pages)
         async with TestClient(TestServer(pages)) as client, client.get("/api/blocked") as response:
             text = await response.text()
             told = await response.json()

@@ -1,0 +1,41 @@
+"""Records of the topic ``holds``, as the command writes them and as others might."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from aiokafka import ConsumerRecord
+
+from schemas import Hold
+from scoring.policy import Scope
+from scoring.values.types import MessageType
+from streams.holds.records import CODEC, Status, key_of, scope_of
+
+WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+
+
+def a_hold(
+    message_type: str | None = None, language: str | None = None, status: str = Status.HELD, by: str = "anna"
+) -> Hold:
+    """Give what an operator says of these answers."""
+    return Hold(status, message_type, language, WHEN, by, "wrong prices")
+
+
+def resumed(hold: Hold) -> Hold:
+    """Give what lets these answers go again."""
+    return replace(hold, status=Status.RESUMED, by="bert")
+
+
+def hold_record(hold: Hold, offset: int = 0, partition: int = 0) -> ConsumerRecord:
+    """Give the record of what an operator says."""
+    return raw_record(key_of(scope_of(hold)), CODEC.encode(hold), offset, partition)
+
+
+def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partition: int = 0) -> ConsumerRecord:
+    """Give a record of these bytes."""
+    sizes = len(key or b""), len(value or b"")
+    return ConsumerRecord("holds", partition, offset, 0, 0, key, value, None, *sizes, ())
+
+
+INSTRUCTIONS_IN_DUTCH = Scope(MessageType.INSTRUCTION, "nl")

@@ -1,0 +1,279 @@
+"""The follower reads the topic to its end before all else, and ends the worker where it cannot go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Self
+
+import pytest
+from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka.errors import (
+    KafkaError,
+    OffsetOutOfRangeError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
+from structlog.testing import capture_logs
+
+from scoring.policy import Holds, Scope
+from streams.failures import EXIT_UNREACHABLE
+from streams.holds.board import HoldBoard
+from streams.holds.follower import HoldFollower, HoldsLost
+from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
+from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record, resumed
+from tests.support.virtual_time import run_virtually
+
+EVERYTHING = a_hold()
+FIRST, SECOND = TopicPartition("holds", 0), TopicPartition("holds", 1)
+
+
+class Topic:
+    """A topic that a test writes to, and its reader in one."""
+
+    def __init__(self, *records: ConsumerRecord) -> None:
+        self.records = {FIRST: list(records)}
+        self.positions: dict[TopicPartition, int] = {}
+        self.topic_id = "1"
+        self.looks: list[Exception] = []
+        self.failure: Exception | None = None
+        self.silent = False
+        self.hangs = False
+
+    async def look(self) -> TopicLog:
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.looks:
+            raise self.looks.pop(0)
+        ends = {at: len(records) for at, records in self.records.items()}
+        origins = (Origin("cluster", "holds", self.topic_id),)
+        return TopicLog(origins, dict.fromkeys(ends, 0), ends, _now())
+
+    async def between(
+        self, begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> AsyncIterator[list[ConsumerRecord]]:
+        if self.failure:
+            raise self.failure
+        for at, end in ends.items():
+            yield self.records[at][begins[at] : end]
+
+    def read_from(self, positions: Mapping[TopicPartition, int]) -> None:
+        self.positions = dict(positions)
+
+    async def poll(self, wait: float) -> list[ConsumerRecord]:
+        await asyncio.sleep(wait)
+        if self.failure:
+            raise self.failure
+        read = [record for at, offset in self.positions.items() for record in self.records[at][offset:]]
+        self.positions = {at: len(self.records[at]) for at in self.positions}
+        return read
+
+    def complete_at(self) -> float | None:
+        return None if self.silent else _now()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class Following:
+    """A follower at work on a topic."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.board = HoldBoard(_now)
+        self.follower = HoldFollower(self.board, "holds", topic, look_interval=10)  # type: ignore[arg-type]
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self.follower.read_to_end()
+        coroutines = self.follower.follow(), self.follower.watch()
+        self.tasks = [asyncio.create_task(each) for each in coroutines]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self.tasks:
+            task.cancel()
+
+    async def lost(self, seconds: float = 60) -> HoldsLost:
+        """Give why it ended, within so many seconds."""
+        done, _ = await asyncio.wait(self.tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        (ended,) = done
+        failure = ended.exception()
+        assert isinstance(failure, HoldsLost)
+        assert failure.exit_code == EXIT_UNREACHABLE
+        return failure
+
+
+def test_all_that_there_is_is_on_the_board_before_anything_else() -> None:
+    async def main() -> None:
+        async with Following(Topic(hold_record(EVERYTHING))) as following:
+            assert following.board.holds == Holds(frozenset({Scope()}))
+
+    run_virtually(main())
+
+
+def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
+    async def main() -> None:
+        topic = Topic()
+        async with Following(topic) as following:
+            assert following.board.holds == Holds()
+            topic.records[FIRST].append(hold_record(EVERYTHING))
+            await asyncio.sleep(0.3)
+            assert following.board.holds.scopes == {Scope()}
+            topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
+            await asyncio.sleep(0.3)
+            assert following.board.holds == Holds()
+
+    run_virtually(main())
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        TopicAuthorizationFailedError(),
+        UnknownTopicOrPartitionError("holds"),
+        ServiceUnreachable("Kafka at k:9092 does not answer"),
+        TimeoutError(),
+    ],
+)
+def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure: Exception) -> None:
+    async def main() -> None:
+        topic = Topic(hold_record(EVERYTHING))
+        topic.failure = failure
+        following = Following(topic)
+        with pytest.raises(HoldsLost, match=r"^the holds on sending cannot be read from topic holds: \S"):
+            await following.follower.read_to_end()
+        assert not following.board.known
+
+    run_virtually(main())
+
+
+def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end() -> None:
+    async def main() -> float:
+        topic = Topic()
+        topic.hangs = True
+        with pytest.raises(HoldsLost, match="TimeoutError"):
+            await Following(topic).follower.read_to_end()
+        return _now()
+
+    assert run_virtually(main()) == 30
+
+
+@pytest.mark.parametrize("failure", [OffsetOutOfRangeError(), TopicAuthorizationFailedError()])
+def test_a_topic_that_cannot_be_read_any_more_is_the_end(failure: KafkaError) -> None:
+    async def main() -> None:
+        topic = Topic()
+        async with Following(topic) as following:
+            topic.failure = failure
+            assert type(failure).__name__ in str(await following.lost(1))
+
+    run_virtually(main())
+
+
+def test_brokers_that_say_nothing_make_it_unknown_what_is_held_until_they_are_back() -> None:
+    async def main() -> list[str]:
+        topic = Topic()
+        with capture_logs() as logs:
+            async with Following(topic) as following:
+                await asyncio.sleep(5)
+                topic.silent = True
+                await asyncio.sleep(19)
+                assert following.board.known
+                await asyncio.sleep(2)
+                assert following.board.holds == Holds(known=False)
+                topic.silent = False
+                await asyncio.sleep(1)
+                assert following.board.known
+        return [line["event"] for line in logs]
+
+    assert run_virtually(main()) == ["holds_unknown", "holds_known_again"]
+
+
+def test_a_topic_that_was_made_anew_is_the_end() -> None:
+    async def main() -> None:
+        topic = Topic()
+        async with Following(topic) as following:
+            topic.topic_id = "2"
+            assert "replaced" in str(await following.lost(11))
+
+    run_virtually(main())
+
+
+def test_a_topic_that_is_gone_is_believed_to_be_after_three_looks_in_a_row() -> None:
+    async def main() -> None:
+        topic, gone = Topic(), UnknownTopicOrPartitionError("holds")
+        async with Following(topic) as following:
+            topic.looks = [gone, gone]
+            await asyncio.sleep(35)
+            topic.looks = [gone, gone, gone]
+            assert "gone" in str(await following.lost(35))
+
+    run_virtually(main())
+
+
+@pytest.mark.parametrize("trouble", [RequestTimedOutError(), ServiceUnreachable("k:9092 does not answer")])
+def test_a_look_that_fails_is_one_that_did_not_happen(trouble: Exception) -> None:
+    async def main() -> None:
+        topic = Topic()
+        async with Following(topic) as following:
+            topic.looks = [trouble] * 4
+            await asyncio.sleep(55)
+            topic.topic_id = "2"
+            assert "replaced" in str(await following.lost(11))
+
+    run_virtually(main())
+
+
+def test_a_look_that_hangs_keeps_no_hold_from_being_seen() -> None:
+    async def main() -> None:
+        topic = Topic()
+        async with Following(topic) as following:
+            topic.hangs = True
+            await asyncio.sleep(15)
+            topic.records[FIRST].append(hold_record(EVERYTHING))
+            await asyncio.sleep(0.3)
+            assert following.board.holds.scopes == {Scope()}
+
+    run_virtually(main())
+
+
+def test_partitions_that_are_added_are_read_from_their_beginning() -> None:
+    async def main() -> None:
+        topic = Topic(hold_record(EVERYTHING))
+        async with Following(topic) as following:
+            topic.records[SECOND] = [hold_record(a_hold("instruction", "nl"), partition=1)]
+            await asyncio.sleep(11)
+            assert following.board.holds.scopes == {Scope(), INSTRUCTIONS_IN_DUTCH}
+            topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
+            await asyncio.sleep(1)
+            assert following.board.holds.scopes == {INSTRUCTIONS_IN_DUTCH}
+
+    run_virtually(main())
+
+
+def test_what_is_held_at_the_start_and_each_change_is_logged_without_its_reason() -> None:
+    async def main() -> list[dict[str, object]]:
+        before = [hold_record(resumed(a_hold("binary"))), hold_record(a_hold("instruction", "nl"), 1)]
+        topic = Topic(*before)
+        with capture_logs() as logs:
+            async with Following(topic):
+                topic.records[FIRST] += [
+                    hold_record(resumed(a_hold("instruction", "nl")), 2),
+                    raw_record(b"*/*", b"nonsense", 3),
+                    raw_record(b"*/*", None, 4),
+                ]
+                await asyncio.sleep(1)
+        return logs
+
+    logs = run_virtually(main())
+    dutch = {"message_type": "instruction", "language": "nl", "partition": 0}
+    assert [{k: v for k, v in line.items() if k != "log_level"} for line in logs] == [
+        {"event": "sending_held", "by": "anna", "offset": 1, **dutch},
+        {"event": "sending_resumed", "by": "bert", "offset": 2, **dutch},
+        {"event": "hold_unreadable", "error_type": "unknown_format", "partition": 0, "offset": 3},
+        {"event": "hold_removed", "partition": 0, "offset": 4},
+    ]
+    assert "wrong prices" not in str(logs)

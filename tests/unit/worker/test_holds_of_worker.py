@@ -1,0 +1,138 @@
+"""What a worker sends is decided by what is held at that moment, which its metrics show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from prometheus_client import generate_latest
+
+from schemas.records import ChatbotAnswer, ContextPassage, Verdict
+from scoring.policy import Policy
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange, MessageType
+from streams.answers.context import GivenDocuments
+from streams.answers.offline import FilePatience
+from streams.answers.way import Way
+from streams.holds.board import STALE_SECONDS, HoldBoard
+from streams.settings import Settings
+from streams.telemetry.stages import Stages
+from streams.worker import parts
+from streams.worker.metrics import Metrics
+from tests.support.clock import Clock
+from tests.support.holds import a_hold, hold_record, resumed
+
+NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Yes.", NOW, (ContextPassage("d-1", "You can."),))
+SENDING = Policy(auto_send_at=4.0)
+EVERYTHING, IN_DUTCH = a_hold(), a_hold("binary", "nl")
+
+
+class Assessing:
+    """Finds every answer good; calls ``meanwhile`` before it says so."""
+
+    def __init__(self) -> None:
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        self.meanwhile()
+        return Assessment(4.5, MessageType.BINARY, "nl", degraded=degraded)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def board(clock: Clock) -> HoldBoard:
+    """Give a board of a topic that was read and holds nothing."""
+    board = HoldBoard(clock)
+    board.confirm(clock.now)
+    return board
+
+
+@pytest.fixture
+def assessing() -> Assessing:
+    return Assessing()
+
+
+def way_of(board: HoldBoard, assessing: Assessing, policy: Policy = SENDING) -> Way:
+    settings = Settings(policy=policy)
+    documents = GivenDocuments({})
+    return parts.way(settings, board, documents, assessing, None, None, None, Metrics(), Stages())
+
+
+async def judged(way: Way) -> tuple[str, tuple[str, ...]]:
+    verdict = await way.verdict(ANSWER, FilePatience(), lambda: NOW)
+    return verdict.decision, verdict.reasons
+
+
+async def test_an_answer_is_sent_held_and_sent_again_as_operators_say(
+    board: HoldBoard, assessing: Assessing
+) -> None:
+    way = way_of(board, assessing)
+    assert await judged(way) == ("auto_send", ("high_score",))
+    board.take_in([hold_record(IN_DUTCH)])
+    assert await judged(way) == ("review", ("sending_held", "high_score"))
+    board.take_in([hold_record(resumed(IN_DUTCH), 1), hold_record(a_hold("binary", "en"), 2)])
+    assert await judged(way) == ("auto_send", ("high_score",))
+
+
+async def test_a_hold_counts_for_what_is_in_work_already(board: HoldBoard, assessing: Assessing) -> None:
+    assessing.meanwhile = lambda: board.take_in([hold_record(EVERYTHING)])
+    assert (await judged(way_of(board, assessing)))[1][0] == "sending_held"
+
+
+async def test_nothing_is_sent_where_it_is_not_known_what_is_held(
+    board: HoldBoard, assessing: Assessing, clock: Clock
+) -> None:
+    assert (await judged(way_of(HoldBoard(clock), assessing)))[1][0] == "holds_unknown"
+    way = way_of(board, assessing)
+    clock.now += STALE_SECONDS + 1
+    assert await judged(way) == ("review", ("holds_unknown", "high_score"))
+    board.confirm(clock.now)
+    assert (await judged(way))[0] == "auto_send"
+
+
+async def test_the_settings_can_hold_what_no_operator_does(board: HoldBoard, assessing: Assessing) -> None:
+    way = way_of(board, assessing, replace(SENDING, hold=True))
+    assert await judged(way) == ("review", ("sending_held", "high_score"))
+
+
+def _shown(metrics: Metrics) -> list[str]:
+    lines = generate_latest(metrics.registry).decode().splitlines()
+    return [line for line in lines if line.startswith("truthgate_holds")]
+
+
+def test_metrics_show_what_is_held_by_whom_ever_and_whether_that_is_known() -> None:
+    metrics, board = Metrics(), HoldBoard()
+    metrics.holds.watch(Policy(hold=True), board)
+    all_held = 'truthgate_holds{language="all",message_type="all"} 1.0'
+    assert _shown(metrics) == [all_held, "truthgate_holds_known 0.0"]
+    board.take_in([hold_record(EVERYTHING), hold_record(IN_DUTCH, 1)])
+    board.confirm(time.time())
+    assert _shown(metrics) == [
+        all_held,
+        'truthgate_holds{language="nl",message_type="binary"} 1.0',
+        "truthgate_holds_known 1.0",
+    ]
+
+
+def _verdict(*reasons: str) -> Verdict:
+    return Verdict(
+        "v", "a", "c", "review", reasons, 4.5, "extended", "binary", "nl", False,
+        "", "", (), (), "1", "1", (), NOW, NOW,
+    )  # fmt: skip
+
+
+def test_what_a_hold_kept_from_being_sent_is_counted_by_its_reason() -> None:
+    metrics = Metrics()
+    for reasons in (("sending_held", "high_score"), ("holds_unknown", "refusal"), ("middle_score",), ()):
+        metrics.answers.count_verdict(_verdict(*reasons))
+    shown = generate_latest(metrics.registry).decode()
+    for reason in ("sending_held", "holds_unknown"):
+        assert f'truthgate_verdicts_held_total{{reason="{reason}"}} 1.0' in shown
