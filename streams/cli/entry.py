@@ -19,6 +19,7 @@ from streams.cli import (
     dead_letters,
     demo,
     evaluate,
+    holds,
     judge,
     monitoring,
     publish,
@@ -52,6 +53,9 @@ app.command("search")(search.search)
 app.command("replay")(replay.replay)
 app.command("publish-documents")(publish.publish_documents)
 app.command("tail")(tail.tail)
+app.command("hold")(holds.hold)
+app.command("resume")(holds.resume)
+app.command("holds")(holds.holds)
 app.add_typer(company_terms.app, name="company-terms")
 app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
 app.add_typer(topics.app, name="topics")

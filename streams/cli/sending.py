@@ -29,12 +29,13 @@ _IN_FLIGHT = 500
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One record to be sent; a ``value`` of None is a tombstone."""
+    """One record to be sent; a ``value`` of None is a tombstone, a ``partition`` of None that of its key."""
 
     topic: str
     key: bytes | None
     value: bytes | None
     headers: Headers = ()
+    partition: int | None = None
 
 
 #: Called when a record is safe (None), or when the broker refuses this very record.
@@ -71,7 +72,9 @@ class Sender:
 
     async def _send(self, record: Outgoing, outcome: Outcome) -> None:
         try:
-            await self._publisher.publish(record.topic, record.key, record.value, record.headers)
+            await self._publisher.publish(
+                record.topic, record.key, record.value, record.headers, record.partition
+            )
         except BadAnswer as refusal:
             outcome(refusal)
         else:

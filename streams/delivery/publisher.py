@@ -36,8 +36,15 @@ class Publisher:
         self._producer = producer
         self._limit = longest_send(delivery_timeout)
 
-    async def publish(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> Place:
-        """Write one record and wait until it is safe.
+    async def publish(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+        partition: int | None = None,
+    ) -> Place:
+        """Write one record and wait until it is safe; without a ``partition`` it goes to that of its key.
 
         Returns:
             Where it stands.
@@ -47,7 +54,7 @@ class Publisher:
             InfrastructureFailure: it could not be delivered in time, or not at all.
         """
         try:
-            return await self._send(topic, key, value, headers)
+            return await self._send(topic, key, value, headers, partition)
         except _RECORD_REFUSED as error:
             reason = f"{topic} refuses the record of {len(value or b'')} bytes: {error}"
             raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
@@ -76,10 +83,18 @@ class Publisher:
                 "raise its max.message.bytes"
             ) from error
 
-    async def _send(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> Place:
+    async def _send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+        partition: int | None = None,
+    ) -> Place:
         try:
             async with asyncio.timeout(self._limit):
-                sent = await (await self._producer.send(topic, value, key, headers=list(headers)))
+                sending = await self._producer.send(topic, value, key, partition, headers=list(headers))
+                sent = await sending
                 return Place(sent.partition, sent.offset)
         except _RECORD_REFUSED:
             raise

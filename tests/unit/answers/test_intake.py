@@ -47,7 +47,7 @@ class Producer:
         self.sent: list[tuple[str, bytes, bytes, dict[str, bytes]]] = []
 
     async def send(
-        self, topic: str, value: bytes, key: bytes, headers: list[tuple[str, bytes]]
+        self, topic: str, value: bytes, key: bytes, partition: int | None, headers: list[tuple[str, bytes]]
     ) -> asyncio.Future[Any]:
         assert all(isinstance(content, bytes) and name.encode() for name, content in headers)
         self.sent.append((topic, value, key, dict(headers)))

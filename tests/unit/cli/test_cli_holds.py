@@ -1,0 +1,101 @@
+"""What an operator says of sending becomes records that every worker can read, and nothing else is written."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+
+import pytest
+
+from scoring.policy import Override, Policy, Scope
+from scoring.values.types import MessageType
+from streams.cli.entry import run
+from streams.cli.exits import WrongUsage
+from streams.cli.holds.changing import Change
+from streams.cli.holds.shown import described, name
+from streams.holds.board import HoldBoard
+from streams.holds.records import CODEC, Status
+from streams.settings import KafkaSettings, Settings
+from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record
+
+WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+CHANGE = Change(Settings(kafka=KafkaSettings(topic_prefix="eu.")), "anna", "wrong prices", WHEN)
+
+
+def taken(*records: object) -> HoldBoard:
+    board = HoldBoard()
+    board.take_in(records)
+    return board
+
+
+def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
+    record = CHANGE.held(INSTRUCTIONS_IN_DUTCH)
+    assert (record.topic, record.key, record.partition) == ("eu.holds", b"instruction/nl", None)
+    (entry,) = taken(raw_record(record.key, record.value)).held
+    assert (entry.scope, entry.hold.by, entry.hold.reason, entry.hold.at) == (
+        INSTRUCTIONS_IN_DUTCH,
+        "anna",
+        "wrong prices",
+        WHEN,
+    )
+    assert dict(record.headers)["ce_id"] == b"instruction/nl@2026-03-02T09:15:00Z"
+
+
+def test_what_is_held_is_resumed_where_it_stands() -> None:
+    (entry,) = taken(hold_record(a_hold("binary"), 3, partition=2)).held
+    record = CHANGE.resumed(entry)
+    assert (record.key, record.partition) == (b"binary/*", 2)
+    board = taken(hold_record(a_hold("binary"), 3, partition=2), raw_record(record.key, record.value, 4, 2))
+    assert board.held == ()
+
+
+def test_what_cannot_be_read_is_deleted_where_it_stands() -> None:
+    (entry,) = taken(raw_record(b"\xff", b"nonsense", 3, partition=2)).held
+    record = CHANGE.resumed(entry)
+    assert (record.key, record.value, record.partition) == (b"\xff", None, 2)
+
+
+@pytest.mark.parametrize(("by", "reason"), [("", "x"), ("x" * 257, "x"), ("x", ""), ("x", "x" * 1001)])
+def test_what_workers_could_not_read_is_not_written(by: str, reason: str) -> None:
+    with pytest.raises(WrongUsage, match="should have at"):
+        Change(Settings(), by, reason).held(Scope())
+
+
+def test_statuses_are_those_of_the_contract() -> None:
+    value = CHANGE.held(Scope()).value
+    assert value is not None
+    assert b"held" in value
+    assert {status.value for status in Status} == {"held", "resumed"}
+    assert value.startswith(CODEC.encode(a_hold())[:10])
+
+
+def test_who_has_no_name_must_give_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nobody() -> str:
+        raise OSError("No username set in the environment")
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    assert run(["hold", "--reason", "x"]) == 2
+    assert capsys.readouterr().err == "truthgate: the user has no name here: say who with --by\n"
+
+
+def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
+    policy = Policy(overrides=(Override(MessageType.BINARY, hold=True),))
+    board = taken(hold_record(a_hold(language="nl")), raw_record(b"x", b"nonsense", 7))
+    assert list(described(policy, board.held)) == [
+        {"source": "settings", "message_type": "binary", "language": None},
+        {
+            "source": "operator",
+            "message_type": None,
+            "language": "nl",
+            "since": "2026-03-02T09:15:00Z",
+            "by": "anna",
+            "reason": "wrong prices",
+        },
+        {"source": "unreadable", "at": "0:7", "error": "unknown_format"},
+    ]
+    assert [name(entry) for entry in board.held] == [
+        "all answers in nl",
+        "everything, by an unreadable record at 0:7",
+    ]
