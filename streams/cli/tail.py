@@ -9,13 +9,16 @@ from typing import Annotated
 
 import typer
 from aiokafka import ConsumerRecord
+from rich.console import Console
 
 from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
+from streams.cli.holds.shown import held_now, sentence
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
 from streams.cli.reading import follow
 from streams.cli.render import ResultConsole, verdict_line
+from streams.holds.board import entry_of
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 
@@ -36,34 +39,46 @@ def tail(
     """Follow the verdicts as readable lines, until Ctrl-C.
 
     A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
-    models said, and the documents with their versions that were looked up or retrieved.
+    models said, and the documents with their versions that were looked up or retrieved. What operators hold
+    back from being sent is told on standard error, at the start and whenever it changes.
 
     Example: `truthgate tail --decision blocked --from-beginning`
     """
     settings = load_settings(config)
     topics = Topics(settings.kafka.topic_prefix)
     chosen = [topics.verdict_topic(each) for each in decision] if decision else topics.outputs
-    asyncio.run(_tail(settings, tuple(chosen), from_beginning, limit, as_json))
+    asyncio.run(_tail(settings, topics.holds, tuple(chosen), from_beginning, limit, as_json))
 
 
 async def _tail(
-    settings: Settings, topics: tuple[str, ...], from_beginning: bool, limit: int | None, as_json: bool
+    settings: Settings,
+    holds: str,
+    topics: tuple[str, ...],
+    from_beginning: bool,
+    limit: int | None,
+    as_json: bool,
 ) -> None:
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
-    shown, console = 0, ResultConsole()
-    async with aclosing(follow(settings.kafka, *topics, from_beginning=from_beginning)) as records:
+    shown, console = 0, None if as_json else ResultConsole()
+    for entry in await held_now(settings):
+        say(sentence(entry))
+    async with aclosing(follow(settings.kafka, *topics, holds, from_beginning=from_beginning)) as records:
         async for record in records:
-            verdict = await decoded(record, codec)
-            if verdict is None:
-                continue
-            if as_json:
-                write_line(json_line(to_json(verdict)))
-                sys.stdout.flush()
-            else:
-                console.print(verdict_line(verdict), soft_wrap=True)
-            shown += 1
-            if shown == limit:
-                return
+            if record.topic == holds:
+                say(sentence(entry_of(record)))
+            elif verdict := await decoded(record, codec):
+                _show(verdict, console)
+                shown += 1
+                if shown == limit:
+                    return
+
+
+def _show(verdict: Verdict, console: Console | None) -> None:
+    if console:
+        console.print(verdict_line(verdict), soft_wrap=True)
+    else:
+        write_line(json_line(to_json(verdict)))
+        sys.stdout.flush()
 
 
 async def decoded(record: ConsumerRecord, codec: Codec) -> Verdict | None:

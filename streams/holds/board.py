@@ -42,6 +42,15 @@ class Entry:
         return self.hold is not None and self.hold.status == Status.RESUMED
 
 
+def entry_of(record: ConsumerRecord) -> Entry:
+    """Read a record as the entry that it makes."""
+    place = record.partition, record.key or b"", record.offset
+    try:
+        return Entry(*place, read_hold(record))
+    except Unreadable as unreadable:
+        return Entry(*place, None, unreadable.error_type)
+
+
 class HoldBoard:
     """Keeps the last record of each key, and makes of them what a policy is given.
 
@@ -63,7 +72,9 @@ class HoldBoard:
 
     def take_in(self, records: Iterable[ConsumerRecord]) -> tuple[Entry, ...]:
         """Take records in, in their order, and return what each of them says now."""
-        taken = tuple(map(self._take, records))
+        taken = tuple(map(entry_of, records))
+        for entry in taken:
+            self._put(entry)
         if taken:
             self._scopes = frozenset(entry.scope for entry in self.held if entry.scope)
             self._readable = all(entry.hold for entry in self.held)
@@ -91,15 +102,8 @@ class HoldBoard:
         """What holds something, the oldest first; also what cannot be read."""
         return tuple(entry for entry in self._entries.values() if not entry.resumed)
 
-    def _take(self, record: ConsumerRecord) -> Entry:
-        place = record.partition, record.key or b""
-        hold, error = None, None
-        try:
-            hold = read_hold(record)
-        except Unreadable as unreadable:
-            error = unreadable.error_type
-        self._entries.pop(place, None)
-        entry = Entry(*place, record.offset, hold, error)
-        if hold or error:
+    def _put(self, entry: Entry) -> None:
+        place = entry.partition, entry.key
+        self._entries.pop(place, None)  # so that it comes last
+        if entry.hold or entry.error:
             self._entries[place] = entry
-        return entry

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict
+from schemas import ChatbotAnswer, Codec, Hold, KnowledgeDocument, Verdict
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
+from tests.support.holds import a_hold, hold_record
 from tests.support.records import Outgoing, consume_all, consume_count, produce
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -18,6 +19,11 @@ VERDICT = Verdict(
     "v-1", "a-1", "c-1", "blocked", ("undefined_component",), 1.0, "paper", "binary", "en", False,
     "How?", "Click **Go**.", (), (), "p", "s", (), WHEN, WHEN,
 )  # fmt: skip
+
+
+def held_now(hold: Hold) -> Outgoing:
+    record = hold_record(hold)
+    return Outgoing(record.value, record.key)
 
 
 def answer_line(index: int, **more: object) -> str:
@@ -140,10 +146,22 @@ async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     assert "cannot be decoded" in chosen.stderr
 
 
+async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topics: Topics) -> None:
+    await produce(settings.kafka, topics.holds, [held_now(a_hold("instruction")), held_now(a_hold())])
+    await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
+    done = truthgate("tail", "--from-beginning", "-n", "1", "--json", environment=variables(settings))
+    assert json.loads(done.stdout)["decision"] == "blocked"
+    assert "truthgate: sending is held: instruction answers, since" in done.stderr
+    assert "by anna: wrong prices" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "topic"),
     [
-        (["tail"], "verdicts.auto-send"),
+        (["tail"], "holds"),
+        (["hold", "--reason", "x"], "holds"),
+        (["resume", "--reason", "x"], "holds"),
+        (["holds"], "holds"),
         (["dead-letters", "list"], "answers.dead-letters"),
         (["dead-letters", "replay"], "answers.dead-letters"),
         (["replay", "LINES"], "answers"),

@@ -33,6 +33,16 @@ def name(entry: Entry) -> str:
     return in_words(entry.scope) if entry.scope else f"everything, by an unreadable record at {_place(entry)}"
 
 
+def sentence(entry: Entry) -> str:
+    """Say what a record holds or lets go, since when, who says so and why."""
+    if entry.error:
+        return f"nothing is sent: the record of the holds at {_place(entry)} cannot be read ({entry.error})"
+    if (said := entry.hold) is None:
+        return f"the record of the holds at {_place(entry)} takes away what was under its key"
+    what = "sending goes on" if entry.resumed else "sending is held"
+    return f"{what}: {name(entry)}, since {_moment(said.at)} by {said.by}: {said.reason}"
+
+
 def described(policy: Policy, held: Iterable[Entry]) -> Iterator[dict[str, Any]]:
     """Describe what the settings hold, and after it what operators do, as values of JSON."""
     for scope in _own(policy):

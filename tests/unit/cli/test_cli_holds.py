@@ -1,4 +1,4 @@
-"""What an operator says of sending becomes records that every worker can read, and nothing else is written."""
+"""What an operator says of sending becomes records that every worker can read, and no others."""
 
 from __future__ import annotations
 
