@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from schemas import Codec
+from schemas import Codec, Hold
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
+from tests.support.holds import a_hold, hold_record, resumed
 from tests.support.pages import blocked_verdict, opinion, rate_alert
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates
 from tests.support.records import Outgoing, produce
@@ -91,6 +92,12 @@ async def expect_opinions(answer: Locator) -> None:
     await expect(answer.page.get_by_label("Second opinions")).to_have_count(1)
 
 
+async def say_of_sending(settings: Settings, hold: Hold) -> None:
+    record = hold_record(hold)
+    topic = Topics(settings.kafka.topic_prefix).holds
+    await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
+
+
 async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_evidence(
     counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
 ) -> None:
@@ -151,3 +158,23 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
         await expect(page.locator("#notice")).to_contain_text("This worker has not answered since")
         await expect(card.locator(".value")).to_contain_text("scored")
     assert SECRET not in showing.log + silent.log
+
+
+async def test_the_page_shows_what_is_held_with_who_and_why_while_it_is(
+    counted: Settings, browser: Browser, tmp_path: Path
+) -> None:
+    hold = replace(a_hold("instruction", "nl"), reason=HOSTILE)
+    with Worker(counted, tmp_path) as worker:
+        worker.wait_ready()
+        async with opened(browser, worker.address) as watched:
+            page = watched.page
+            await expect(page.locator("#version")).to_contain_text("truthgate")
+            await expect(page.locator("#sending")).to_be_hidden()
+            await say_of_sending(counted, hold)
+            await expect(page.locator("#held li")).to_contain_text("instruction answers in Dutch")
+            await expect(page.locator("#held li")).to_contain_text(f"by anna: {HOSTILE}")
+            await page.screenshot(path=tmp_path / "held.png", full_page=True)
+            await say_of_sending(counted, resumed(hold))
+            await expect(page.locator("#sending")).to_be_hidden()
+        assert watched.complaints == []
+    assert "onerror" not in worker.log

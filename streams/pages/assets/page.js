@@ -125,6 +125,20 @@ function drawControls() {
   byId("version").textContent = `truthgate ${live.version}`;
 }
 
+/** What operators or the settings hold back from being sent; where that is not known, nothing is sent. */
+function drawSending() {
+  const { known, held } = state.live.sending;
+  byId("sending").hidden = known && !held.length;
+  byId("held").replaceChildren(...held.map(heldAnswers),
+    known ? "" : el("li", {}, el("strong", {}, "This worker sends nothing"), el("span", {}, "It does not know what is held: the holds cannot be read.")));
+}
+
+function heldAnswers({ message_type, language, since, by, reason }) {
+  const told = since === null ? "by the settings (policy.hold)" : `by ${by}: ${reason}`;
+  return el("li", {}, el("strong", {}, `${message_type ? `${words(message_type)} answers` : "All answers"}${language ? ` in ${languageName(language)}` : ""}`),
+    el("span", { dir: "auto" }, told), since === null ? null : el("span", { class: "when" }, `since ${moment(since)}`));
+}
+
 function drawAlerts() {
   const { alerts } = state.live;
   byId("alerts").hidden = !alerts.length;
@@ -392,6 +406,7 @@ function piece({ text, kinds, at_fault }) {
 function draw(blockedToo) {
   drawStatus();
   drawControls();
+  drawSending();
   drawAlerts();
   drawFigures();
   if (blockedToo) drawBlocked();

@@ -15,6 +15,7 @@ PAIRS = [
     ("soft", "surface", TEXT),
     ("focus", "ground", TEXT),
     ("ink", "notice-ground", TEXT),
+    ("soft", "notice-ground", TEXT),
     ("ink", "alarm-ground", TEXT),
     ("soft", "alarm-ground", TEXT),
     ("alarm", "surface", TEXT),
