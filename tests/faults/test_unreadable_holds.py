@@ -1,0 +1,112 @@
+"""Holds that cannot be read: nothing is sent for that, and no answer is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aiokafka.admin import NewTopic
+
+from streams.embedded import EmbeddedKafka
+from streams.failures import EXIT_UNREACHABLE
+from streams.kafka.clients import open_admin
+from streams.kafka.topics import Topics, create_topics, specifications
+from streams.settings import Settings
+from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.chatbot import Chatbot
+from tests.support.holds import a_hold, hold_record
+from tests.support.ledger import Ledger, read_all, read_until_settled
+from tests.support.records import Outgoing, eventually, produce
+from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
+from tests.support.workers import Supervised, Worker, changed
+
+pytestmark = pytest.mark.timeout(600)
+
+#: The broker that has the holds alone; of all other topics the others have replicas.
+LAST = 2
+
+
+@pytest.fixture
+def trio() -> Iterator[EmbeddedKafka]:
+    """Give three brokers with replication 3 and min.insync.replicas 2."""
+    with EmbeddedKafka(brokers=3) as kafka:
+        yield kafka
+
+
+@pytest.fixture
+async def settings(trio: EmbeddedKafka, tmp_path: Path) -> Settings:
+    """Make the topics, that of the holds on one broker alone, for a worker that sends what is sendable."""
+    settings = sending(
+        changed(
+            isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix()),
+            kafka={"group_instance_id": "only", "delivery_timeout_seconds": 10, "connect_timeout_seconds": 5},
+            flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+            scoring={"processes": 1},
+        )
+    )
+    name = Topics(settings.kafka.topic_prefix).holds
+    (config,) = (spec.config for spec in specifications(settings) if spec.name == name)
+    alone = NewTopic(name, -1, -1, {0: [LAST + 1]}, {**config, "min.insync.replicas": "1"})
+    async with open_admin(settings.kafka) as admin:
+        await admin.create_topics([alone])
+    await create_topics(settings)
+    return settings
+
+
+async def _publish(settings: Settings, run: str) -> list:
+    answers = sendable_answers(40, run)
+    async with Chatbot(settings, answers, 200) as chatbot:
+        await chatbot.finished()
+    return answers
+
+
+def _decided(ledger: Ledger, run: str) -> set[tuple[str, str]]:
+    return {(v.decision, v.reasons[0]) for v in ledger.verdicts if v.answer_id.startswith(f"{run}-")}
+
+
+async def test_a_worker_that_cannot_read_the_holds_at_its_start_judges_nothing_until_it_can(
+    trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
+) -> None:
+    record = hold_record(a_hold())
+    topic = Topics(settings.kafka.topic_prefix).holds
+    await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
+    answers = await _publish(settings, "held")
+    await asyncio.to_thread(trio.brokers[LAST].stop)
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        await eventually(lambda: len(supervised.exit_codes) > 1, "the worker gives up, and again", 120)
+        assert (await read_all(settings)).verdicts == []
+        assert "the holds on sending cannot be read" in supervised.worker.log
+        assert set(supervised.exit_codes) == {EXIT_UNREACHABLE}
+        await asyncio.to_thread(trio.start_broker, LAST)
+        ledger = await read_until_settled(settings, answers)
+    ledger.assert_settled(answers)
+    assert _decided(ledger, "held") == {("review", "sending_held")}
+    report(ledger, answers, faults=1)
+
+
+async def test_a_worker_that_cannot_read_the_holds_any_more_sends_nothing_until_it_can(
+    trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
+) -> None:
+    with Supervised(Worker(settings, tmp_path)) as supervised:
+        supervised.worker.wait_ready()
+        before = await _publish(settings, "before")
+        await read_until_settled(settings, before)
+        await asyncio.to_thread(trio.brokers[LAST].stop)
+        await eventually(lambda: '"holds_unknown"' in supervised.worker.log, "it knows no more", 90)
+        meanwhile = await _publish(settings, "meanwhile")
+        await read_until_settled(settings, [*before, *meanwhile])
+        assert supervised.exit_codes == []
+        await asyncio.to_thread(trio.start_broker, LAST)
+        await eventually(lambda: '"holds_known_again"' in supervised.worker.log, "it knows again", 90)
+        after = await _publish(settings, "after")
+        ledger = await read_until_settled(settings, [*before, *meanwhile, *after])
+    ledger.assert_settled([*before, *meanwhile, *after])
+    sent = ("auto_send", WOULD_BE)
+    assert [_decided(ledger, run) for run in ("before", "meanwhile", "after")] == [
+        {sent},
+        {("review", "holds_unknown")},
+        {sent},
+    ]
+    report(ledger, [*before, *meanwhile, *after], faults=1)
