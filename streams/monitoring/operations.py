@@ -19,7 +19,8 @@ _LEAST_DEGRADED = 20
 
 def operation_rules(deployment: Deployment) -> Group:
     """Give the alerts on workers and answers."""
-    return Group("truthgate-operations", (*_workers(deployment), *_answers(deployment)))
+    rules = (*_workers(deployment), *_answers(deployment), *_holds(deployment))
+    return Group("truthgate-operations", rules)
 
 
 def _workers(deployment: Deployment) -> Iterator[Alert]:
@@ -110,4 +111,26 @@ def _answers(deployment: Deployment) -> Iterator[Alert]:
         summary="Answers became dead letters in stage {{ $labels.stage }}",
         description="{{ $value | humanize }} in 15 minutes. Nobody judges them until somebody looks at them; "
         "their customers get no answer.",
+    )
+
+
+def _holds(deployment: Deployment) -> Iterator[Alert]:
+    promql = deployment.promql
+    yield Alert(
+        name="TruthgateSendingHeld",
+        expression=promql.by("max", promql.series("truthgate_holds"), "message_type", "language") + " > 0",
+        hold=deployment.minutes(4 * 60),
+        severity="info",
+        summary="Sending is held: message type {{ $labels.message_type }}, language {{ $labels.language }}",
+        description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
+        "and customers wait. Nobody may remember the hold.",
+    )
+    yield Alert(
+        name="TruthgateHoldsUnknown",
+        expression=f"{promql.by('min', promql.series('truthgate_holds_known'), 'instance')} == 0",
+        hold=deployment.minutes(1),
+        severity="warning",
+        summary="Worker {{ $labels.instance }} does not know what is held",
+        description="It cannot read the holds on sending, so it sends nothing by itself: what it would send "
+        "goes to review.",
     )

@@ -181,9 +181,13 @@ async def test_what_cannot_be_read_holds_everything_until_it_is_removed(
             "at": "0:0",
             "error": "schema_registry_not_configured",
         }
-        await _resumes(quick, "--all")
+        await _holds(quick, "--language", "en")
+        await _resumes(quick, "--unreadable")
         await eventually(lambda: "holds_known_again" in worker.log, "the worker knows what is held")
         assert _decided(await _judged(quick, topics, sendable_answers(10, "read"))) == {SENT}
+        again = await _command(quick, "resume", "--reason", "x", "--unreadable")
+        assert (again.returncode, "no hold is on what is unreadable" in again.stderr) == (1, True)
+        assert "all answers in en" in (await _command(quick, "holds")).stdout
 
 
 async def test_holds_are_listed_with_who_and_why_and_only_what_is_held_can_be_resumed(

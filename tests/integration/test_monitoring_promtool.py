@@ -258,6 +258,35 @@ def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rule
     play(rules, {lag: "0+500x10 5000-200x20 0x60"}, [Fires(minute, name) for minute in range(0, 80, 5)])
 
 
+def test_a_hold_that_nobody_lifts_is_told_after_hours_with_what_it_is_on(rules: Path) -> None:
+    own = 'job="truthgate", instance="{}", message_type="{}", language="all"'
+    series = {
+        f"truthgate_holds{{{own.format('a', 'instruction')}}}": "1x260 stale",
+        f"truthgate_holds{{{own.format('b', 'instruction')}}}": "1x250 stale",
+        f"truthgate_holds{{{own.format('a', 'error')}}}": "1x100 stale",
+    }
+    name, kind = "TruthgateSendingHeld", "message_type"
+    expected = [
+        Fires(239, name, kind),
+        Fires(241, name, kind, ("instruction",)),
+        Fires(241, name, values=("info",)),
+        Fires(255, name, kind, ("instruction",)),
+        Fires(262, name, kind),
+    ]
+    play(rules, series, expected)
+
+
+def test_a_worker_that_does_not_know_what_is_held_is_named_until_it_does(rules: Path) -> None:
+    known = {"a": "1x30", "b": "1x4 0x1 1x3 0x9 1x20"}
+    series = {
+        f'truthgate_holds_known{{job="truthgate", instance="{name}"}}': values
+        for name, values in known.items()
+    }
+    name, worker = "TruthgateHoldsUnknown", "instance"
+    expected = [Fires(9, name, worker), Fires(13, name, worker, ("b",)), Fires(22, name, worker)]
+    play(rules, series, expected)
+
+
 def test_scoring_processes_without_room_are_told(rules: Path) -> None:
     own = 'job="truthgate", instance="a"'
     series = {

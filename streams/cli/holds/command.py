@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+from collections.abc import Sequence
 from itertools import product
 from typing import Annotated
 
@@ -68,7 +69,10 @@ def resume(
     message_type: MessageTypes = None,
     language: Languages = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Let everything go that is held, and remove what cannot be read.")
+        bool, typer.Option("--all", help="Let everything go that is held, also what cannot be read.")
+    ] = False,
+    unreadable: Annotated[
+        bool, typer.Option("--unreadable", help="Only remove records that no worker can read.")
     ] = False,
     by: By = None,
     config: ConfigFile = None,
@@ -81,11 +85,11 @@ def resume(
     Example: `truthgate resume --reason "pages are right again" --message-type instruction`
     """
     settings = load_settings(config)
-    if every and (message_type or language):
-        raise WrongUsage("--all and --message-type or --language exclude each other")
+    if every + unreadable + bool(message_type or language) > 1:
+        raise WrongUsage("--all, --unreadable and --message-type or --language exclude each other")
     change = Change(settings, _who(by), reason.strip())
-    scopes = None if every else _scopes(message_type, language)
-    gone, left = asyncio.run(_resume(settings, change, scopes))
+    wanted = [None] if unreadable else _scopes(message_type, language)
+    gone, left = asyncio.run(_resume(settings, change, None if every else wanted))
     say(f"sending goes on: {', '.join(map(name, gone))}")
     own = (f"{in_words(scope)} (policy.hold)" for scope in settings.policy.held)
     if names := [*map(name, left), *own]:
@@ -127,14 +131,17 @@ def _who(by: str | None) -> str:
 
 
 async def _resume(
-    settings: Settings, change: Change, scopes: list[Scope] | None
+    settings: Settings, change: Change, wanted: Sequence[Scope | None] | None
 ) -> tuple[list[Entry], list[Entry]]:
-    """Let go what is chosen, everything for None; return what that was, and what is left."""
+    """Let go what is wanted, everything for None; return what that was, and what is left.
+
+    A scope of None stands for what cannot be read. Raises CommandFailed where one of them is not held.
+    """
     held = await held_now(settings)
-    chosen = [entry for entry in held if scopes is None or entry.scope in scopes]
-    known = {entry.scope for entry in chosen}
-    missing = [in_words(scope) for scope in scopes or () if scope not in known]
+    chosen = [entry for entry in held if wanted is None or entry.scope in wanted]
+    missing = set(wanted or ()) - {entry.scope for entry in chosen}
     if missing or not chosen:
-        raise CommandFailed(f"no hold is on {', '.join(missing) or 'anything'}: see `truthgate holds`")
+        names = sorted(in_words(each) if each else "what is unreadable" for each in missing)
+        raise CommandFailed(f"no hold is on {', '.join(names) or 'anything'}: see `truthgate holds`")
     await send(settings, map(change.resumed, chosen))
     return chosen, [entry for entry in held if entry not in chosen]

@@ -112,6 +112,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["hold", "--reason", "x", "--message-type", "greeting"], "greeting"),
         (["resume", "--all"], "Missing option '--reason'"),
         (["resume", "--reason", "x", "--all", "--language", "nl"], "exclude each other"),
+        (["resume", "--reason", "x", "--all", "--unreadable"], "exclude each other"),
         (["dead-letters", "replay", "--at", "zero"], "PARTITION:OFFSET"),
         (["dead-letters", "list", "--stage", "nap"], "nap"),
         (["topics"], "Missing command"),
