@@ -97,18 +97,20 @@ class HoldFollower:
         Raises:
             HoldsLost: it is another one, or gone.
         """
-        times_gone = 0
+        times_gone, answered = 0, True
         while True:
             await asyncio.sleep(self._look_interval)
             try:
                 self._compare(await self._reader.look())
-                times_gone = 0
+                times_gone, answered = 0, True
             except UnknownTopicOrPartitionError as error:
                 times_gone += 1
                 if times_gone >= _SIGHTINGS:
                     raise HoldsLost(f"the holds on sending are gone with topic {self._topic}") from error
             except (KafkaError, ServiceUnreachable) as error:
-                log.warning("holds_topic_unreachable", error_type=type(error).__name__)
+                if answered:
+                    log.warning("holds_topic_unreachable", error_type=type(error).__name__)
+                answered = False
 
     def _lost(self, error: Exception) -> HoldsLost:
         # Only this message is known to hold nothing but addresses and the names of settings.

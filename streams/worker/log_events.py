@@ -70,7 +70,7 @@ LOG_EVENTS = (
     ),
     LogEvent("holds_unknown", (), "It is not known any more what is held: nothing is sent."),
     LogEvent("holds_known_again", (), "It is again."),
-    LogEvent("holds_topic_unreachable", ("error_type",), "The brokers did not say how the holds stand."),
+    LogEvent("holds_topic_unreachable", ("error_type",), "The brokers begin not to say how the holds stand."),
     LogEvent("documents_topic_unreachable", ("topic", "error_type"), "The documents may get out of date."),
     LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
     LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),

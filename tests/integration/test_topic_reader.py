@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import aclosing
 
 import pytest
@@ -14,7 +15,7 @@ from streams.kafka.clients import ServiceUnreachable, connection, open_admin
 from streams.kafka.topic_reader import TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.support.records import Outgoing, produce
+from tests.support.records import Outgoing, eventually, produce
 
 
 async def _write(settings: Settings, topic: str, value: bytes, *, committed: bool) -> None:
@@ -66,6 +67,31 @@ async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes
             0,
             len([at for at in log.ends if at in reader.known_ends()]),
         )
+
+
+async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settings, topics: Topics) -> None:
+    async with open_reader(settings.kafka, topics.holds) as reader:
+        log = await reader.look()
+        reader.read_from(log.begins)
+        assert reader.complete_at() is None
+        await eventually(lambda: _polled(reader), "brokers have said that there is nothing")
+        first = reader.complete_at()
+        assert first is not None
+        assert 0 <= time.time() - first < 10
+        await eventually(lambda: _polled(reader, first), "brokers say it again")
+        await produce(settings.kafka, topics.holds, [Outgoing(b"new", b"key")])
+        await eventually(
+            lambda: reader.lag > 0 and reader.complete_at() is None, "there is something to read"
+        )
+        assert [record.value for record in await reader.poll(10)] == [b"new"]
+        await eventually(lambda: _polled(reader), "that is read too")
+
+
+async def _polled(reader: TopicReader, since: float = 0.0) -> bool:
+    """Poll, and say whether all was read later than ``since``."""
+    await reader.poll(0.1)
+    complete_at = reader.complete_at()
+    return complete_at is not None and complete_at > since
 
 
 async def test_records_that_do_not_arrive_are_an_error_in_time(

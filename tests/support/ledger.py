@@ -23,7 +23,13 @@ from tests.support.records import Outgoing, consume_all, eventually
 
 _POLL_MILLISECONDS = 200
 #: What may be so when an answer is judged, and not when it is judged again; it is held for review then.
-_OF_THE_MOMENT = {"retrieval_unavailable", "scoring_timeout", "judge_unavailable", "judge_budget_spent"}
+_OF_THE_MOMENT = {
+    "retrieval_unavailable",
+    "scoring_timeout",
+    "judge_unavailable",
+    "judge_budget_spent",
+    "holds_unknown",
+}
 
 
 def sample_answers(
@@ -108,7 +114,12 @@ class Ledger:
         first: dict[str, Verdict] = {}
         for verdict in self.verdicts:
             earlier = first.setdefault(verdict.verdict_id, verdict)
-            if not _OF_THE_MOMENT & {*earlier.degraded, *verdict.degraded}:
+            if not _OF_THE_MOMENT & {
+                *earlier.degraded,
+                *earlier.reasons,
+                *verdict.degraded,
+                *verdict.reasons,
+            }:
                 assert earlier.decision == verdict.decision, (_told(earlier), _told(verdict))
 
     def _assert_conversations_in_order(self, answers: list[ChatbotAnswer]) -> None:
