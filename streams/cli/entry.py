@@ -19,6 +19,7 @@ from streams.cli import (
     dead_letters,
     demo,
     evaluate,
+    health,
     holds,
     judge,
     monitoring,
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
+app.command("health")(health.health)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
 app.command("search")(search.search)

@@ -35,6 +35,7 @@ COMMANDS = [
     "topics",
     "dead-letters",
     "company-terms",
+    "health",
 ]
 LEAVES = [
     *COMMANDS[:9],
@@ -43,6 +44,7 @@ LEAVES = [
     "dead-letters list",
     "dead-letters replay",
     "company-terms build",
+    "health",
 ]
 
 

@@ -1,0 +1,95 @@
+"""``truthgate health`` asks the worker of its settings, and tells by its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from streams.failures import EXIT_UNREACHABLE
+from streams.health import Health
+from streams.pages import create_pages, serve
+from streams.settings import WebSettings
+from tests.support.commands import truthgate_here
+from tests.support.ports import NOBODY
+
+LOOPBACK = "127.0.0.1"
+
+
+async def asked(
+    health: Health, *arguments: str, listens: str = LOOPBACK, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Serve a worker's pages and ask them by the command."""
+    async with serve(create_pages(health, CollectorRegistry()), WebSettings(host=listens, port=0)) as port:
+        environment = {"TRUTHGATE_WEB__HOST": listens, "TRUTHGATE_WEB__PORT": str(port), **variables}
+        return await asyncio.to_thread(truthgate_here, "health", *arguments, environment=environment)
+
+
+@pytest.fixture
+def health() -> Health:
+    return Health(stall_timeout=180)
+
+
+@pytest.mark.parametrize("listens", [LOOPBACK, "0.0.0.0", "::"])
+async def test_a_worker_that_lives_is_healthy_before_it_is_ready(health: Health, listens: str) -> None:
+    done = await asked(health, listens=listens)
+    assert (done.returncode, done.stdout) == (0, "ok\n")
+
+
+async def test_one_that_waits_is_not_ready_and_says_for_what(health: Health) -> None:
+    done = await asked(health, "--ready")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "truthgate: the worker answers 503: waiting for the start\n"
+    health.waits_for(None)
+    assert (await asked(health, "--ready")).returncode == 0
+
+
+async def test_one_that_hangs_is_not_healthy_and_the_reason_is_told() -> None:
+    done = await asked(Health(stall_timeout=-1))
+    assert done.returncode == 1
+    assert "the brokers or the event loop have not answered" in done.stderr
+
+
+async def test_no_proxy_of_the_environment_is_asked_for_it(health: Health) -> None:
+    done = await asked(health, http_proxy=f"http://{NOBODY}", HTTP_PROXY=f"http://{NOBODY}")
+    assert done.returncode == 0
+
+
+def test_nobody_there_is_one_line_and_the_exit_code_of_what_cannot_be_reached() -> None:
+    done = truthgate_here("health", environment={"TRUTHGATE_WEB__PORT": NOBODY.split(":")[1]})
+    assert done.returncode == EXIT_UNREACHABLE
+    assert done.stderr.startswith("truthgate: nobody answers at 0.0.0.0, port ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_somebody_else_on_the_port_is_no_worker() -> None:
+    with socket.create_server((LOOPBACK, 0)) as other:
+        other.listen()
+        port = str(other.getsockname()[1])
+
+        def hang_up() -> None:
+            connection, _ = other.accept()
+            connection.sendall(b"SSH-2.0-other\r\n")
+            connection.close()
+
+        async def both() -> subprocess.CompletedProcess[str]:
+            environment = {"TRUTHGATE_WEB__PORT": port}
+            done, _ = await asyncio.gather(
+                asyncio.to_thread(truthgate_here, "health", environment=environment),
+                asyncio.to_thread(hang_up),
+            )
+            return done
+
+        assert asyncio.run(both()).returncode == EXIT_UNREACHABLE
+
+
+def test_any_free_port_cannot_be_asked_and_the_settings_of_a_file_count(tmp_path: Path) -> None:
+    file = tmp_path / "truthgate.toml"
+    file.write_text("[web]\nport = 0\n", "utf-8")
+    done = truthgate_here("health", "--config", file)
+    assert done.returncode == 2
+    assert "web.port is 0" in done.stderr
