@@ -5,13 +5,9 @@ What is on PATH is used. Else the package is fetched once into the user's cache,
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +15,10 @@ import pytest
 from platformdirs import user_cache_path
 
 from tests.support.apt import NotFetched, has_apt, unpack
+from tests.support.locks import locked
 
 #: Below the time limit of one test, so that the reason is told and not a timeout.
 _LOCK_SECONDS = 240.0
-_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ def debian_tool(name: str) -> Path:
         refuse(f"{name} is not on PATH, and there is no apt to fetch it with")
     try:
         return _fetched(_TOOLS[name])
-    except NotFetched as error:
+    except (NotFetched, TimeoutError) as error:
         pytest.fail(f"{name} is not on PATH and could not be fetched: {error}")
 
 
@@ -83,7 +79,7 @@ def _fetched(tool: _Tool) -> Path:
     program = root / ("launch" if tool.needed else tool.path)
     if not program.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        with _locked(cache / f"{tool.packages[0]}.lock"):
+        with locked(cache / f"{tool.packages[0]}.lock", _LOCK_SECONDS):
             if not root.exists():
                 unpack(tool.packages, root, needed=tool.needed)
             if tool.needed and not program.exists():
@@ -104,19 +100,3 @@ def _write_launcher(launcher: Path, root: Path, tool: _Tool) -> None:
     partial.write_text(text, "utf-8")
     partial.chmod(0o755)
     partial.rename(launcher)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of ``path``, which another process of the same run may have while it fetches."""
-    end = time.monotonic() + _LOCK_SECONDS
-    with path.open("a") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise NotFetched(f"another process held {path} for {_LOCK_SECONDS:g} s") from None
-                time.sleep(_POLL_SECONDS)
-        yield
