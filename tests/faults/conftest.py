@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from schemas.records import ChatbotAnswer
+from tests.support.figures import reported
 from tests.support.java_start import quick_java
 from tests.support.ledger import Ledger
 
@@ -52,7 +53,7 @@ class Row:
     repeated: int
 
 
-#: What the tests tell the report goes by this name, from whatever process they run in.
+#: What the tests tell the report goes by this name.
 _PROPERTY = "faults"
 _COUNTS = tuple(field.name for field in fields(Row))[1:]
 
@@ -88,7 +89,7 @@ def report(request: pytest.FixtureRequest):
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Print what was done to the workers and what came of the answers."""
-    if rows := list(_rows(terminalreporter)):
+    if rows := [Row(**row) for row in reported(terminalreporter, _PROPERTY)]:
         terminalreporter.section("faults")
         table = Table("", *(name.replace("_", " ") for name in _COUNTS), box=None)
         for row in rows:
@@ -102,9 +103,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
             f"unanswered {sums['unanswered']}, {share:.1%} of the verdicts were repeated"
         )
     return (yield)
-
-
-def _rows(terminalreporter: pytest.TerminalReporter) -> Iterator[Row]:
-    for report in (each for reports in terminalreporter.stats.values() for each in reports):
-        if isinstance(report, pytest.TestReport) and report.when == "call":
-            yield from (Row(**row) for name, row in report.user_properties if name == _PROPERTY)

@@ -31,9 +31,14 @@ def environment(settings: Settings) -> dict[str, str]:
 
     AssertionError where it would serve its pages on the port of every other truthgate of this machine.
     """
-    assert settings.web.port != WebSettings().port, "a test's worker has any free port: web.port 0"
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return keep | dict(_variables("TRUTHGATE", settings.model_dump(mode="json", exclude_defaults=True)))
+    return keep | own_variables(settings)
+
+
+def own_variables(settings: Settings) -> dict[str, str]:
+    """Give the same of these settings alone: what is not the default, in truthgate's own variables."""
+    assert settings.web.port != WebSettings().port, "a test's worker has any free port: web.port 0"
+    return dict(_variables("TRUTHGATE", settings.model_dump(mode="json", exclude_defaults=True)))
 
 
 def _variables(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -110,13 +115,16 @@ class Worker:
         self._log_start = self._log.stat().st_size if self._log.exists() else 0
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "streams.cli", "worker"],
+                self._command(),
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "streams.cli", "worker"]
 
     def kill(self) -> None:
         """End the process as a crash of the machine would, and wait until it is gone."""
