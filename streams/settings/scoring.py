@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from scoring.lexicon import load_folder, load_lexicons
 from streams.settings.base import Seconds, Section
+from streams.settings.processors import usable_processors
 
 MOST_PROCESSES = 1024
 
@@ -27,7 +27,12 @@ class ScoringSettings(Section):
     lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
         None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
     )
-    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=MOST_PROCESSES)
+    processes: int = Field(
+        default_factory=lambda: min(MOST_PROCESSES, usable_processors()),
+        ge=1,
+        le=MOST_PROCESSES,
+        description="unset: as many as there are processors, or as the container may use",
+    )
     timeout_seconds: Seconds = Field(10, description="how long one answer may occupy a scoring process")
     pipelines: dict[str, str] = Field(
         default_factory=dict,
