@@ -66,7 +66,6 @@ class Containers:
         configuration = self._cache / "containers.conf"
         configuration.write_text(_CONFIGURATION.format(run=self._run), "utf-8")
         self.environment = {
-            "STORAGE_DRIVER": "vfs",  # works on every file system; slower than others
             "BUILDAH_ISOLATION": "chroot",
             "DISABLE_HC_SYSTEMD": "true",
             **os.environ,

@@ -107,6 +107,12 @@ def test_it_is_small_has_no_compiler_and_says_what_it_is(image: Image, bare: lis
     assert configuration["User"] == "65532:65532"
 
 
+def test_it_scores_in_as_many_processes_as_it_may_use_processors(image: Image, bare: list[str]) -> None:
+    program = "from streams.settings import Settings; print(Settings().scoring.processes)"
+    asked = image.containers.podman(*bare, "--cpus=1", "--entrypoint=python", image.id, "-c", program)
+    assert asked.output == "1\n"
+
+
 @pytest.mark.parametrize(
     ("language", "user"),
     [("nl", "65532:65532"), ("en", "1000680000:0")],
