@@ -78,7 +78,7 @@ class Containers:
         AssertionError with the last lines where it fails.
         """
         with locked(self._cache / "build.lock", _BUILD_SECONDS), tempfile.TemporaryDirectory() as folder:
-            self._provide(_base_of(context / "Dockerfile"))
+            self._provide(base_of(context / "Dockerfile"))
             built = self._build(context, Path(folder))
             self.podman("image", "prune", "--all", "--force", "--filter", f"until={_KEPT}", check=False)
         return built
@@ -134,7 +134,7 @@ class Containers:
         return written.read_text("utf-8").strip().removeprefix("sha256:")
 
 
-def _base_of(dockerfile: Path) -> str:
+def base_of(dockerfile: Path) -> str:
     """Give the full name of the image that a Dockerfile's stages build on, with its argument's default."""
     found = re.search(r"^ARG DEBIAN=(\S+)$", dockerfile.read_text("utf-8"), re.MULTILINE)
     assert found
