@@ -196,15 +196,15 @@ class AnswerMetrics:
         )
         self._lag = instruments.gauge(
             "truthgate.consumer_lag",
-            "Answers behind the end of a partition; of partitions that this worker owns.",
+            "Answers behind the end of a partition that this worker owns, while Kafka answers.",
             "`truthgate_scoring_processes_busy`: all of them, more workers; none, "
-            "`truthgate_commit_age_seconds`.",
+            "`truthgate_commit_age_seconds`. Gone: `truthgate_kafka_up`.",
             Label("partition"),
             unit="{answer}",
         )
         self._commit_age = instruments.gauge(
             "truthgate.commit_age",
-            "Time since the committed offset of a lagging partition last moved.",
+            "Time since the committed offset of a lagging partition last moved, while Kafka answers.",
             "At `health.stall_timeout_seconds` the worker ends itself; the log, the brokers.",
             Label("partition"),
             unit="s",
@@ -234,7 +234,7 @@ class AnswerMetrics:
         """Measure one of the STAGES of one answer."""
         self._stage_duration.record(seconds, stage)
 
-    def show_progress(self, progress: Mapping[int, tuple[int, float]]) -> None:
-        """Show lag and seconds without a commit by partition, of these partitions alone."""
-        self._lag.replace({(str(partition),): lag for partition, (lag, _) in progress.items()})
-        self._commit_age.replace({(str(partition),): age for partition, (_, age) in progress.items()})
+    def watch_progress(self, read: Callable[[], Mapping[int, tuple[int, float]]]) -> None:
+        """Show lag and seconds without a commit of the partitions that ``read`` gives, from any thread."""
+        self._lag.show_all(lambda: {(str(at),): lag for at, (lag, _) in read().items()})
+        self._commit_age.show_all(lambda: {(str(at),): age for at, (_, age) in read().items()})

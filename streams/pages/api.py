@@ -83,7 +83,7 @@ class Api:
             now=round(self._clock() * 1000),
             version=self._version,
             source=data.source,
-            worker=self._health.problem() or self._health.not_ready,
+            worker=self._health.not_ready,
             sending=sending.told(self._settings.policy, self._board),
             windows=data.windows,
             window=window,

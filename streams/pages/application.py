@@ -49,7 +49,7 @@ def create_pages(
     pages = web.Application()
     pages.on_response_prepare.append(_protect)
     pages.router.add_get("/healthz", _probe(health.problem))
-    pages.router.add_get("/readyz", _probe(lambda: health.problem() or health.not_ready))
+    pages.router.add_get("/readyz", _probe(lambda: health.not_ready))
     pages.router.add_get("/metrics", _metrics(registry, Kept(clock)))
     if settings and settings.web.page:
         data = LiveData(settings)
@@ -59,7 +59,7 @@ def create_pages(
     return pages
 
 
-def _probe(problem: Callable[[], str | None]) -> Answer:
+def _probe(problem: Callable[[], object | None]) -> Answer:
     async def answer(_: web.Request) -> web.Response:
         found = problem()
         return web.Response(status=503 if found else 200, text=f"{found or 'ok'}\n")

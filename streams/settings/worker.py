@@ -36,4 +36,7 @@ class HealthSettings(Section):
     stall_timeout_seconds: Seconds = Field(
         180, description="lag without a commit for this long is a hung worker"
     )
+    kafka_timeout_seconds: Seconds = Field(
+        10, description="Kafka that has not answered for this long makes a worker unready"
+    )
     check_interval_seconds: Seconds = 5

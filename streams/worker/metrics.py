@@ -10,7 +10,9 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
 from streams.answers.instruments import AnswerMetrics
+from streams.delivery.instruments import KafkaTelemetry
 from streams.documents.instruments import DocumentTelemetry
+from streams.health import Health
 from streams.holds.instruments import HoldTelemetry
 from streams.judging.budget.instruments import BudgetTelemetry
 from streams.judging.endpoints.instruments import JudgeTelemetry
@@ -54,6 +56,8 @@ class Metrics(Instruments):
         self.answers = AnswerMetrics(self, verdict_within)
         self.begin("Holds on sending")
         self.holds = HoldTelemetry(self)
+        self.begin("Kafka")
+        self.kafka = KafkaTelemetry(self)
         self.begin("Rates and alerts")
         self.rates = RatesTelemetry(self)
         self.begin("Scoring")
@@ -70,6 +74,12 @@ class Metrics(Instruments):
         self.kept_opinions = KeptOpinionTelemetry(self)
         self.begin("Process")
         self.process = ProcessTelemetry(self)
+
+    def watch(self, health: Health) -> None:
+        """Show how the worker is, whenever it is asked, from any thread."""
+        self.process.ready.show(lambda: health.not_ready is None)
+        self.kafka.watch(lambda: health.kafka_silence, lambda: health.kafka_failure() is None)
+        self.answers.watch_progress(lambda: {tp.partition: now for tp, now in health.progress().items()})
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_identity import Origin, describe_topic
 from streams.kafka.topic_reader import open_reader, place_of
 from streams.settings import KafkaSettings
-from streams.worker.metrics import Metrics
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +44,7 @@ class ProgressProbe:
             never commits.
         topic: the full name of the topic that the partitions are of.
         assignment: gives the partitions that the worker owns now.
-        health, metrics: what is told.
+        health: what is told.
         interval: seconds between two observations.
         on_replaced: awaited before :meth:`run` fails because the topic is another one.
     """
@@ -57,7 +56,6 @@ class ProgressProbe:
         topic: str,
         assignment: Callable[[], Iterable[TP]],
         health: Health,
-        metrics: Metrics,
         interval: float,
         on_replaced: Callable[[], Awaitable[None]],
     ) -> None:
@@ -66,7 +64,6 @@ class ProgressProbe:
         self._topic = topic
         self._assignment = assignment
         self._health = health
-        self._metrics = metrics
         self._interval = interval
         self._on_replaced = on_replaced
         self._origin: Origin | None = None
@@ -85,6 +82,7 @@ class ProgressProbe:
         except KafkaError as error:
             reason = f"topic {self._topic} cannot be described: {type(error).__name__}"
             raise InfrastructureFailure(reason) from error
+        self._health.kafka_answered()
 
     async def run(self) -> None:
         """Observe until cancelled; a failed observation is one that did not happen.
@@ -93,20 +91,28 @@ class ProgressProbe:
             InfrastructureFailure: the topic is gone, is another one than :meth:`identify` met, or
                 ends before what the group has committed.
         """
-        while True:
-            try:
-                async with asyncio.timeout(_REQUEST_SECONDS * 3):
-                    await self._observe()
-            except (KafkaError, ServiceUnreachable, TimeoutError) as error:
-                log.warning("progress_unknown", error_type=type(error).__name__)
-            await asyncio.sleep(self._interval)
+        try:
+            while True:
+                await self._try_to_observe()
+                await asyncio.sleep(self._interval)
+        finally:
+            self._health.kafka_unasked()
+
+    async def _try_to_observe(self) -> None:
+        try:
+            async with asyncio.timeout(_REQUEST_SECONDS * 3):
+                await self._observe()
+        except (KafkaError, ServiceUnreachable, TimeoutError) as error:
+            self._health.kafka_failed(type(error).__name__)
+            log.warning("progress_unknown", error_type=type(error).__name__)
+            # A broker that hangs may lead nothing any more, and aiokafka would ask it again for minutes.
+            self._consumer._client.force_metadata_update()  # noqa: SLF001 - as above
 
     async def _observe(self) -> None:
         await self._check_identity()
         owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
         progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()} if owned else {}
         self._health.observe(progress)
-        self._export(progress)
 
     async def _check_identity(self) -> None:
         try:
@@ -133,6 +139,8 @@ class ProgressProbe:
         committed = {p: await self._consumer.committed(p) or 0 for p in owned}
         starts = await self._consumer.beginning_offsets(owned)
         ends = await self._consumer.end_offsets(owned)
+        # Not only when it is known what lies behind the offsets: that takes its time.
+        self._health.kafka_answered()
         await self._check_ends(committed, ends)
         seen = {p: _progress(committed[p], starts[p], ends[p]) for p in owned}
         still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
@@ -166,10 +174,6 @@ class ProgressProbe:
                 unread, idle = unread - done, idle | done
                 peek.hold_back(still.keys() - unread)
         return idle
-
-    def _export(self, progress: dict[TP, Progress]) -> None:
-        shown = {tp.partition: (seen.lag, self._health.stuck_for(tp)) for tp, seen in progress.items()}
-        self._metrics.answers.show_progress(shown)
 
 
 def _progress(committed: int, start: int, end: int) -> Progress:

@@ -42,7 +42,7 @@ from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
-from streams.worker.metrics import Metrics, open_metrics
+from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
 from streams.worker.watchdog import Watchdog
 
@@ -50,8 +50,12 @@ log = structlog.get_logger(__name__)
 
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
+#: How often it is noted that the event loop goes round.
+_BEAT_SECONDS = 1.0
 #: How long the first answers wait for the company's terms; a thousand documents take half a second.
 _FIRST_TERMS_SECONDS = 30.0
+#: A broker that is asked how far the group is has so long; then whoever took over from it is looked for.
+_ASK_MS = 5_000
 #: How long to try to set the group's offsets back before the process ends.
 _REWIND_SECONDS = 5.0
 
@@ -76,9 +80,23 @@ def run_worker(settings: Settings) -> int:
 
 def end_at_once(failure: BaseException) -> None:
     """End the process without acknowledging anything; what was in work is delivered again."""
-    code = failure.exit_code if isinstance(failure, InfrastructureFailure) else EXIT_SOFTWARE
-    log.critical("worker_ends", reason=_describe(failure), exit_code=code)
-    _end_process(code)
+    told = as_told(failure)
+    log.critical("worker_ends", reason=str(told), exit_code=told.exit_code)
+    _end_process(told.exit_code)
+
+
+def as_told(failure: BaseException) -> InfrastructureFailure:
+    """Return the failure with its exit code and a reason that may be logged.
+
+    The text of an exception that is not ours may quote what it was given: its class is enough.
+    """
+    match failure:
+        case InfrastructureFailure():
+            return failure
+        case KafkaError():
+            return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
+        case _:
+            return InfrastructureFailure(type(failure).__name__, EXIT_SOFTWARE)
 
 
 def _end_process(code: int) -> NoReturn:
@@ -88,24 +106,21 @@ def _end_process(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _describe(failure: BaseException) -> str:
-    # The text of an exception that is not ours may quote what it was given: its class is enough.
-    return str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
-
-
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     if problems := await check_topics(settings, any_partitions=True):
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
-    health = Health(settings.health.stall_timeout_seconds)
+    health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
     async with AsyncExitStack() as stack:
         metrics = stack.enter_context(open_metrics(settings))
-        metrics.process.ready.show(lambda: not (health.problem() or health.not_ready))
+        metrics.watch(health)
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_hung))
+        beating = asyncio.create_task(_beat(health), name="heartbeat")
+        stack.callback(beating.cancel)
+        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_pages(health, metrics.registry, settings, board)
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
@@ -133,7 +148,7 @@ async def _run(settings: Settings) -> None:
         processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
         intake = Intake(processor, publisher, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake)
-        await stack.enter_async_context(_probe(settings, app, health, metrics))
+        await stack.enter_async_context(_probe(settings, app, health))
         await stack.enter_async_context(
             parts.rates(settings, metrics, tracing, lambda: _leads(app, topics), stopping)
         )
@@ -143,6 +158,7 @@ async def _run(settings: Settings) -> None:
         if await _caught_up(settings, documents, health, stopping):
             await _prepared(settings, terms, retrieval, health, stopping)
             await _consume(app, intake, health, stopping, settings)
+        health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
 
 
@@ -177,8 +193,8 @@ async def _consume(
         raise InfrastructureFailure(f"the consumer does not start: {type(error).__name__}") from error
     await stopping.wait()
     readiness.cancel()
-    health.waits_for("the end")
-    with _ending_within(longest_settling(settings)):
+    health.waits_for("the end", _longest_wait(settings))
+    with _ending_within(longest_settling(settings), health):
         await _leave(app, intake)
 
 
@@ -196,13 +212,22 @@ def _halt(app: TruthgateApp) -> None:
     app.flow_control.clear()
 
 
+async def _beat(health: Health) -> None:
+    while True:
+        health.beat()
+        await asyncio.sleep(_BEAT_SECONDS)
+
+
 async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
-    # Joining may take as long as the other workers take to hand over.
-    at_most = settings.health.stall_timeout_seconds + longest_settling(settings)
     while True:
         settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
-        health.waits_for(None if settled else "the consumer group", at_most)
+        health.waits_for(None if settled else "the consumer group", _longest_wait(settings))
         await asyncio.sleep(_READINESS_SECONDS)
+
+
+def _longest_wait(settings: Settings) -> float:
+    # Joining may take as long as the other workers take to hand over, and so may the end.
+    return settings.health.stall_timeout_seconds + longest_settling(settings)
 
 
 async def _first(*waits: Awaitable[object]) -> None:
@@ -212,10 +237,10 @@ async def _first(*waits: Awaitable[object]) -> None:
 
 
 @contextmanager
-def _ending_within(seconds: float) -> Iterator[None]:
+def _ending_within(seconds: float, health: Health) -> Iterator[None]:
     """End the process at once if what is inside takes longer."""
     too_late = InfrastructureFailure(f"stopping took longer than {seconds:g} s", EXIT_SOFTWARE)
-    timer = threading.Timer(seconds, end_at_once, (too_late,))
+    timer = threading.Timer(seconds, lambda: end_at_once(health.kafka_failure() or too_late))
     timer.daemon = True
     timer.start()
     try:
@@ -240,18 +265,18 @@ async def _caught_up(
 
 
 @asynccontextmanager
-async def _probe(
-    settings: Settings, app: TruthgateApp, health: Health, metrics: Metrics
-) -> AsyncIterator[None]:
-    async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
+async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> AsyncIterator[None]:
+    # Often enough that Kafka is not called silent where one answer is late.
+    interval = min(settings.health.check_interval_seconds, settings.health.kafka_timeout_seconds / 3)
+    options = {"group_id": settings.kafka.consumer_group, "request_timeout_ms": _ASK_MS}
+    async with open_consumer(settings.kafka, **options) as consumer:
         probe = ProgressProbe(
             settings.kafka,
             consumer,
             Topics(settings.kafka.topic_prefix).answers,
             lambda: _owned(app),
             health,
-            metrics,
-            settings.health.check_interval_seconds,
+            interval,
             lambda: _rewind(app),
         )
         await probe.identify()
@@ -308,10 +333,6 @@ async def _end_with(failure: Awaitable[BaseException]) -> None:
 def _end_if_failed(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
         end_at_once(error)
-
-
-def _end_hung(problem: str) -> None:
-    end_at_once(InfrastructureFailure(problem, EXIT_SOFTWARE))
 
 
 def _stop_signals() -> asyncio.Event:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Self
 
+from streams.failures import InfrastructureFailure
 from streams.health import Health
 
 
@@ -16,7 +17,7 @@ class Watchdog:
     where the event loop that would answer the probe is what hangs.
     """
 
-    def __init__(self, health: Health, interval: float, end: Callable[[str], None]) -> None:
+    def __init__(self, health: Health, interval: float, end: Callable[[InfrastructureFailure], None]) -> None:
         self._health = health
         self._interval = interval
         self._end = end

@@ -26,7 +26,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def health(clock: Clock) -> Health:
-    return Health(LIMIT, clock)
+    return Health(LIMIT, 10, clock)
 
 
 def dead_letters(text: str) -> float:
@@ -59,9 +59,19 @@ async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: 
 async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
     health.waits_for(None)
     clock.now += LIMIT + 1
-    expected = (503, "the brokers or the event loop have not answered for 181 s\n")
+    expected = (503, "the event loop has stood still for 181 s\n")
     assert await ask(health, "/healthz") == expected
     assert await ask(health, "/readyz") == expected
+
+
+async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_is_healthy(
+    health: Health, clock: Clock
+) -> None:
+    health.waits_for(None)
+    health.kafka_answered()
+    clock.now += 11
+    assert await ask(health, "/readyz") == (503, "Kafka has not answered for 11 s\n")
+    assert await ask(health, "/healthz") == (200, "ok\n")
 
 
 async def test_metrics_are_what_prometheus_reads(health: Health) -> None:

@@ -67,7 +67,7 @@ def board() -> HoldBoard:
 @pytest.fixture
 async def client(data: StillData, board: HoldBoard, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
     pages = web.Application()
-    health = Health(180)
+    health = Health(180, 10)
     health.waits_for(None)
     Api(data, health, data._settings, board, clock).add_to(pages)
     async with TestClient(TestServer(pages)) as opened:
@@ -76,7 +76,7 @@ async def client(data: StillData, board: HoldBoard, clock: Clock) -> AsyncIterat
 
 @pytest.fixture
 async def whole() -> AsyncIterator[TestClient[Any, Any]]:
-    pages = create_pages(Health(180), CollectorRegistry(), settings_with())
+    pages = create_pages(Health(180, 10), CollectorRegistry(), settings_with())
     async with TestClient(TestServer(pages)) as opened:
         yield opened
 
@@ -168,7 +168,7 @@ async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> N
         data = StillData(settings_with(texts=texts))
         data._take_in([blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim"))])
         pages = web.Application()
-        Api(data, Health(180), data._settings, HoldBoard(), clock).add_to(pages)
+        Api(data, Health(180, 10), data._settings, HoldBoard(), clock).add_to(pages)
         async with TestClient(TestServer(pages)) as client, client.get("/api/blocked") as response:
             text = await response.text()
             told = await response.json()
@@ -250,7 +250,7 @@ async def test_nothing_can_be_posted(whole: TestClient[Any, Any], path: str) -> 
 
 
 async def test_without_the_page_only_probes_and_metrics_are_there() -> None:
-    pages = create_pages(Health(180), CollectorRegistry(), settings_with(page=False))
+    pages = create_pages(Health(180, 10), CollectorRegistry(), settings_with(page=False))
     async with TestClient(TestServer(pages)) as client:
         for path, status in (("/", 404), ("/api/live", 404), ("/page.js", 404), ("/healthz", 200)):
             async with client.get(path) as response:

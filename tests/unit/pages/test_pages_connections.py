@@ -72,7 +72,7 @@ def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock
 
 async def test_a_probe_gets_in_however_many_connections_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connections.__init__, "__defaults__", (8, 30.0, asyncio.get_running_loop().time))
-    pages = create_pages(Health(180), CollectorRegistry())
+    pages = create_pages(Health(180, 10), CollectorRegistry())
     held: list[socket.socket] = []
     async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port:
         try:

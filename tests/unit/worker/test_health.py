@@ -7,6 +7,7 @@ import threading
 import pytest
 from faust.types import TP
 
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.health import Health, Progress
 from streams.worker.watchdog import Watchdog
 from tests.support.clock import Clock
@@ -21,23 +22,39 @@ def clock() -> Clock:
 
 @pytest.fixture
 def health(clock: Clock) -> Health:
-    return Health(180, clock)
+    health = Health(180, 10, clock)
+    health.waits_for(None)
+    return health
 
 
 def _observe(health: Health, clock: Clock, seconds: int, **lag_and_committed: tuple[int, int]) -> None:
     """Observe the same state every 10 seconds."""
     for _ in range(0, seconds, 10):
         clock.now += 10
+        health.beat()
         health.observe(
             {TP("answers", int(p[1:])): Progress(c, lag) for p, (lag, c) in lag_and_committed.items()}
         )
+
+
+def _silence(health: Health, clock: Clock, seconds: int) -> None:
+    """Let time go by in which the event loop goes round and nobody observes anything."""
+    for _ in range(seconds):
+        clock.now += 1
+        health.beat()
+
+
+def _told(health: Health) -> tuple[int, str] | None:
+    """Give exit code and reason of the problem, if there is one."""
+    problem = health.problem()
+    return (problem.exit_code, str(problem)) if problem else None
 
 
 def test_lag_without_a_commit_for_longer_than_the_limit_is_a_problem(health: Health, clock: Clock) -> None:
     _observe(health, clock, 180, p0=(5, 100))
     assert health.problem() is None
     _observe(health, clock, 20, p0=(5, 100))
-    assert health.problem() == "partition 0 has answers waiting and no commit for 190 s"
+    assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
 
 
 def test_no_lag_is_no_problem_however_long_nothing_is_committed(health: Health, clock: Clock) -> None:
@@ -60,7 +77,7 @@ def test_lag_that_appears_after_a_quiet_hour_gets_its_full_time(health: Health, 
 def test_one_stuck_partition_among_moving_ones_is_a_problem(health: Health, clock: Clock) -> None:
     for committed in range(20):
         _observe(health, clock, 10, p0=(5, committed), p1=(3, 7))
-    assert health.problem() == "partition 1 has answers waiting and no commit for 190 s"
+    assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 190 s")
 
 
 def test_a_partition_that_goes_to_another_worker_is_no_problem_of_this_one(
@@ -71,10 +88,114 @@ def test_a_partition_that_goes_to_another_worker_is_no_problem_of_this_one(
     assert health.problem() is None
 
 
-def test_seeing_nothing_for_longer_than_the_limit_is_a_problem(health: Health, clock: Clock) -> None:
+def test_an_event_loop_that_stands_still_for_longer_than_the_limit_is_the_workers_own_fault(
+    health: Health, clock: Clock
+) -> None:
     _observe(health, clock, 10, p0=(0, 100))
     clock.now += 181
-    assert health.problem() == "the brokers or the event loop have not answered for 181 s"
+    assert _told(health) == (EXIT_SOFTWARE, "the event loop has stood still for 181 s")
+
+
+def test_a_start_that_takes_longer_than_the_limit_is_a_problem(clock: Clock) -> None:
+    health = Health(180, 10, clock)
+    _silence(health, clock, 180)
+    assert health.problem() is None
+    assert health.not_ready == "waiting for the start"
+    _silence(health, clock, 1)
+    assert _told(health) == (EXIT_SOFTWARE, "has been waiting for the start for 181 s")
+
+
+def test_silence_of_kafka_makes_a_worker_unready_within_its_limit_and_leaves_it_healthy(
+    health: Health, clock: Clock
+) -> None:
+    _observe(health, clock, 10, p0=(0, 100))
+    _silence(health, clock, 10)
+    assert health.not_ready is None
+    _silence(health, clock, 1)
+    assert health.not_ready == "Kafka has not answered for 11 s"
+    _silence(health, clock, 169)
+    assert health.not_ready == "Kafka has not answered for 180 s"
+    assert health.problem() is None
+
+
+def test_silence_of_kafka_for_longer_than_the_limit_ends_the_worker_as_unreachable(
+    health: Health, clock: Clock
+) -> None:
+    _observe(health, clock, 100, p0=(5, 100))
+    health.waits_for("the consumer group", 60)
+    _silence(health, clock, 180)
+    assert health.problem() is None, "neither the commit nor the group is to blame"
+    _silence(health, clock, 1)
+    assert _told(health) == (EXIT_UNREACHABLE, "Kafka has not answered for 181 s")
+    assert health.not_ready == "Kafka has not answered for 181 s"
+
+
+def test_what_asking_failed_of_is_told_until_kafka_answers(health: Health, clock: Clock) -> None:
+    _observe(health, clock, 10)
+    health.kafka_failed("TopicAuthorizationFailedError")
+    assert health.not_ready is None
+    _silence(health, clock, 12)
+    assert health.not_ready == "Kafka has not answered for 12 s (TopicAuthorizationFailedError)"
+    health.kafka_answered()
+    assert health.not_ready is None
+    _silence(health, clock, 12)
+    assert health.not_ready == "Kafka has not answered for 12 s"
+
+
+def test_a_limit_above_that_of_the_end_is_cut_to_it(clock: Clock) -> None:
+    health = Health(20, 60, clock)
+    health.kafka_answered()
+    _silence(health, clock, 21)
+    assert _told(health) == (EXIT_UNREACHABLE, "Kafka has not answered for 21 s")
+
+
+def test_the_silence_of_kafka_counts_neither_as_waiting_nor_as_standing_still(
+    health: Health, clock: Clock
+) -> None:
+    _observe(health, clock, 100, p0=(5, 100))
+    health.waits_for("the consumer group", 90)
+    _silence(health, clock, 175)
+    _observe(health, clock, 10, p0=(5, 100))
+    assert health.problem() is None
+    assert health.progress() == {TP0: (5, 90)}
+    _observe(health, clock, 80, p0=(5, 100))
+    assert health.problem() is None
+    _observe(health, clock, 20, p0=(5, 100))
+    assert _told(health) == (EXIT_SOFTWARE, "has been waiting for the consumer group for 100 s")
+    health.waits_for(None)
+    assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
+
+
+def test_short_silences_one_after_the_other_hide_no_partition_that_stands_still(
+    health: Health, clock: Clock
+) -> None:
+    for _ in range(10):
+        _observe(health, clock, 30, p0=(5, 100))
+        _silence(health, clock, 20)
+    assert health.progress() == {}
+    _observe(health, clock, 10, p0=(5, 100))
+    assert health.problem() is not None
+
+
+def test_progress_ages_between_observations_and_is_none_while_kafka_is_silent(
+    health: Health, clock: Clock
+) -> None:
+    _observe(health, clock, 30, p0=(5, 100), p1=(0, 7))
+    clock.now += 4
+    assert health.progress() == {TP0: (5, 24), TP1: (0, 0)}
+    _silence(health, clock, 8)
+    assert health.progress() == {}
+    assert health.kafka_silence == 12
+
+
+def test_who_is_asked_nothing_is_not_called_silent(health: Health, clock: Clock) -> None:
+    assert health.kafka_silence is None
+    health.waits_for("the end")
+    _observe(health, clock, 10)
+    health.kafka_unasked()
+    _silence(health, clock, 100)
+    assert health.kafka_silence is None
+    assert health.not_ready == "waiting for the end"
 
 
 def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_start_anew(
@@ -87,7 +208,7 @@ def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_st
         assert health.not_ready == "waiting for the consumer group"
     health.waits_for("the consumer group", 100)
     _observe(health, clock, 10)
-    assert health.problem() == "has been waiting for the consumer group for 110 s"
+    assert _told(health) == (EXIT_SOFTWARE, "has been waiting for the consumer group for 110 s")
     health.waits_for(None)
     assert health.problem() is None
     assert health.not_ready is None
@@ -96,11 +217,11 @@ def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_st
 def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock) -> None:
     ended, problems = threading.Event(), []
 
-    def end(problem: str) -> None:
-        problems.append(problem)
+    def end(problem: InfrastructureFailure) -> None:
+        problems.append(str(problem))
         ended.set()
 
     with Watchdog(health, 0.001, end):
         clock.now += 200
         assert ended.wait(5)
-    assert problems == ["the brokers or the event loop have not answered for 200 s"]
+    assert problems == ["the event loop has stood still for 200 s"]

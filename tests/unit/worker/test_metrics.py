@@ -12,12 +12,14 @@ from typing import Any, cast
 
 import pytest
 import structlog
+from faust.types import TP
 from opentelemetry.metrics import get_meter_provider
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas.records import Verdict
+from streams.health import Health, Progress
 from streams.judging.pool import ScoringPool
 from streams.rates.cells import Group
 from streams.rates.closed_window import ClosedWindow
@@ -27,6 +29,7 @@ from streams.rates.windows import WindowSpec
 from streams.settings import AlertThreshold, ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
 from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
 from streams.worker.metrics import Metrics, open_metrics
+from tests.support.clock import Clock
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -128,12 +131,32 @@ def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
 
 def test_partitions_that_moved_away_are_shown_no_more() -> None:
     metrics = Metrics()
-    metrics.answers.show_progress({0: (5, 1.5), 1: (0, 0.0)})
+    metrics.answers.watch_progress(lambda: {0: (5, 1.5), 1: (0, 0.0)})
     assert shown(metrics, "truthgate_consumer_lag", partition="0") == 5
     assert shown(metrics, "truthgate_commit_age_seconds", partition="0") == 1.5
-    metrics.answers.show_progress({1: (2, 0.0)})
+    metrics.answers.watch_progress(lambda: {1: (2, 0.0)})
     assert shown(metrics, "truthgate_consumer_lag", partition="0") is None
     assert shown(metrics, "truthgate_consumer_lag", partition="1") == 2
+
+
+def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
+    clock, metrics = Clock(), Metrics()
+    health = Health(180, 10, clock)
+    metrics.watch(health)
+    health.waits_for(None)
+    assert shown(metrics, "truthgate_kafka_up") is None, "it was not asked yet"
+    assert shown(metrics, "truthgate_kafka_silence_seconds") is None
+    health.observe({TP("answers", 3): Progress(committed=7, lag=5)})
+    clock.now += 10
+    assert shown(metrics, "truthgate_ready") == shown(metrics, "truthgate_kafka_up") == 1
+    assert shown(metrics, "truthgate_kafka_silence_seconds") == 10
+    assert shown(metrics, "truthgate_consumer_lag", partition="3") == 5
+    assert shown(metrics, "truthgate_commit_age_seconds", partition="3") == 10
+    clock.now += 1
+    assert shown(metrics, "truthgate_ready") == shown(metrics, "truthgate_kafka_up") == 0
+    assert shown(metrics, "truthgate_kafka_silence_seconds") == 11
+    assert shown(metrics, "truthgate_consumer_lag", partition="3") is None
+    assert shown(metrics, "truthgate_commit_age_seconds", partition="3") is None
 
 
 def test_only_a_leader_shows_rates_and_alerts() -> None:
@@ -279,7 +302,7 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
             metrics.answers.count_verdict(VERDICT, time.time() - 3)
             metrics.answers.count_dead_letter("decode", "truncated")
             metrics.answers.observe_stage("decode", 0.001)
-            metrics.answers.show_progress({2: (5, 1.5)})
+            metrics.answers.watch_progress(lambda: {2: (5, 1.5)})
             metrics.rates.show_alerts([ALERT])
             expected = {key: value for key, value in samples(metrics).items() if _is_comparable(key[0])}
         definitions = {one.name: one for section in metrics.sections.values() for one in section}

@@ -1,0 +1,137 @@
+"""The probe tells when the brokers last said all that it asked, and nothing that they did not say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine
+
+import pytest
+from aiokafka import TopicPartition
+from aiokafka.errors import KafkaTimeoutError
+from faust.types import TP
+
+from streams.health import Health
+from streams.kafka.topic_identity import Origin, TopicDescription
+from streams.settings import KafkaSettings
+from streams.worker import probe as probing
+from streams.worker.probe import ProgressProbe
+from tests.support.virtual_time import run_virtually
+
+TP0 = TP("answers", 0)
+
+
+class Brokers:
+    """The client and the consumer of the probe in one: a topic with one partition, 7 of 7 answers done."""
+
+    def __init__(self) -> None:
+        self.awake = asyncio.Event()
+        self.awake.set()
+        self.refuses: Exception | None = None
+        self.metadata_updates = 0
+        self._client = self
+
+    async def describe(self) -> TopicDescription:
+        return TopicDescription(Origin("cluster", "answers", "id"), (0,))
+
+    async def committed(self, _: TopicPartition) -> int:
+        return 7
+
+    async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, 0)
+
+    async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.refuses:
+            raise self.refuses
+        await self.awake.wait()
+        return dict.fromkeys(partitions, 7)
+
+    def force_metadata_update(self) -> None:
+        self.metadata_updates += 1
+
+
+Scenario = Callable[[Brokers, Health, "asyncio.Task[None]"], Coroutine[object, object, None]]
+
+
+@pytest.fixture
+def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario], None]:
+    """Give what runs a scenario beside a probe that asks every three seconds, in virtual time."""
+
+    async def described(client: Brokers, *_: object) -> TopicDescription:
+        return await client.describe()
+
+    monkeypatch.setattr(probing, "describe_topic", described)
+
+    async def play(scenario: Scenario) -> None:
+        brokers = Brokers()
+        health = Health(180, 10, asyncio.get_running_loop().time)
+        health.waits_for(None)
+
+        async def rewind() -> None:
+            raise AssertionError
+
+        probe = ProgressProbe(
+            KafkaSettings(), brokers, "answers", lambda: [TP0], health, interval=3, on_replaced=rewind
+        )
+        await probe.identify()
+        task = asyncio.create_task(probe.run())
+        await scenario(brokers, health, task)
+        task.cancel()
+        await asyncio.wait([task])
+
+    return lambda scenario: run_virtually(play(scenario))
+
+
+def test_brokers_that_answer_are_never_silent_for_longer_than_the_interval(
+    probed: Callable[[Scenario], None],
+) -> None:
+    async def scenario(_: Brokers, health: Health, __: asyncio.Task[None]) -> None:
+        for _second in range(60):
+            await asyncio.sleep(1)
+            assert health.kafka_silence is not None
+            assert health.kafka_silence <= 3
+            assert health.progress() == {TP0: (0, 0)}
+
+    probed(scenario)
+
+
+def test_brokers_that_describe_a_topic_and_tell_no_offsets_are_silent_until_they_do(
+    probed: Callable[[Scenario], None],
+) -> None:
+    async def scenario(brokers: Brokers, health: Health, _: asyncio.Task[None]) -> None:
+        await asyncio.sleep(4)
+        brokers.awake.clear()
+        await asyncio.sleep(10)
+        assert health.not_ready == "Kafka has not answered for 11 s"
+        await asyncio.sleep(40)
+        assert health.not_ready == "Kafka has not answered for 51 s (TimeoutError)"
+        assert health.progress() == {}
+        assert brokers.metadata_updates == 1
+        brokers.awake.set()
+        await asyncio.sleep(0.2)
+        assert health.not_ready is None
+        assert health.progress() == {TP0: (0, 0)}
+
+    probed(scenario)
+
+
+def test_what_the_client_fails_of_is_told_and_its_metadata_renewed(
+    probed: Callable[[Scenario], None],
+) -> None:
+    async def scenario(brokers: Brokers, health: Health, _: asyncio.Task[None]) -> None:
+        brokers.refuses = KafkaTimeoutError()
+        await asyncio.sleep(11.5)
+        assert health.not_ready == "Kafka has not answered for 12 s (KafkaTimeoutError)"
+        assert brokers.metadata_updates == 4
+
+    probed(scenario)
+
+
+def test_brokers_that_are_asked_no_more_are_not_called_silent(probed: Callable[[Scenario], None]) -> None:
+    async def scenario(_: Brokers, health: Health, task: asyncio.Task[None]) -> None:
+        await asyncio.sleep(4)
+        task.cancel()
+        await asyncio.sleep(30)
+        assert health.kafka_silence is None
+        assert health.not_ready is None
+
+    probed(scenario)
