@@ -52,6 +52,7 @@ def _limits(settings: Settings) -> Mapping[str, float]:
         "Judged": settings.objectives.judged,
         "Time to the verdict, quantiles": settings.objectives.verdict_within_seconds,
         "Time without a commit": settings.health.stall_timeout_seconds,
+        "Silence of Kafka": settings.health.kafka_timeout_seconds,
     }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streams.monitoring.deployment import Deployment
+from streams.monitoring.kafka import but_for_silence, unless_kafka_is_silent
 from streams.monitoring.promql import duration
 from streams.monitoring.rules import Alert, Group
 
 #: From so many in a quarter of an hour on it is no hiccup; what fails is tried again by itself.
 _FAILURES = 3
+_QUARTER_SECONDS = 900.0
 #: Clocks of hosts differ by less, in seconds.
 _AHEAD = 60
 
@@ -71,9 +73,10 @@ def _documents(deployment: Deployment) -> Iterator[Alert]:
 
 def _rates(deployment: Deployment) -> Iterator[Alert]:
     promql, increase = deployment.promql, deployment.increase
+    leaders = promql.by("sum", promql.series("truthgate_rates_leader"))
     yield Alert(
         name="TruthgateRatesWithoutLeader",
-        expression=f"{promql.by('sum', promql.series('truthgate_rates_leader'))} == 0",
+        expression=unless_kafka_is_silent(promql, f"{leaders} == 0"),
         hold=deployment.minutes(5),
         severity="warning",
         summary="No worker counts the rates",
@@ -89,9 +92,11 @@ def _rates(deployment: Deployment) -> Iterator[Alert]:
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
         "and their alerts stand still. Answers are judged all the same.",
     )
+    failures = promql.over("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
+    failures = promql.by("sum", but_for_silence(promql, failures, _QUARTER_SECONDS))
     yield Alert(
         name="TruthgateRatesFailing",
-        expression=f"{increase('truthgate_rates_failures_total')} >= {_FAILURES}",
+        expression=f"{failures} >= {_FAILURES}",
         severity="warning",
         summary="Counting the rates fails again and again",
         description="{{ $value | humanize }} failures in 15 minutes. Rates come late, and are exact again "

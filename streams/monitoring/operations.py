@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streams.monitoring.deployment import Deployment
+from streams.monitoring.kafka import kafka_silent, unless_kafka_is_silent
 from streams.monitoring.promql import duration
 from streams.monitoring.rules import Alert, Group
 from streams.monitoring.sums import LETTERS, VERDICTS
@@ -34,9 +35,11 @@ def _workers(deployment: Deployment) -> Iterator[Alert]:
         description=f"Prometheus reaches no worker of job {promql.job}. Answers are probably not judged, "
         "and wait in Kafka; none is lost.",
     )
+    yield kafka_silent(deployment)
+    ready = promql.by("sum", promql.series("truthgate_ready"))
     yield Alert(
         name="TruthgateNoWorkerReady",
-        expression=f"{promql.by('sum', promql.series('truthgate_ready'))} == 0",
+        expression=unless_kafka_is_silent(promql, f"{ready} == 0"),
         hold=deployment.minutes(5),
         severity="critical",
         summary="No truthgate worker is ready",
@@ -125,9 +128,10 @@ def _holds(deployment: Deployment) -> Iterator[Alert]:
         description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
         "and customers wait. Nobody may remember the hold.",
     )
+    known = promql.by("min", promql.series("truthgate_holds_known"), "instance")
     yield Alert(
         name="TruthgateHoldsUnknown",
-        expression=f"{promql.by('min', promql.series('truthgate_holds_known'), 'instance')} == 0",
+        expression=unless_kafka_is_silent(promql, f"{known} == 0", "instance"),
         hold=deployment.minutes(1),
         severity="warning",
         summary="Worker {{ $labels.instance }} does not know what is held",

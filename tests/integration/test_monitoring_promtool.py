@@ -239,6 +239,72 @@ def test_workers_that_all_wait_call_somebody_and_one_that_waits_does_not(rules: 
     play(rules, series, [Fires(9, name), Fires(16, name, values=("critical",)), Fires(25, name)])
 
 
+SILENT = "TruthgateKafkaSilent"
+#: What Kafka's silence sets off besides, each told as a fault of its own.
+MISLEADING = (
+    "TruthgateNoWorkerReady",
+    "TruthgateRatesWithoutLeader",
+    "TruthgateRatesFailing",
+    "TruthgateHoldsUnknown",
+)
+
+
+def _of_worker(worker: str, **courses: str) -> dict[str, str]:
+    own = f'job="truthgate", instance="{worker}"'
+    return {f"truthgate_{name}{{{own}}}": course for name, course in courses.items()}
+
+
+def test_silence_of_kafka_calls_somebody_once_and_nothing_else_is_told_for_it(rules: Path) -> None:
+    """From minute 5 to 20; computing the rates fails all the while, and no more once Kafka is back."""
+    silent = _of_worker(
+        "a",
+        kafka_up="1x4 0x14 1x40",
+        ready="1x4 0x14 1x40",
+        rates_leader="1x4 0x14 1x40",
+        rates_failures_total="0x4 1+1x14 15x40",
+        holds_known="1x5 0x13 1x40",
+    )
+    quiet = [Fires(minute, name) for name in MISLEADING for minute in range(2, 60, 3)]
+    expected = [Fires(5, SILENT), Fires(6, SILENT, values=("critical",)), Fires(20, SILENT), *quiet]
+    play(rules, silent, [*expected, Fires(19, SILENT, values=("critical",))])
+
+
+def test_the_same_without_silence_of_kafka_is_told(rules: Path) -> None:
+    heard = _of_worker(
+        "a",
+        kafka_up="1x60",
+        ready="0x60",
+        rates_leader="0x60",
+        rates_failures_total="0x4 1+1x14 15x40",
+        holds_known="0x60",
+    )
+    told = zip(MISLEADING, ("critical", "warning", "warning", "warning"), strict=True)
+    play(rules, heard, [Fires(12, SILENT), *(Fires(12, name, values=(how,)) for name, how in told)])
+
+
+def test_the_last_word_of_workers_that_ended_for_kafka_counts_until_one_runs_again(rules: Path) -> None:
+    """All end at minute 8; one comes back under another name, or none."""
+    name = "TruthgateWorkersAbsent"
+    gone = _of_worker("a", kafka_up="1x4 0x3 stale") | _of_worker("b", kafka_up="1x4 0x3 stale")
+    up = {'up{job="truthgate", instance="a"}': "1x7 0x52"}
+    last = [Fires(minute, SILENT, values=("critical",)) for minute in (6, 8, 15, 20)]
+    absent = [Fires(9, name), Fires(25, name, values=("critical",))]
+    play(rules, gone | up, [*last, Fires(25, SILENT), *absent])
+    back = _of_worker("c", kafka_up="_x12 1x40")
+    play(rules, gone | back, [Fires(11, SILENT, values=("critical",)), Fires(12, SILENT)])
+
+
+def test_silence_of_kafka_for_one_worker_hides_nothing_of_the_others(rules: Path) -> None:
+    """Both are unready, one of them for another reason; and only the other one computes rates, and fails."""
+    series = _of_worker("a", kafka_up="0x60", ready="0x60") | _of_worker(
+        "b", kafka_up="1x60", ready="0x60", rates_failures_total="0x4 1+1x14 15x40", holds_known="0x60"
+    )
+    series |= _of_worker("c", kafka_up="0x60", holds_known="0x60")
+    expected = [Fires(12, SILENT, values=("critical",)), Fires(12, MISLEADING[0], values=("critical",))]
+    expected += [Fires(12, MISLEADING[3], "instance", ("b",))]
+    play(rules, series, [*expected, Fires(12, MISLEADING[2], values=("warning",))])
+
+
 def test_a_partition_that_stands_still_calls_somebody_until_it_moves(rules: Path) -> None:
     own = 'job="truthgate", instance="a"'
     series = {

@@ -18,7 +18,7 @@ PANELS = panels(BOARD)
 _OTHER = Deployment(
     Settings(
         objectives=ObjectiveSettings(verdict_within_seconds=2.5, in_time=0.95, judged=0.9999999),
-        health=HealthSettings(stall_timeout_seconds=42),
+        health=HealthSettings(stall_timeout_seconds=42, kafka_timeout_seconds=7),
     ),
     Promql("gate"),
 )
@@ -97,6 +97,7 @@ def test_the_file_is_the_dashboard_of_the_default_settings() -> None:
     ("title", "limit"),
     [
         ("Time without a commit", 42),
+        ("Silence of Kafka", 7),
         ("Time to the verdict, quantiles", 2.5),
         ("In time", 0.95),
         ("Judged", 0.9999999),
