@@ -10,7 +10,8 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
 from streams.cli.exits import WrongUsage
-from streams.kafka.topic_reader import TopicLog, TopicReader, open_reader
+from streams.kafka.clients import check_reachable
+from streams.kafka.topic_reader import Check, TopicLog, TopicReader, open_reader
 from streams.settings import KafkaSettings
 
 
@@ -39,12 +40,15 @@ async def open_topics(
 
 
 async def follow(
-    settings: KafkaSettings, *topics: str, from_beginning: bool
+    settings: KafkaSettings, *topics: str, from_beginning: bool, check: Check = check_reachable
 ) -> AsyncGenerator[ConsumerRecord, None]:
-    """Yield the records of the topics as they arrive, until the reader leaves. Raises as open_topics does."""
+    """Yield the records of the topics as they arrive, until the reader leaves.
+
+    Raises as open_topics does, and as ``check``, which is awaited when nothing has come for a while.
+    """
     async with open_topics(settings, *topics) as (reader, log):
         reader.read_from(log.begins if from_beginning else log.ends)
-        async with aclosing(reader.on_and_on()) as batches:
+        async with aclosing(reader.on_and_on(check)) as batches:
             async for records in batches:
                 for record in records:
                     yield record

@@ -15,6 +15,7 @@ from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
 from streams.cli.holds.shown import held_now, sentence
 from streams.cli.options import AsJson, ConfigFile
+from streams.cli.outage import Outage
 from streams.cli.output import json_line, say, write_line
 from streams.cli.reading import follow
 from streams.cli.render import ResultConsole, verdict_line
@@ -37,6 +38,8 @@ def tail(
     config: ConfigFile = None,
 ) -> None:
     """Follow the verdicts as readable lines, until Ctrl-C.
+
+    When Kafka does not answer any more it says so, and goes on when Kafka does.
 
     A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
     models said, and the documents with their versions that were looked up or retrieved. What operators hold
@@ -62,8 +65,11 @@ async def _tail(
     shown, console = 0, None if as_json else ResultConsole()
     for entry in await held_now(settings):
         say(sentence(entry))
-    async with aclosing(follow(settings.kafka, *topics, holds, from_beginning=from_beginning)) as records:
+    outage = Outage()
+    followed = follow(settings.kafka, *topics, holds, from_beginning=from_beginning, check=outage.check)
+    async with aclosing(followed) as records:
         async for record in records:
+            outage.ends()
             if record.topic == holds:
                 say(sentence(entry_of(record)))
             elif verdict := await decoded(record, codec):

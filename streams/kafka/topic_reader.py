@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -25,6 +25,10 @@ _LOOK_SECONDS: Final = 0.5
 _STALL_SECONDS: Final = 60.0
 #: After so much silence it is worth asking whether the cluster is still there.
 _SILENCE_SECONDS: Final = 10.0
+
+
+#: Asks whether the cluster is still there: raises ServiceUnreachable where it is not, or bears it.
+Check: TypeAlias = Callable[[KafkaSettings], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +160,10 @@ class TopicReader:
                     f"gives nothing for {_STALL_SECONDS:g} s, though there is more to read"
                 )
 
-    async def on_and_on(self) -> AsyncGenerator[list[ConsumerRecord], None]:
+    async def on_and_on(self, check: Check = check_reachable) -> AsyncGenerator[list[ConsumerRecord], None]:
         """Give what comes, without end: something every half second at least, if only an empty list.
 
-        Raises as :meth:`poll` does, ServiceUnreachable also when nothing comes and no broker answers.
+        ``check`` is awaited when nothing has come for a while. Raises as it does, and as :meth:`poll` does.
         """
         heard_at = time.monotonic()
         while True:
@@ -167,7 +171,7 @@ class TopicReader:
             if records:
                 heard_at = time.monotonic()
             elif time.monotonic() - heard_at > _SILENCE_SECONDS:
-                await check_reachable(self._settings)
+                await check(self._settings)
                 heard_at = time.monotonic()
             yield records
 
