@@ -199,6 +199,8 @@ class DocumentFollower:
             self._fail(failure)
         except RegistryUnreachable as error:
             self._fail(DocumentsLost(str(error)))
+        except (KafkaError, ServiceUnreachable) as error:
+            self._fail(DocumentsLost(_unreadable(self._topic, error)))
         except Exception as error:  # noqa: BLE001 - whatever it was, the worker must learn of it
             lost = DocumentsLost(f"following {self._topic} ended: {type(error).__name__}", EXIT_SOFTWARE)
             lost.__cause__ = error
