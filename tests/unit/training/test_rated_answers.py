@@ -1,0 +1,51 @@
+"""The corpus of rated answers holds together: ids, words, passages, ratings are what they are said to be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.values.types import MessageType
+from training.rated.agreement import agreed_rating
+
+RATED = Path(__file__).parents[3] / "training" / "rated"
+FILES = sorted(path.name for path in (RATED / "answers").iterdir())
+
+
+def lines(folder: str, name: str) -> list[dict[str, Any]]:
+    path = RATED / folder / name
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in content.decode().splitlines()]
+
+
+def test_there_are_two_hundred_answers_a_product_half_dutch_half_english() -> None:
+    counts = Counter({name: len(lines("answers", name)) for name in FILES})
+    assert len(FILES) == 12
+    assert min(counts.values()) >= 99
+    assert [path.name for path in sorted((RATED / "documents").iterdir())] == FILES
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_mistake_and_every_passage_stands_where_it_is_said_to(name: str) -> None:
+    documents = {each["document_id"]: each["text"] for each in lines("documents", name)}
+    answers = lines("answers", name)
+    assert len({each["answer_id"] for each in answers}) == len(answers)
+    for each in answers:
+        assert each["document_ids"]
+        assert set(each["document_ids"]) <= documents.keys()
+        assert each["message_type"] in set(MessageType)
+        assert all(mistake["words"] in each["answer"] for mistake in each["mistakes"]), each["answer_id"]
+        for proof in each["evidence"]:
+            assert proof["passage"] in documents[proof["document_id"]], each["answer_id"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_rating_is_what_two_of_three_gave(name: str) -> None:
+    for each in lines("answers", name):
+        given = each["rating_first"], each["rating_second"], each.get("rating_third")
+        assert each["rating"] == agreed_rating(*given), each["answer_id"]
