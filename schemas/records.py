@@ -262,7 +262,7 @@ class RateAlert:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What an operator says of sending by itself (topic ``holds``, compacted).
+    """What an operator says of sending by itself (topic ``controls``, compacted).
 
     ``status`` is ``held`` or ``resumed``; ``message_type`` and ``language`` None are all of them.
     """

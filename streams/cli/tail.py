@@ -50,7 +50,7 @@ def tail(
     settings = load_settings(config)
     topics = Topics(settings.kafka.topic_prefix)
     chosen = [topics.verdict_topic(each) for each in decision] if decision else topics.outputs
-    asyncio.run(_tail(settings, topics.holds, tuple(chosen), from_beginning, limit, as_json))
+    asyncio.run(_tail(settings, topics.controls, tuple(chosen), from_beginning, limit, as_json))
 
 
 async def _tail(

@@ -1,4 +1,4 @@
-"""The follower of the topic ``holds``: first to its end, before anything is judged, then on and on."""
+"""The follower of the topic ``controls``: first to its end, before anything is judged, then on and on."""
 
 from __future__ import annotations
 

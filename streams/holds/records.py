@@ -1,4 +1,4 @@
-"""The records of the topic ``holds``: one for each scope, under a key that is made of it."""
+"""The records of the topic ``controls``: one for each scope, under a key that is made of it."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ async def holds(
     ``on_end`` is called with what follows them when it ends. Raises ServiceUnreachable, HoldsLost.
     """
     metrics.holds.watch(settings.policy, board)
-    topic = Topics(settings.kafka.topic_prefix).holds
+    topic = Topics(settings.kafka.topic_prefix).controls
     # A transaction that somebody left open there must not keep a hold from being seen.
     async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
         follower = HoldFollower(board, topic, reader)

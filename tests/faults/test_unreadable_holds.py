@@ -46,7 +46,7 @@ async def settings(trio: EmbeddedKafka, tmp_path: Path) -> Settings:
             scoring={"processes": 1},
         )
     )
-    name = Topics(settings.kafka.topic_prefix).holds
+    name = Topics(settings.kafka.topic_prefix).controls
     (config,) = (spec.config for spec in specifications(settings) if spec.name == name)
     alone = NewTopic(name, -1, -1, {0: [LAST + 1]}, {**config, "min.insync.replicas": "1"})
     async with open_admin(settings.kafka) as admin:
@@ -70,7 +70,7 @@ async def test_a_worker_that_cannot_read_the_holds_at_its_start_judges_nothing_u
     trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
 ) -> None:
     record = hold_record(a_hold())
-    topic = Topics(settings.kafka.topic_prefix).holds
+    topic = Topics(settings.kafka.topic_prefix).controls
     await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
     answers = await _publish(settings, "held")
     await asyncio.to_thread(trio.brokers[LAST].stop)

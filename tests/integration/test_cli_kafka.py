@@ -147,7 +147,7 @@ async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
 
 
 async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topics: Topics) -> None:
-    await produce(settings.kafka, topics.holds, [held_now(a_hold("instruction")), held_now(a_hold())])
+    await produce(settings.kafka, topics.controls, [held_now(a_hold("instruction")), held_now(a_hold())])
     await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
     done = truthgate("tail", "--from-beginning", "-n", "1", "--json", environment=variables(settings))
     assert json.loads(done.stdout)["decision"] == "blocked"
@@ -158,10 +158,10 @@ async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topi
 @pytest.mark.parametrize(
     ("arguments", "topic"),
     [
-        (["tail"], "holds"),
-        (["hold", "--reason", "x"], "holds"),
-        (["resume", "--reason", "x"], "holds"),
-        (["holds"], "holds"),
+        (["tail"], "controls"),
+        (["hold", "--reason", "x"], "controls"),
+        (["resume", "--reason", "x"], "controls"),
+        (["holds"], "controls"),
         (["dead-letters", "list"], "answers.dead-letters"),
         (["dead-letters", "replay"], "answers.dead-letters"),
         (["replay", "LINES"], "answers"),

@@ -81,7 +81,7 @@ def _held(worker: Worker) -> float:
 
 async def _changes(settings: Settings, topics: Topics) -> dict[str, int]:
     """Give when each status came into the topic, by the broker's clock."""
-    records = await consume_all(settings.kafka, topics.holds)
+    records = await consume_all(settings.kafka, topics.controls)
     return {Codec().decode(record.value, Hold).status: record.timestamp for record in records}
 
 
@@ -171,7 +171,7 @@ async def test_what_cannot_be_read_holds_everything_until_it_is_removed(
 ) -> None:
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
-        await produce(quick.kafka, topics.holds, [Outgoing(b"\x00nonsense", b"somebody else's")])
+        await produce(quick.kafka, topics.controls, [Outgoing(b"\x00nonsense", b"somebody else's")])
         await eventually(lambda: "hold_unreadable" in worker.log, "the worker has met it")
         unknown = {("review", ("holds_unknown", WOULD_BE))}
         assert _decided(await _judged(quick, topics, sendable_answers(10, "unread"))) == unknown
@@ -211,7 +211,7 @@ async def test_holds_are_listed_with_who_and_why_and_only_what_is_held_can_be_re
     everything = await _command(settings, "resume", "--reason", "x", "--all")
     assert everything.stderr == "truthgate: sending goes on: binary answers in nl\n"
     assert (await _command(settings, "resume", "--reason", "x", "--all")).returncode == 1
-    records = await consume_all(settings.kafka, topics.holds)
+    records = await consume_all(settings.kafka, topics.controls)
     assert [record.key for record in records] == [b"error/nl", b"binary/nl"] * 2
     headers = dict(records[0].headers)
     assert (headers["ce_type"], headers["content-type"]) == (b"truthgate.Hold", b"application/avro")

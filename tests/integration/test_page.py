@@ -94,7 +94,7 @@ async def expect_opinions(answer: Locator) -> None:
 
 async def say_of_sending(settings: Settings, hold: Hold) -> None:
     record = hold_record(hold)
-    topic = Topics(settings.kafka.topic_prefix).holds
+    topic = Topics(settings.kafka.topic_prefix).controls
     await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
 
 

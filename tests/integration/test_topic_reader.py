@@ -70,7 +70,7 @@ async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes
 
 
 async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settings, topics: Topics) -> None:
-    async with open_reader(settings.kafka, topics.holds) as reader:
+    async with open_reader(settings.kafka, topics.controls) as reader:
         log = await reader.look()
         reader.read_from(log.begins)
         assert reader.complete_at() is None
@@ -79,7 +79,7 @@ async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settin
         assert first is not None
         assert 0 <= time.time() - first < 10
         await eventually(lambda: _polled(reader, first), "brokers say it again")
-        await produce(settings.kafka, topics.holds, [Outgoing(b"new", b"key")])
+        await produce(settings.kafka, topics.controls, [Outgoing(b"new", b"key")])
         await eventually(
             lambda: reader.lag > 0 and reader.complete_at() is None, "there is something to read"
         )

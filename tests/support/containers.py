@@ -161,6 +161,8 @@ def _as_this_machine(work: Path) -> list[str]:
 @cache
 def containers() -> Containers:
     """Give the containers of this machine; skips the test where there cannot be any."""
+    # Debian keeps some of the tools where the PATH of users does not lead.
+    os.environ["PATH"] = os.pathsep.join([*os.environ["PATH"].split(os.pathsep), "/usr/sbin", "/sbin"])
     if missing := [tool for tool in _TOOLS if not shutil.which(tool)]:
         pytest.skip(f"no container is built or run without {', '.join(missing)} (Debian: apt install ...)")
     if os.geteuid():

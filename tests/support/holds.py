@@ -1,4 +1,4 @@
-"""Records of the topic ``holds``, as the command writes them and as others might."""
+"""Records of the topic ``controls``, as the command writes them and as others might."""
 
 from __future__ import annotations
 

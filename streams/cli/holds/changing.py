@@ -31,7 +31,7 @@ class Change:
     """
 
     def __init__(self, settings: Settings, by: str, reason: str, at: datetime | None = None) -> None:
-        self._topic = Topics(settings.kafka.topic_prefix).holds
+        self._topic = Topics(settings.kafka.topic_prefix).controls
         self._by = by
         self._reason = reason
         self._at = at or datetime.now(UTC)
@@ -70,7 +70,7 @@ async def send(settings: Settings, records: Iterable[Outgoing]) -> None:
     def settle(refusal: BadAnswer | None) -> None:
         refusals.extend([refusal] if refusal else [])
 
-    async with open_sender(settings, Topics(settings.kafka.topic_prefix).holds) as sender:
+    async with open_sender(settings, Topics(settings.kafka.topic_prefix).controls) as sender:
         for record in records:
             await sender.send(record, settle)
         await sender.finish()

@@ -21,7 +21,7 @@ from streams.settings import Settings
 
 async def held_now(settings: Settings) -> tuple[Entry, ...]:
     """Read what operators hold now; raises as :func:`open_topics` does."""
-    board, topic = HoldBoard(), Topics(settings.kafka.topic_prefix).holds
+    board, topic = HoldBoard(), Topics(settings.kafka.topic_prefix).controls
     async with open_topics(settings.kafka, topic, isolation_level="read_uncommitted") as (reader, log):
         async for records in reader.between(log.begins, log.ends):
             board.take_in(records)

@@ -12,7 +12,7 @@ class Topics:
         answers: in: what the chatbot answered, keyed by conversation.
         documents: in: the help documents, compacted, keyed by document.
         ratings: in: reviewers' ratings, keyed by answer.
-        holds: internal: what operators hold back from being sent, compacted, one partition.
+        controls: internal: what operators hold back from being sent, compacted, one partition.
         auto_send: out: verdicts on answers that may be sent.
         review: out: verdicts on answers that a person must see first.
         blocked: out: verdicts on answers that must not be sent.
@@ -30,7 +30,7 @@ class Topics:
         self.answers: Final = f"{prefix}answers"
         self.documents: Final = f"{prefix}documents"
         self.ratings: Final = f"{prefix}ratings"
-        self.holds: Final = f"{prefix}holds"
+        self.controls: Final = f"{prefix}controls"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
         self.blocked: Final = f"{prefix}verdicts.blocked"
@@ -41,7 +41,7 @@ class Topics:
         self.inputs: Final = (self.answers, self.documents, self.ratings)
         self.outputs: Final = (self.auto_send, self.review, self.blocked)
         self.of_rates: Final = (self.rate_alerts, self.rates_state)
-        self.all: Final = (*self.inputs, self.holds, *self.outputs, self.rates, self.dead_letters)
+        self.all: Final = (*self.inputs, self.controls, *self.outputs, self.rates, self.dead_letters)
 
     def verdict_topic(self, decision: str) -> str:
         """Give the topic for a decision: ``auto_send``, ``review`` or ``blocked``; else KeyError."""

@@ -18,6 +18,8 @@ from streams.kafka.topics.specification import ActualTopic, TopicSpec, differenc
 from streams.settings import Settings, WrongSettings
 
 _POLL_SECONDS = 0.05
+#: A topic that a broker does not know for so long is missing: it may have been made a moment ago.
+_NEWS_SECONDS = 2.0
 
 
 class TopicStatus(StrEnum):
@@ -58,9 +60,7 @@ async def check_topics(settings: Settings, *, any_partitions: bool = False) -> l
     """
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
-        existing = await _names(admin)
-        names = [spec.name for spec in specs if spec.name in existing]
-        actual = await _settled(admin, names, settings.kafka.connect_timeout_seconds)
+        actual = await _settled(admin, [spec.name for spec in specs], _NEWS_SECONDS)
     lines = []
     for spec in specs:
         if spec.name not in actual:

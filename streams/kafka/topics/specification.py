@@ -84,18 +84,18 @@ def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
     sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
-    sizes |= {topics.dead_letters: limits.dead_letter, topics.holds: _HOLD_BYTES}
+    sizes |= {topics.dead_letters: limits.dead_letter, topics.controls: _HOLD_BYTES}
     if settings.rates.enabled:
         sizes.update(dict.fromkeys(topics.of_rates, _STATE_BYTES))
     own = {
         topics.documents: _compacted(settings),
-        topics.holds: dict(_HOLDS),
+        topics.controls: dict(_HOLDS),
         topics.rates_state: dict(_STATE),
     }
     return tuple(
         TopicSpec(
             name,
-            1 if name in (topics.holds, topics.rates_state) else settings.topics.partitions,
+            1 if name in (topics.controls, topics.rates_state) else settings.topics.partitions,
             settings.topics.replication_factor,
             _common_config(settings, size) | own.get(name, _deleted(settings)),
         )

@@ -30,7 +30,7 @@ def taken(*records: object) -> HoldBoard:
 
 def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
     record = CHANGE.held(INSTRUCTIONS_IN_DUTCH)
-    assert (record.topic, record.key, record.partition) == ("eu.holds", b"instruction/nl", None)
+    assert (record.topic, record.key, record.partition) == ("eu.controls", b"instruction/nl", None)
     (entry,) = taken(raw_record(record.key, record.value)).held
     assert (entry.scope, entry.hold.by, entry.hold.reason, entry.hold.at) == (
         INSTRUCTIONS_IN_DUTCH,

@@ -29,7 +29,7 @@ def test_the_names_are_those_of_the_contract() -> None:
         "answers",
         "documents",
         "ratings",
-        "holds",
+        "controls",
         "verdicts.auto-send",
         "verdicts.review",
         "verdicts.blocked",
@@ -46,15 +46,15 @@ def test_each_decision_has_its_topic_and_no_other_has_one() -> None:
         topics.verdict_topic("unsure")
 
 
-def test_only_documents_holds_and_the_state_of_the_rates_are_compacted() -> None:
+def test_only_documents_controls_and_the_state_of_the_rates_are_compacted() -> None:
     policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
-    for name in ("documents", "holds", "hallucination-rates.state"):
+    for name in ("documents", "controls", "hallucination-rates.state"):
         assert policies.pop(name) == "compact"
     assert set(policies.values()) == {"delete"}
 
 
-@pytest.mark.parametrize("name", ["holds", "hallucination-rates.state"])
-def test_holds_and_the_state_of_the_rates_have_one_partition_whatever_the_others_have(name: str) -> None:
+@pytest.mark.parametrize("name", ["controls", "hallucination-rates.state"])
+def test_controls_and_the_state_of_the_rates_have_one_partition_whatever_the_others_have(name: str) -> None:
     assert _specs(Settings(topics=TopicSettings(partitions=6)))[name].partitions == 1
 
 
