@@ -21,22 +21,24 @@ from tests.support.records import DEADLINE_SECONDS, Outgoing, committed, eventua
 
 
 class Observer(Health):
-    """Keeps what it is told, in order, with the problem that was there right after it."""
+    """The health of a worker that waits for nothing; it keeps what it is told, in order."""
 
     def __init__(self, stall_timeout: float = 600) -> None:
-        super().__init__(stall_timeout)
+        super().__init__(stall_timeout, kafka_timeout=10)
+        self.waits_for(None)
         self.seen: list[dict[TP, Progress]] = []
 
     def observe(self, progress) -> None:
         super().observe(progress)
+        self.beat()
         self.seen.append(dict(progress))
 
 
 @asynccontextmanager
-async def probing(settings: Settings, health: Health, metrics: Metrics, *tps: TP) -> AsyncIterator[None]:
+async def probing(settings: Settings, health: Health, *tps: TP) -> AsyncIterator[None]:
     """Observe these partitions ten times a second while the context lasts."""
     rewinds: list[bool] = []
-    async with open_probe(settings, health, metrics, rewinds, *tps) as running:
+    async with open_probe(settings, health, rewinds, *tps) as running:
         yield
         assert not running.done()
     assert not rewinds
@@ -44,7 +46,7 @@ async def probing(settings: Settings, health: Health, metrics: Metrics, *tps: TP
 
 @asynccontextmanager
 async def open_probe(
-    settings: Settings, health: Health, metrics: Metrics, rewinds: list[bool], *tps: TP
+    settings: Settings, health: Health, rewinds: list[bool], *tps: TP
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Let a probe run that has identified the topic; each call of ``on_replaced`` adds to ``rewinds``."""
 
@@ -53,7 +55,7 @@ async def open_probe(
 
     async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
         answers = Topics(settings.kafka.topic_prefix).answers
-        probe = ProgressProbe(settings.kafka, consumer, answers, lambda: tps, health, metrics, 0.1, rewind)
+        probe = ProgressProbe(settings.kafka, consumer, answers, lambda: tps, health, 0.1, rewind)
         await probe.identify()
         running = asyncio.create_task(probe.run())
         try:
@@ -91,7 +93,8 @@ async def test_lag_and_committed_offsets_are_those_of_the_group(settings: Settin
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
     await commit(settings, tps[0], 3)
     health, metrics = Observer(), Metrics()
-    async with probing(settings, health, metrics, *tps):
+    metrics.watch(health)
+    async with probing(settings, health, *tps):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
         assert health.seen[-1] == {tps[0]: Progress(3, 2), tps[1]: Progress(0, 0)}
         assert metrics.registry.get_sample_value("truthgate_consumer_lag", {"partition": "0"}) == 2
@@ -104,9 +107,9 @@ async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settin
     tp = TP(topics.answers, 0)
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)])
     health = Observer(stall_timeout=2)
-    async with probing(settings, health, Metrics(), tp):
+    async with probing(settings, health, tp):
         await eventually(lambda: health.problem() is not None, "the standstill is seen")
-    assert health.problem().startswith("partition 0 has answers waiting and no commit for")
+    assert str(health.problem()).startswith("partition 0 has answers waiting and no commit for")
     assert all(seen == {tp: Progress(0, 1)} for seen in health.seen)
 
 
@@ -118,9 +121,9 @@ async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
     for tp in tps[:2]:
         await commit(settings, tp, 1)
     health = Observer(stall_timeout=2)
-    async with probing(settings, health, Metrics(), *tps):
+    async with probing(settings, health, *tps):
         await eventually(lambda: health.problem() is not None, "the answer that does wait is seen")
-    assert health.problem().startswith("partition 2 ")
+    assert str(health.problem()).startswith("partition 2 ")
     assert health.seen[-1] == {tps[0]: Progress(1, 0), tps[1]: Progress(1, 0), tps[2]: Progress(0, 2)}
 
 
@@ -128,7 +131,7 @@ async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
     settings: Settings, topics: Topics
 ) -> None:
     health = Observer(stall_timeout=2)
-    async with probing(settings, health, Metrics()):
+    async with probing(settings, health):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
     assert health.seen[-1] == {}
     assert health.problem() is None
@@ -140,7 +143,7 @@ async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
     await commit(settings, TP(topics.answers, 0), 3)
     rewinds: list[bool] = []
-    async with open_probe(settings, Observer(), Metrics(), rewinds) as running:
+    async with open_probe(settings, Observer(), rewinds) as running:
         async with open_admin(settings.kafka) as admin:
             await admin.delete_topics([topics.answers])
         said = await failure(running)
@@ -162,7 +165,7 @@ async def test_a_committed_offset_that_stays_beyond_the_end_ends_the_probe(
     await commit(settings, tps[0], 1)
     await commit(settings, tps[1], 4)
     health, rewinds = Observer(), list[bool]()
-    async with open_probe(settings, health, Metrics(), rewinds, *tps) as running:
+    async with open_probe(settings, health, rewinds, *tps) as running:
         said = await failure(running)
     assert said == f"topic {topics.answers} was deleted or replaced: it ends before the committed offset"
     assert rewinds == [True]
