@@ -2,7 +2,7 @@
 
 from scoring.judges.case import Case, Documents, Expected
 from scoring.judges.driving import advance, drive, drive_async
-from scoring.judges.examples import Example, ExamplesError, read_examples
+from scoring.judges.examples import Example, ExamplesError, read_examples, read_examples_file
 from scoring.judges.keys import opinion_key
 from scoring.judges.methods import METHODS
 from scoring.judges.opinions import ask, prompt_version
@@ -43,4 +43,5 @@ __all__ = [
     "opinion_key",
     "prompt_version",
     "read_examples",
+    "read_examples_file",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,6 +44,23 @@ def read_examples(lines: Iterable[str]) -> tuple[Example, ...]:
     if len(examples) > MOST_EXAMPLES:
         raise ExamplesError(f"{len(examples)} examples are more than {MOST_EXAMPLES}")
     return examples
+
+
+def read_examples_file(path: Path) -> tuple[Example, ...]:
+    """Return the examples of a JSONL file in UTF-8.
+
+    Raises:
+        ExamplesError: It cannot be read, or what it holds is not right; the message begins with the path.
+    """
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return read_examples(lines)
+    except OSError as error:
+        raise ExamplesError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ExamplesError(f"{path}: is not UTF-8") from None
+    except ExamplesError as error:
+        raise ExamplesError(f"{path}: {error}") from None
 
 
 def shown(example: Example) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples
+from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples_file
 from scoring.judges.examples import Example
 from streams.settings.base import Section
 
@@ -66,11 +66,6 @@ def _read(path: Path | None) -> tuple[Example, ...]:
     if path is None:
         return ()
     try:
-        with path.open(encoding="utf-8") as lines:
-            return read_examples(lines)
-    except OSError as error:
-        raise ValueError(f"examples: {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"examples: {path} is not UTF-8") from None
+        return read_examples_file(path)
     except ExamplesError as error:
-        raise ValueError(f"examples: {path}: {error}") from None
+        raise ValueError(f"examples: {error}") from None

@@ -10,7 +10,9 @@ from aiokafka import ConsumerRecord
 from schemas import Hold
 from scoring.policy import Scope
 from scoring.values.types import MessageType
+from streams.holds.board import HoldBoard
 from streams.holds.records import CODEC, Status, key_of, scope_of
+from tests.support.clock import Clock
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -35,7 +37,14 @@ def hold_record(hold: Hold, offset: int = 0, partition: int = 0) -> ConsumerReco
 def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partition: int = 0) -> ConsumerRecord:
     """Give a record of these bytes."""
     sizes = len(key or b""), len(value or b"")
-    return ConsumerRecord("holds", partition, offset, 0, 0, key, value, None, *sizes, ())
+    return ConsumerRecord("controls", partition, offset, 0, 0, key, value, None, *sizes, ())
+
+
+def board_of_nothing(clock: Clock) -> HoldBoard:
+    """Give a board of a topic that was empty when it was read, just now."""
+    board = HoldBoard(clock)
+    board.confirm(clock.now)
+    return board
 
 
 INSTRUCTIONS_IN_DUTCH = Scope(MessageType.INSTRUCTION, "nl")

@@ -13,7 +13,6 @@ from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.opinions.ranking import Ranking, checks_score, judge_score, ranking
 from scoring.values.opinion import Label
 
-_EITHER = (Label.TRUE, Label.FALSE)
 SHARES = tuple(tenth / 10 for tenth in range(11))
 
 
@@ -39,15 +38,18 @@ def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES
     score and the decision of the checks; of those that are, the decision is :func:`by_both`.
     """
     every = rated(judged)
-    order = zip(every, np.random.default_rng(0).permutation(len(every)), strict=True)
-    known = [each for each, _ in sorted(order, key=lambda pair: (*_certainty(pair[0]), pair[1]))]
+    shuffled = (every[place] for place in np.random.default_rng(0).permutation(len(every)))
+    known = sorted(shuffled, key=_certainty)
     return tuple(_point(known, tau, share) for share in shares) if known else ()
 
 
 def _certainty(judged: Judged) -> tuple[int, float]:
     """Return how many ways are closed to an opinion, and how far the score is from saying nothing."""
-    sure = replace(judged.opinion, label=Label.TRUE, unsure=None, confidence=1.0, shortened=False)
-    ways = {by_both(replace(judged, opinion=replace(sure, label=label)), 1.0) for label in _EITHER}
+    either = (
+        replace(judged.opinion, label=label, unsure=None, confidence=1.0, shortened=False)
+        for label in (Label.TRUE, Label.FALSE)
+    )
+    ways = {by_both(replace(judged, opinion=opinion), 1.0) for opinion in either}
     score = judged.case.score
     return -len(ways), -1.0 if score is None else abs(score - NEUTRAL)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples
+from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples_file
 from streams.cli.exits import WrongUsage
 from streams.judging.batches.requests import Models
 from streams.settings import JudgeSettings
@@ -115,10 +115,6 @@ def _value(name: str, value: str) -> Any:
 
 def _examples(path: Path) -> Any:
     try:
-        with path.open(encoding="utf-8") as lines:
-            return read_examples(lines)
-    except OSError as error:
-        raise WrongUsage(f"--judge-option examples: {path} cannot be read: {error.strerror}") from error
-    except (ExamplesError, UnicodeDecodeError) as error:
-        reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise WrongUsage(f"--judge-option examples: {path}: {reason}") from error
+        return read_examples_file(path)
+    except ExamplesError as error:
+        raise WrongUsage(f"--judge-option examples: {error}") from error

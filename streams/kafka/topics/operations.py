@@ -101,8 +101,6 @@ def _was_created(name: str, code: int, reason: str | None) -> bool:
 
 async def _describe(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, ActualTopic]:
     wanted = set(names)
-    if not wanted:
-        return {}
     described = [topic for topic in await admin.describe_topics() if topic["topic"] in wanted]
     resources = [ConfigResource(ConfigResourceType.TOPIC, topic["topic"]) for topic in described]
     configs = _configs(await admin.describe_configs(resources)) if resources else {}

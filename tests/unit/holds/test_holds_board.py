@@ -14,7 +14,14 @@ from scoring.values.types import MessageType
 from streams.holds.board import STALE_SECONDS, HoldBoard
 from streams.holds.records import CODEC, Unreadable, key_of, read_hold
 from tests.support.clock import Clock
-from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record, resumed
+from tests.support.holds import (
+    INSTRUCTIONS_IN_DUTCH,
+    a_hold,
+    board_of_nothing,
+    hold_record,
+    raw_record,
+    resumed,
+)
 from tests.support.record_strategies import ANSWER
 
 EVERYTHING = a_hold()
@@ -28,10 +35,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def board(clock: Clock) -> HoldBoard:
-    """Give a board of a topic that was empty when it was read, just now."""
-    board = HoldBoard(clock)
-    board.confirm(clock.now)
-    return board
+    return board_of_nothing(clock)
 
 
 def test_before_the_topic_was_read_nothing_is_known(clock: Clock) -> None:

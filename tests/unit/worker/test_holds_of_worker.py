@@ -23,7 +23,7 @@ from streams.telemetry.stages import Stages
 from streams.worker import parts
 from streams.worker.metrics import Metrics
 from tests.support.clock import Clock
-from tests.support.holds import a_hold, hold_record, resumed
+from tests.support.holds import a_hold, board_of_nothing, hold_record, resumed
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Yes.", NOW, (ContextPassage("d-1", "You can."),))
@@ -49,10 +49,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def board(clock: Clock) -> HoldBoard:
-    """Give a board of a topic that was read and holds nothing."""
-    board = HoldBoard(clock)
-    board.confirm(clock.now)
-    return board
+    return board_of_nothing(clock)
 
 
 @pytest.fixture
