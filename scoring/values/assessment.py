@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from scoring.values.claims import CheckedClaim, ClaimStatus
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule
 from scoring.values.types import Decision, FeatureValue, MessageType, Refuses
@@ -39,8 +40,10 @@ class Assessment:
 
     ``score`` is in [1, 5], or None when there is no score; ``because`` is the rule that set it or what kept
     it from being set, None where it is a plain mean. ``degraded`` are the codes of what could not be checked.
-    ``language`` is an ISO 639-1 code, None where it is not known. ``documents`` and ``timings`` are notes for
-    those who watch, no part of the assessment: they take no part in ``==``.
+    ``language`` is an ISO 639-1 code, None where it is not known. ``claims`` are those of the answer in
+    order; ``support`` and ``contradiction``, in [0, 1], say how far the documents have what it says and how
+    surely they say something else. A profile that checks no claims has none of the three. ``documents`` and
+    ``timings`` are notes for those who watch, no part of the assessment: they take no part in ``==``.
     """
 
     score: float | None
@@ -51,10 +54,22 @@ class Assessment:
     refuses: Refuses = Refuses.NOT
     features: tuple[FeatureValue, ...] = ()
     translated: bool = False
+    claims: tuple[CheckedClaim, ...] = ()
+    support: float | None = None
+    contradiction: float | None = None
     profile: str = ""
     scorer_version: str = SCORER_VERSION
     documents: CacheUse = field(default=CacheUse(), compare=False)
     timings: tuple[Timing, ...] = field(default=(), compare=False)
+
+    @property
+    def faithfulness(self) -> float | None:
+        """Supported claims / checkable claims, in [0, 1]; None where nothing could be checked.
+
+        Es et al., "Ragas: Automated Evaluation of Retrieval Augmented Generation", section 3.
+        """
+        checked = [claim.status for claim in self.claims if claim.status is not ClaimStatus.NOT_CHECKABLE]
+        return checked.count(ClaimStatus.SUPPORTED) / len(checked) if checked else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+"""Claims of an answer, each with what the documents say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ClaimStatus(StrEnum):
+    """What became of a claim when it was checked against the documents."""
+
+    #: A passage of the documents says it, as far as its words tell.
+    SUPPORTED = "supported"
+    #: The documents say something else.
+    CONTRADICTED = "contradicted"
+    #: No passage says it.
+    NOT_FOUND = "not_found"
+    #: It says nothing that documents could: a courtesy, a question, that there is no answer.
+    NOT_CHECKABLE = "not_checkable"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSource:
+    """The passage that a claim was compared with: ``text`` is ``[start, end)`` of the document's text.
+
+    Offsets are in characters (code points); ``version`` is that of the document where it came from the
+    store of documents, else None.
+    """
+
+    document_id: str
+    version: str | None
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """A clause or list step of an answer, ``answer[start:end] == text``, and what was found of it.
+
+    ``support`` is the share of its content, by weight, that its passage and the question have, in [0, 1];
+    None where there was nothing to check. ``mistake`` is the kind of the mistake, a stable code, None where
+    there is none.
+    """
+
+    text: str
+    start: int
+    end: int
+    status: ClaimStatus
+    mistake: str | None = None
+    support: float | None = None
+    source: ClaimSource | None = None
