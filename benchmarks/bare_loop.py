@@ -55,7 +55,7 @@ def _held(answer: ChatbotAnswer) -> Verdict:
         decision="review",
         reasons=("scoring_disabled",),
         score=None,
-        profile="extended",
+        profile="truthgate",
         message_type="unspecified",
         language=answer.language,
         translated=False,

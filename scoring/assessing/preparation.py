@@ -77,7 +77,10 @@ class Preparation:
     def _as_it_came(self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]) -> Material:
         lexicon = question.lexicon
         answer = PreparedText.of(exchange.answer, lexicon, parser=self._parser)
-        documents = tuple(self._document(passage, passage.read, lexicon) for passage in context)
+        documents = tuple(
+            self._document(passage, passage.read, lexicon, len(passage.read) - len(passage.text))
+            for passage in context
+        )
         return Material(question, self._spoken(answer), documents, answer, self._terms(lexicon))
 
     def _in_english(self, exchange: Exchange, untranslated: Material | None) -> Material:
@@ -103,9 +106,11 @@ class Preparation:
     def _spoken(self, text: PreparedText) -> PreparedText:
         return text.part(*content_span(text.original, text.lexicon))
 
-    def _document(self, passage: Passage, text: str, lexicon: Lexicon) -> ContextText:
+    def _document(
+        self, passage: Passage, text: str, lexicon: Lexicon, body: int | None = None
+    ) -> ContextText:
         prepared = self._documents.prepare(text, lexicon, lasting=passage.version is not None)
-        return ContextText(passage.document_id, prepared)
+        return ContextText(passage.document_id, prepared, passage.version, body)
 
 
 def parse_material(material: Material) -> None:

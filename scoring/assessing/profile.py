@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from scoring.assessing.score import Score, truthfulness
+from scoring.assessing.support_score import supported_score
 from scoring.features.base import Feature
+from scoring.features.claims_covered import ClaimsCovered
+from scoring.features.claims_repeated import ClaimsRepeated
 from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
 from scoring.features.error_mismatch import ErrorMismatch
 from scoring.features.hal import Hal
+from scoring.features.numbers_known import NumbersKnown
+from scoring.features.phrases_known import PhrasesKnown
 from scoring.features.prompt_overlap import PromptOverlap
-from scoring.features.quantities_known import QuantitiesKnown
-from scoring.features.request_possible import RequestPossible
-from scoring.features.statements_agree import StatementsAgree
+from scoring.features.refusal_justified import RefusalJustified
 from scoring.features.subject_combination import SubjectCombination
 from scoring.features.verbatim_guide import VerbatimGuide
-from scoring.features.verdict_agrees import VerdictAgrees
 from scoring.values.rules import Rule
-from scoring.values.types import MessageType
+from scoring.values.types import FeatureValue, MessageType
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,16 @@ class FeatureGroup:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A named way of scoring: its message types and its features, which weigh the same."""
+    """A named way of scoring: its message types, its features, and how a score is made from these.
+
+    ``checks_claims``: whether the claims of the answer are told apart, each with its passage.
+    """
 
     name: str
     message_types: frozenset[MessageType]
     groups: tuple[FeatureGroup, ...]
+    score: Callable[[Sequence[FeatureValue], Mapping[str, Rule | None], MessageType], Score]
+    checks_claims: bool = False
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -52,25 +60,32 @@ class Profile:
 def profiles() -> Iterator[Profile]:
     """Yield every profile there is.
 
-    ``paper`` is what the paper does: its seven features on binary and instruction messages. ``extended``
-    adds, from its Table II, error messages with error mismatch, and takes answer contradiction, off-
-    context and non-appearing statements clause by clause: whether the yes or no, the statements, what was
-    asked for and the quantities agree with the documents. What contradicts them has score 1. On the
-    development answers its score's Spearman is .57 in Dutch and .65 in English, that of ``paper`` .34 and
-    .43.
+    ``truthgate`` is made of what held on documents that it was not made on: how far the documents support
+    the answer, and the few checks that take hardly a true answer for an untrue one
+    (:func:`scoring.assessing.support_score.supported_score`). It scores every message type. ``paper`` is what
+    the paper does: the mean of its seven features, on binary and instruction messages.
     """
-    seven = (
-        FeatureGroup("terms", (CompanySpecificTerms(), ComponentsDefined())),
-        FeatureGroup("wording", (ComplexAnswer(), PromptOverlap())),
-        FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
+    yield Profile(
+        "truthgate",
+        frozenset(MessageType),
+        (
+            FeatureGroup("support", (ClaimsCovered(), PhrasesKnown(), Hal(), RefusalJustified())),
+            FeatureGroup("contradiction", (ComponentsDefined(), NumbersKnown(), ErrorMismatch())),
+            FeatureGroup("quotation", (VerbatimGuide(), ClaimsRepeated())),
+        ),
+        supported_score,
+        checks_claims=True,
     )
-    errors = FeatureGroup("error codes", (ErrorMismatch(),))
-    claims = FeatureGroup(
-        "claims", (VerdictAgrees(), StatementsAgree(), RequestPossible(), QuantitiesKnown())
+    yield Profile(
+        "paper",
+        frozenset({MessageType.BINARY, MessageType.INSTRUCTION}),
+        (
+            FeatureGroup("terms", (CompanySpecificTerms(), ComponentsDefined())),
+            FeatureGroup("wording", (ComplexAnswer(), PromptOverlap())),
+            FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
+        ),
+        truthfulness,
     )
-    scored = frozenset({MessageType.BINARY, MessageType.INSTRUCTION})
-    yield Profile("paper", scored, seven)
-    yield Profile("extended", scored | {MessageType.ERROR}, (*seven, errors, claims))
 
 
 def profile_named(name: str) -> Profile:

@@ -8,19 +8,24 @@ from dataclasses import dataclass
 
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
-from scoring.values.types import HIGHEST, LOWEST, FeatureValue
+from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score in [1, 5] or None, and why it is so where it is not a mean."""
+    """A score in [1, 5] or None, and why it is so where it is not a mean.
+
+    ``support`` and ``contradiction`` are what it was made from, in [0, 1], where it was made from these.
+    """
 
     value: float | None
     because: Reason | Rule | None = None
+    support: float | None = None
+    contradiction: float | None = None
 
 
 def truthfulness(
-    values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], *, quotation_decides: bool = True
+    values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], kind: MessageType
 ) -> Score:
     """Return the score of the applicable features.
 
@@ -32,18 +37,25 @@ def truthfulness(
     Args:
         values: what the features of a profile have measured.
         rules: those of the profile, by the kind of the evidence they follow from; the first decides.
-        quotation_decides: False leaves 3 out, for questions that want a yes or a no: a guide, however
-            true, does not say which.
+        kind: that of the question; 3 is left out for any but an instruction.
     """
     applicable = [value.value for value in values if value.value is not None]
     if not applicable:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
-    found = {evidence.kind for value in values for evidence in value.evidence}
-    met = [rule for kind, rule in rules.items() if rule and kind in found]
+    met = rules_met(values, rules, kind)
     for rule in met:
         if rule.severity is not Severity.SENDS:
             return Score(LOWEST, rule)
-    if met and quotation_decides:
+    if met:
         return Score(HIGHEST, met[0])
     # fsum, since sum adds floats in another way from Python 3.12 on.
     return Score(LOWEST + (HIGHEST - LOWEST) * math.fsum(applicable) / len(applicable))
+
+
+def rules_met(
+    values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], kind: MessageType
+) -> list[Rule]:
+    """Return the rules for this type of question whose evidence was found, in the order of the profile."""
+    found = {evidence.kind for value in values for evidence in value.evidence}
+    met = (rule for name, rule in rules.items() if rule and name in found and rule.only_for in (None, kind))
+    return list(dict.fromkeys(met))

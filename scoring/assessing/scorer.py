@@ -11,18 +11,21 @@ from scoring.assessing.options import ScorerOptions
 from scoring.assessing.preparation import Materials, Preparation, parse_material
 from scoring.assessing.profile import profile_named
 from scoring.assessing.refusal import as_feature, refusal, refuses
-from scoring.assessing.score import truthfulness
 from scoring.assessing.stopwatch import Stopwatch
+from scoring.claims.checking import checked_claims
 from scoring.company_terms import Watched
+from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
 from scoring.storage.kept_file import PARSES, KeptFile
+from scoring.text.material import Material
 from scoring.text.parsing import KeptParses, Parser, PipelineError
 from scoring.text.prepared import TextCache
 from scoring.values.assessment import Assessment, CacheUse
+from scoring.values.claims import CheckedClaim
 from scoring.values.readable import check_readable
 from scoring.values.reasons import Reason
-from scoring.values.types import Exchange, FeatureValue, MessageType, Passage
+from scoring.values.types import Exchange, FeatureValue, MessageType, Passage, Refuses
 
 _ENGLISH = "en"
 _NO_OPTIONS = ScorerOptions()
@@ -40,7 +43,7 @@ class Scorer:
 
     def __init__(
         self,
-        profile: str = "extended",
+        profile: str = "truthgate",
         options: ScorerOptions = _NO_OPTIONS,
         loading: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -143,14 +146,26 @@ class Scorer:
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
         values = tuple(self._values(materials, watch))
-        score = truthfulness(values, self._profile.rules, quotation_decides=kind is MessageType.INSTRUCTION)
+        score = self._profile.score(values, self._profile.rules, kind)
+        claims = self._claims(materials.as_it_came, values, watch) if self._profile.checks_claims else ()
         return replace(
             unscored,
             score=score.value,
             because=score.because,
+            refuses=_refuses(unscored.refuses, values),
             features=(*values, *about),
             translated=exchange.translation is not None,
+            claims=claims,
+            support=score.support,
+            contradiction=score.contradiction,
         )
+
+    def _claims(
+        self, material: Material, values: tuple[FeatureValue, ...], watch: Stopwatch
+    ) -> tuple[CheckedClaim, ...]:
+        with watch.part("claims"):
+            evidence = [each for value in values for each in value.evidence]
+            return checked_claims(material, evidence, self._profile.rules)
 
     def _values(self, materials: Materials, watch: Stopwatch) -> Iterator[FeatureValue]:
         for group in self._profile.groups:
@@ -159,6 +174,12 @@ class Scorer:
                     yield feature.measure(
                         materials.english if feature.on_translation else materials.as_it_came
                     )
+
+
+def _refuses(found: Refuses, values: tuple[FeatureValue, ...]) -> Refuses:
+    """Return how an answer refuses, given that a claim of it may do so in words that no phrase list has."""
+    refused = any(value.name == REFUSAL_JUSTIFIED and value.value is not None for value in values)
+    return Refuses.AND_ANSWERS if refused and found is Refuses.NOT else found
 
 
 def _parser(

@@ -1,1 +1,1 @@
-"""The claims of a text, clause by clause, and the clauses of a document that speak of the same."""
+"""The claims of an answer, and the passages of the documents that have what they say."""

@@ -13,6 +13,7 @@ from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import Evidence, FeatureValue
 
@@ -24,6 +25,9 @@ UNDEFINED = Rule(
     "undefined_component",
     "The answer names a button, field or menu path that neither documents nor question define.",
     Severity.BLOCKS,
+    contradiction=0.9,
+    status=ClaimStatus.NOT_FOUND,
+    mistake="unspecified_components",
 )
 
 # Each distinct name is looked for in every text. No support answer names more; the rest is undefined.

@@ -11,6 +11,7 @@ from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
 from scoring.text.stems import content_stems, first_places
+from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
@@ -20,6 +21,9 @@ MISMATCH = Rule(
     "error_mismatch",
     "The answer explains another error code than the one that was asked about.",
     Severity.BLOCKS,
+    contradiction=0.9,
+    status=ClaimStatus.CONTRADICTED,
+    mistake="error_mismatch",
 )
 
 # Of another code's explanation: so many words and so many times those of the right one, or, where

@@ -15,7 +15,7 @@ from scoring.text.parsing import NO_WORDS
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.rules import Rule, Severity
-from scoring.values.types import Evidence, FeatureValue
+from scoring.values.types import Evidence, FeatureValue, MessageType
 
 VERBATIM_GUIDE = "verbatim_guide"
 DIFFERING_STEP = "differing_step"
@@ -24,6 +24,7 @@ QUOTED = Rule(
     "verbatim_guide",
     "The numbered guide of the answer stands in a document almost word for word.",
     Severity.SENDS,
+    only_for=MessageType.INSTRUCTION,  # a guide, however true, does not say yes or no
 )
 
 # An answer with more guides is no support answer; the limit bounds steps times steps.

@@ -56,7 +56,7 @@ def quotation(material: Material) -> Quotation | None:
         return None
     for document in material.context:
         place = _place(quoted, document.text)
-        if place is not None and _answers(material, document, place):
+        if place is not None and guide_answers(material, document, place):
             return Quotation(lines[0][0], document)
     return None
 
@@ -149,7 +149,12 @@ class _Name:
         return sum(self.heading.has(word, asked) for word in words)
 
 
-def _answers(material: Material, document: ContextText, place: int) -> bool:
+def guide_answers(material: Material, document: ContextText, place: int) -> bool:
+    """Say whether the guide that stands in a document's line of :func:`plain_lines` answers the question.
+
+    Every content word of the question is in the heading over it or in the document's title, the heading
+    denies something if the question does, and no other guide of the context fits as well.
+    """
     asked, name = material.question, _name(document.text, place)
     words = [word for word in asked.words if word.text not in asked.lexicon.function_words]
     if not words or not name.covers(words, asked):

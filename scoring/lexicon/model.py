@@ -53,33 +53,20 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWords:
-    """The small words that decide what a clause claims.
+    """The small words that tell what a sentence of an answer claims.
 
-    ``yes``, ``no``: what the answer to a yes-or-no question begins with. ``conditions``: what makes a
-    sentence hold in some cases only ("if", "until"); ``restrictions``: for some only ("only");
-    ``contrasts`` begin a clause of its own ("but"); ``possibility``: that something can be done, or, beside
-    a negation, that it cannot ("possible", "supported"); ``denials`` deny without a negation ("forbidden");
-    ``auxiliaries``: verbs that do not tell what is done ("can"). ``least``, ``most``: what makes a limit of
-    the number after it ("from", "at most"); ``than``: stands after a comparative.
-    ``opposites``: pairs of lists, of which a term of one denies what a term of the other says; a term is a
-    word, or a lemma and the word after it ("have to"), which is in ``terms`` too. ``numbers``: words for 2,
-    3, 4 and so on.
+    ``speakers``: words for who answers ("I"); ``sources``: what an answer calls the documents that it
+    rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
+    greetings, wishes and offers of help are made of. ``qualifiers``: words that change what a sentence says
+    of which cases ("only", "unless", "not"), so that two sentences say the same only where both have them.
+    ``numbers``: the words for 2, 3, 4 and so on.
     """
 
-    yes: frozenset[str]
-    no: frozenset[str]
-    conditions: frozenset[str]
-    restrictions: frozenset[str]
-    contrasts: frozenset[str]
-    possibility: frozenset[str]
-    denials: frozenset[str]
-    auxiliaries: frozenset[str]
-    least: frozenset[str]
-    most: frozenset[str]
-    than: frozenset[str]
-    opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    speakers: frozenset[str]
+    sources: frozenset[str]
+    courtesies: frozenset[str]
+    qualifiers: frozenset[str]
     numbers: tuple[str, ...]
-    terms: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +79,7 @@ class Lexicon:
     - ``lead_ins``: whole lines that introduce a guide and say nothing else.
     - ``features``: phrases that one feature alone looks for, by its name and the name of their list.
     - ``refusal``: how an answer says that it has none.
-    - ``claims``: what decides whether two clauses say the same.
+    - ``claims``: what tells the claims of an answer from what it says besides.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.

@@ -22,11 +22,10 @@ T = TypeVar("T")
 _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
-# Whole lines, and what is made of other keys: all other sets of the model are lists of single words.
-_NO_WORDS = {"lead_ins", "terms"}
+# Whole lines: all other sets of the model are lists of single words.
+_NO_WORDS = {"lead_ins"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
-_TWO = 2
 
 
 class LexiconError(ValueError):
@@ -163,28 +162,9 @@ class _Reader:
     def _claims(self) -> ClaimWords:
         section = Section("claims")
         table = self._value(self._content, "claims", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(ClaimWords)} - {"terms"}, section)
-        opposites = tuple(self._opposites(table, section))
-        return ClaimWords(
-            opposites=opposites,
-            terms=frozenset(term for pair in opposites for side in pair for term in side if " " in term),
-            numbers=tuple(self._words(table, "numbers", section)),
-            **self._word_sets(ClaimWords, table, section),
-        )
-
-    def _opposites(
-        self, table: dict[str, Any], section: Section
-    ) -> Iterable[tuple[frozenset[str], frozenset[str]]]:
-        for pair in self._value(table, "opposites", list, section):
-            if not _is_pair(pair):
-                reason = f"{pair!r} is not a pair of two lists"
-                raise self._error(section, "opposites", reason, _first_text(pair))
-            one, other = (
-                frozenset(self._words({"opposites": side}, "opposites", section, _TWO)) for side in pair
-            )
-            if shared := sorted(one & other):
-                raise self._error(section, "opposites", f"{shared[0]!r} is its own opposite", shared[0])
-            yield one, other
+        self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
+        numbers = tuple(self._words(table, "numbers", section))
+        return ClaimWords(numbers=numbers, **self._word_sets(ClaimWords, table, section))
 
     def _message_type(self, table: dict[str, Any], key: str, section: Section) -> MessageType:
         name = self._value(table, key, str, section)
@@ -199,13 +179,11 @@ class _Reader:
         keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
         return {key: frozenset(self._words(table, key, section)) for key in keys if key not in _NO_WORDS}
 
-    def _words(self, table: dict[str, Any], key: str, section: Section, most: int = 1) -> list[str]:
-        """Read texts of so many plain words at most."""
+    def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         texts = self._listed(table, key, section)
         for text in texts:
-            if len(words := text.split(" ")) > most or not all(map(_is_plain, words)):
-                wanted = "one plain word" if most == 1 else "one or two plain words"
-                raise self._error(section, key, f"{text!r} is not {wanted}", text)
+            if not _is_plain(text):
+                raise self._error(section, key, f"{text!r} is not one plain word", text)
         return texts
 
     def _phrases(self, table: dict[str, Any], key: str, section: Section) -> PhraseList:
@@ -255,14 +233,3 @@ class _Reader:
 
 def _is_plain(word: str) -> bool:
     return word.replace("'", "").isalnum()
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == _TWO and all(isinstance(side, list) for side in value)
-
-
-def _first_text(value: object) -> object:
-    """Return the first text of nested lists, which tells the line they stand on."""
-    while isinstance(value, list) and value:
-        value = value[0]
-    return value

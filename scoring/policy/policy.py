@@ -83,18 +83,11 @@ class Policy:
     >>> policy.thresholds(MessageType.ACTION, "nl").unscored.value
     'blocked'
 
-    The shipped thresholds, measured on the development answers (80 fictional ones, 48 of them
-    scored, each in Dutch and English). A mean of these features does not tell true from untrue
-    at its upper end: untrue answers reach 4.2 in Dutch and 4.3 in English, true ones 4.3 and 4.5, and
-    one wrong number in a guide hardly lowers it. So what is sent is an answer that quotes a guide (score
-    5), and no development answer does: nothing is sent, true or untrue. Sending from 3.5 on would send,
-    in Dutch, 11 of 23 true and 5 of 20 untrue answers, in English 16 and 6. At the lower end no untrue
-    answer is below 2.0 but those of score 1, which name an undefined component. So ``block_below``
-    is low and the blocking is left to that rule: 5 of 20 untrue and none of 23 true answers in either
-    language, and of 5 of rating 3 two in Dutch and one in English. These are figures of profile ``paper``;
-    with the rules that ``extended`` adds, 11 of the 20 are blocked in Dutch, 12 in English and one more held
-    by ``denied_request``; of rating 5 none is blocked. These rules do take true answers for untrue: of 165
-    that an independent reviewer wrote to be hard, 5 are blocked by them and 6 held.
+    The shipped thresholds, measured on the rated answers of ``training/rated``: profile ``truthgate`` makes
+    its score so that below 1.5 lies one true answer in fifty of the products it was made on. What it blocks
+    besides are the answers that a sure rule speaks against. At the upper end no mean tells true from untrue:
+    one wrong word in a sentence hardly lowers it. So what is sent is an answer that quotes a guide or repeats
+    the documents (score 5), and all else is held for a person or a language model.
 
     The confidences were set before anything was measured, as one mistake in ten that a deployment would
     accept of an honest model. Of 360 rated answers that a capable model was asked about (``single``), .9 sent

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from scoring.text.prepared import PreparedText
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ContextText:
-    """A document of the context, prepared; the preparation is shared by all answers that cite it."""
+    """A document of the context, prepared; the preparation is shared by all answers that cite it.
+
+    ``version`` is that of the document where it is known. ``body``: where in ``text`` the document's own text
+    begins, after its title, None where ``text`` is a translation of it.
+    """
 
     document_id: str
     text: PreparedText
+    version: str | None = None
+    body: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +41,11 @@ class Material:
     whole_answer: PreparedText | None = None
     company_terms: frozenset[str] | None = None
     untranslated: Material | None = None
+    _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def derived(self, derive: Callable[[Material], T]) -> T:
+        """Return ``derive(self)``, computed once; ``derive`` must be a pure module-level function."""
+        if derive not in self._derived:
+            self._derived[derive] = derive(self)
+        result: T = self._derived[derive]
+        return result

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scoring.values.claims import ClaimStatus
+from scoring.values.types import MessageType
+
 
 class Severity(StrEnum):
     """What becomes of an answer by a rule, whatever the thresholds: the first two set its score to 1."""
@@ -20,12 +23,20 @@ class Severity(StrEnum):
 class Rule:
     """What follows from evidence, with the reason that a verdict then has.
 
-    ``reason`` is a stable code, and ``description`` says in one sentence what it means.
+    ``reason`` is a stable code, and ``description`` says in one sentence what it means. ``contradiction``, in
+    [0, 1], is how surely its evidence speaks against the answer: about the share of untrue answers among
+    those where it is found. A claim with such evidence has ``status``, and ``mistake`` as the kind of its
+    mistake (paper, Table II); None where the evidence is of no claim. ``only_for``: the one type of question
+    that it is a rule for, None where it is for all.
     """
 
     reason: str
     description: str
     severity: Severity
+    contradiction: float = 0.0
+    status: ClaimStatus | None = None
+    mistake: str | None = None
+    only_for: MessageType | None = None
 
     def __str__(self) -> str:
         """Return the code of the reason."""

@@ -34,7 +34,7 @@ _UNSERVED = {
     Reason.JUDGE_BUDGET_SPENT: "were in doubt, and judges.budget was spent",
 }
 
-ProfileName = Literal["paper", "extended"]
+ProfileName = Literal["truthgate", "paper"]
 ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
 TranslateMode = Literal["off", "auto", "always"]
 TranslateOption = Annotated[

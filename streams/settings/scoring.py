@@ -23,7 +23,7 @@ class ScoringSettings(Section):
     """Who judges, in how many processes, and for how long at most."""
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
-    profile: Literal["extended", "paper"] = "extended"
+    profile: Literal["truthgate", "paper"] = "truthgate"
     lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
         None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
     )

@@ -36,7 +36,7 @@ PARTS_OF_SCORING = {
     "message type",
     "refusal",
     "parse",
-    *(f"features {group}" for group in ("terms", "wording", "structure", "error codes", "claims")),
+    *(f"features {group}" for group in ("support", "contradiction", "quotation")),
 }
 
 

@@ -94,7 +94,7 @@ def blocked_verdict(
         decision="blocked",
         reasons=("undefined_component",),
         score=1.5,
-        profile="extended",
+        profile="truthgate",
         message_type="instruction",
         language="nl",
         translated=False,

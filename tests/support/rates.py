@@ -193,7 +193,7 @@ def sample_verdict(number: int, event_time: datetime, **changes: Any) -> Verdict
         "decision": {0: "blocked", 1: "review"}.get(kind, "auto_send"),
         "reasons": (),
         "score": {0: 1.5, 1: None}.get(kind, 4.5),
-        "profile": "extended",
+        "profile": "truthgate",
         "message_type": ("instruction", "factual", "greeting")[number % 3],
         "language": ("nl", "en", None)[number % 7 % 3],
         "translated": False,

@@ -34,7 +34,7 @@ SECRET = "the customer's own words"
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", f"How? {SECRET}", f"So. {SECRET}", NOW)
 PARENT = ("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01")
-ASSESSMENT = unassessed("extended", "en", ("scoring_disabled",))
+ASSESSMENT = unassessed("truthgate", "en", ("scoring_disabled",))
 DECIDED = Settings().policy.decide(ASSESSMENT)
 VERDICT = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), NOW)
 

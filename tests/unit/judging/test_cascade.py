@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from scoring.features.contradicted import CONTRADICTED
+
 from scoring.features.verbatim_guide import QUOTED
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request

@@ -25,7 +25,7 @@ EXCHANGES = [
     Exchange(question, "Yes, click Save.", (Passage("d-1", "Click Save."),), "en")
     for question in ("Can I save?", "Can I keep it?")
 ]
-DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en", profile="extended")
+DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en", profile="truthgate")
 
 
 class Heard:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,18 +7,17 @@ from pydantic import BaseModel, ValidationError
 
 from scoring.assessing.known_rules import KINDS
 from scoring.features.components_defined import UNDEFINED
-from scoring.features.contradicted import CONTRADICTED
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.quantities_known import UNKNOWN
-from scoring.features.request_possible import DENIED
 from scoring.features.verbatim_guide import QUOTED
 from scoring.policy import Doubt, Holds, Override, Policy, Scope
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion, Unsure
 from scoring.values.reasons import Reason
+from scoring.values.rules import Rule, Severity
 from scoring.values.types import Decision, MessageType, Refuses
 
-BECAUSE = [None, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]
+DENIED = Rule("denied_request", "A rule that holds.", Severity.HOLDS)
+BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]
 
 
 def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
@@ -227,7 +228,7 @@ def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
     assert mismatch == ("blocked", ("error_mismatch",))
 
 
-@pytest.mark.parametrize("because", [DENIED, UNKNOWN])
+@pytest.mark.parametrize("because", [DENIED, replace(DENIED, contradiction=0.5)])
 @pytest.mark.parametrize("policy", [Policy(), Policy(auto_send_at=1.01, block_below=1.0)])
 def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, because):
     decision, reasons = decide(policy, score=1.0, because=because, refuses=Refuses.AND_ANSWERS)
@@ -237,7 +238,7 @@ def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(block_below=1.0)])
 def test_a_contradiction_blocks_whatever_the_thresholds(policy):
-    assert decide(policy, score=1.0, because=CONTRADICTED) == ("blocked", ("contradicted",))
+    assert decide(policy, score=1.0, because=MISMATCH) == ("blocked", ("error_mismatch",))
 
 
 def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():

@@ -121,7 +121,7 @@ def test_metrics_show_what_is_held_by_whom_ever_and_whether_that_is_known() -> N
 
 def _verdict(*reasons: str) -> Verdict:
     return Verdict(
-        "v", "a", "c", "review", reasons, 4.5, "extended", "binary", "nl", False,
+        "v", "a", "c", "review", reasons, 4.5, "truthgate", "binary", "nl", False,
         "", "", (), (), "1", "1", (), NOW, NOW,
     )  # fmt: skip
 

@@ -27,11 +27,9 @@ STABLE = {
     "undefined_path": "undefined_component",
     "misplaced_component": "undefined_component",
     "error_mismatch": "error_mismatch",
-    "contradicted_verdict": "contradicted",
-    "contradicted_statement": "contradicted",
-    "denied_request": "denied_request",
-    "unknown_quantity": "unknown_quantity",
+    "unknown_number": "unknown_number",
     "verbatim_guide": "verbatim_guide",
+    "repeated_answer": "repeated_answer",
 }
 RECOGNISED = {
     "refusal", "company_term", "perspective_signal", "comparison_signal", "example_signal",
@@ -42,7 +40,7 @@ RECOGNISED = {
 def test_kinds_and_reasons_are_stable():
     assert STABLE.items() <= {kind: str(rule) for kind, rule in KINDS.items()}.items()
     assert {kind for kind, rule in KINDS.items() if rule is None} >= RECOGNISED
-    assert STABLE.keys() - AT_FAULT == {"verbatim_guide"}
+    assert STABLE.keys() - AT_FAULT == {"verbatim_guide", "repeated_answer"}
     assert AT_FAULT.isdisjoint(RECOGNISED)
 
 
@@ -88,9 +86,9 @@ class Shouts:
 
 @pytest.mark.parametrize("severity", list(Severity))
 def test_a_new_rule_decides_with_its_reason_and_nobody_else_need_know_of_it(severity):
-    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),))
+    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),), truthfulness)
     values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
-    score = truthfulness(values, profile.rules)
+    score = profile.score(values, profile.rules, MessageType.BINARY)
     decided = Policy().decide(Assessment(score.value, MessageType.BINARY, "en", score.because))
     expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
     assert (score.value, decided.decision) == expected[severity]

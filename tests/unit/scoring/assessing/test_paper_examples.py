@@ -5,7 +5,7 @@ import pytest
 from scoring import Exchange, Passage, Scorer
 from tests.unit.scoring.scoring_support import judged
 
-SCORERS = {name: Scorer(name) for name in ("paper", "extended")}
+SCORERS = {name: Scorer(name) for name in ("paper", "truthgate")}
 
 CODES = {
     "en": """# Error pages
@@ -85,12 +85,12 @@ def found(judgement):
 def test_an_answer_that_explains_403_to_who_asks_about_404_is_told_from_the_right_one(
     language, question, untrue, true
 ):
-    wrong = judge(CODES, language, question, untrue, "extended")
-    assert (wrong.message_type, wrong.score, wrong.decision) == ("error", 1, "blocked")
+    wrong = judge(CODES, language, question, untrue, "truthgate")
+    assert (wrong.message_type, wrong.decision) == ("error", "blocked")
     assert wrong.reasons == ("error_mismatch",)
-    right = judge(CODES, language, question, true, "extended")
+    right = judge(CODES, language, question, true, "truthgate")
     assert right.message_type == "error"
-    assert right.score > 1
+    assert right.score > wrong.score
     assert right.decision == "review"
     assert {name.name: name.value for name in right.features}["error_mismatch"] == 1
 

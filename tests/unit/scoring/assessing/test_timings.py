@@ -18,9 +18,9 @@ SCORER = Scorer(options=ScorerOptions(timed=True))
 def test_every_part_of_a_scored_answer_is_timed_once_and_in_order():
     began = time.time_ns()
     judgement = SCORER.assess(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
-    groups = [f"features {group.name}" for group in profile_named("extended").groups]
+    groups = [f"features {group.name}" for group in profile_named("truthgate").groups]
     names = [timing.name for timing in judgement.timings]
-    assert names == ["language", "message type", "refusal", "parse", *groups]
+    assert names == ["language", "message type", "refusal", "parse", *groups, "claims"]
     assert all(before.end <= after.start for before, after in pairwise(judgement.timings))
     assert began <= judgement.timings[0].start
     assert judgement.timings[-1].end <= time.time_ns() + 1_000_000

@@ -8,7 +8,7 @@ from scoring.text.spans import original_spans
 from scoring.values.types import Segment, TranslatedText, Translation
 from tests.unit.scoring.scoring_support import judged
 
-SCORER = Scorer()
+SCORER, PAPER = Scorer(), Scorer("paper")
 QUESTION = "Hoe vraag ik verlof aan?", "How do I request leave?"
 ANSWER = [
     ("De medewerker opent het portaal.", "The employee opens the portal."),
@@ -52,7 +52,7 @@ def feature(judgement, name):
 
 
 def test_three_features_measure_the_translation_and_quote_the_original():
-    judgement = judged(SCORER, replace(EXCHANGE, translation=in_english()))
+    judgement = judged(PAPER, replace(EXCHANGE, translation=in_english()))
     assert judgement.translated
     subjects = feature(judgement, "subject_combination")
     assert subjects.value == 0.5
@@ -60,7 +60,7 @@ def test_three_features_measure_the_translation_and_quote_the_original():
 
 
 def test_the_other_features_measure_what_came():
-    native, translated = (judged(SCORER, replace(EXCHANGE, translation=t)) for t in (None, in_english()))
+    native, translated = (judged(PAPER, replace(EXCHANGE, translation=t)) for t in (None, in_english()))
     assert not native.translated
     for name in ("components_defined", "complex_answer", "prompt_overlap"):
         assert feature(native, name) == feature(translated, name)

@@ -17,8 +17,8 @@ FEATURES = {feature.name: feature for profile in profiles() for feature in profi
 EACH_FEATURE = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES.keys())
 # Those that parse take spaCy's time, which is not theirs.
 PARSING = {
-    "hal", "subject_combination", "verbatim_guide", "verdict_agrees", "statements_agree", "request_possible",
-    "quantities_known",
+    "hal", "subject_combination", "verbatim_guide", "claims_covered", "phrases_known", "refusal_justified",
+    "claims_repeated",
 }  # fmt: skip
 WORD_FEATURES = [feature for name, feature in FEATURES.items() if name not in PARSING]
 LONG = 100_000
@@ -149,8 +149,8 @@ def test_names_are_stable_unique_and_in_snake_case():
     # Verdicts carry these names: one that goes or changes breaks who reads them.
     assert set(FEATURES) >= {
         "company_terms", "components_defined", "complex_answer", "prompt_overlap", "hal",
-        "subject_combination", "verbatim_guide", "error_mismatch", "verdict_agrees", "statements_agree",
-        "request_possible", "quantities_known",
+        "subject_combination", "verbatim_guide", "error_mismatch", "claims_covered", "phrases_known",
+        "refusal_justified", "numbers_known", "claims_repeated",
     }  # fmt: skip
 
 

@@ -1,0 +1,71 @@
+"""From support and contradiction to one score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from scoring.assessing.score import Score, rules_met
+from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
+from scoring.values.reasons import Reason
+from scoring.values.rules import Rule, Severity
+from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
+
+#: What the score is made from: how far the documents have the answer's claims, its phrases and the pairs of
+#: its words.
+SUPPORT: Final = ("claims_covered", "phrases_known", "hal")
+
+# Support and the mean rating of answers that have it, on the rated answers of three products (see
+# training/rated): at the second, below which the policy blocks, one true answer in fifty lies lower.
+_SUPPORTS = (0.0, 0.27, 0.43, 0.65, 1.0)
+_RATINGS = (LOWEST, 1.5, 3.0, 4.2, HIGHEST)
+
+
+def supported_score(
+    values: Sequence[FeatureValue],
+    rules: Mapping[str, Rule | None],
+    kind: MessageType,
+) -> Score:
+    """Return the score of an answer by how far it is supported and how surely contradicted.
+
+    Support and contradiction are independent of each other, and no mixture of both serves: so each gives a
+    score of its own, and the lower one counts. Support is the mean of the three features of ``SUPPORT``, and
+    where the answer refuses something the mean of that and of ``refusal_justified``; its score rises with it
+    along straight lines to the mean rating of such answers. Contradiction is that of the surest rule that
+    speaks against the answer; its score is 5 where there is none and falls in a straight line to 1. An answer
+    that quotes or repeats the documents, and against which no rule speaks, has 5.
+
+    Args:
+        values: what the features of the profile have measured.
+        rules: those of the profile, by the kind of the evidence they follow from; the first decides.
+        kind: that of the question, which some rules are for.
+    """
+    support = _support({value.name: value.value for value in values})
+    if support is None:
+        return Score(None, Reason.NO_APPLICABLE_FEATURE)
+    met = rules_met(values, rules, kind)
+    against = [rule for rule in met if rule.severity is not Severity.SENDS]
+    contradiction = max((rule.contradiction for rule in against), default=0.0)
+    if against:
+        lower = min(_rating(support), HIGHEST - (HIGHEST - LOWEST) * contradiction)
+        return Score(lower, against[0], support, contradiction)
+    if met:
+        return Score(HIGHEST, met[0], support, contradiction)
+    return Score(_rating(support), None, support, contradiction)
+
+
+def _support(values: Mapping[str, float | None]) -> float | None:
+    if values.get("claims_covered") is None:
+        return values.get(REFUSAL_JUSTIFIED)
+    claimed = [value for name in SUPPORT if (value := values.get(name)) is not None]
+    # fsum, since sum adds floats in another way from Python 3.12 on.
+    mean = math.fsum(claimed) / len(claimed)
+    refused = values.get(REFUSAL_JUSTIFIED)
+    return mean if refused is None else (mean + refused) / 2
+
+
+def _rating(support: float) -> float:
+    return float(np.interp(support, _SUPPORTS, _RATINGS))

@@ -1,0 +1,97 @@
+"""From the claims of an answer and what was found against it to each claim's status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from scoring.claims.grounded import GroundedClaim, answerable, grounded_claims
+from scoring.claims.grounding import Grounding
+from scoring.claims.passages import passages
+from scoring.claims.reading import Claim, Kind
+from scoring.text.material import Material
+from scoring.text.spans import span_evidence
+from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.rules import Rule
+from scoring.values.types import Evidence
+
+#: The kind of a mistake without a fault of its own, and of a refusal (paper, Table II).
+NON_APPEARING, CONTEXT_LIMITATION = "non_appearing_statement", "context_limitation"
+
+#: A claim is supported from this share of its words on, by weight, in one passage.
+SUPPORTED_FROM = 0.5
+# A question of which the documents have so much is one that they answer.
+_ANSWERED_FROM = 0.6
+
+
+def checked_claims(
+    material: Material, evidence: Sequence[Evidence], rules: Mapping[str, Rule | None]
+) -> tuple[CheckedClaim, ...]:
+    """Return the claims of the answer in order, each with its status and the passage it was compared with.
+
+    A claim in which a fault was found has the status that the rule of that fault gives it. Any other is
+    supported where its passage has half of its words by weight, else not found.
+
+    Args:
+        material: the texts of the exchange.
+        evidence: what the features found, its places those of the answer as it came.
+        rules: those of the profile, by the kind of their evidence.
+    """
+    faults = [_Fault(each, rule) for each in evidence if (rule := rules.get(each.kind)) and rule.status]
+    found = (_checked(claim, material, faults) for claim in material.derived(grounded_claims))
+    return tuple(claim for claim in found if claim is not None)
+
+
+class _Fault(NamedTuple):
+    evidence: Evidence
+    rule: Rule
+
+    def is_in(self, span: Evidence) -> bool:
+        return self.evidence.start < span.end and span.start < self.evidence.end
+
+
+def _checked(each: GroundedClaim, material: Material, faults: Sequence[_Fault]) -> CheckedClaim | None:
+    span = _span(each.claim, material)
+    if span is None:
+        return None
+    status, mistake = _status(each, material)
+    fault = next((fault.rule for fault in faults if fault.is_in(span)), None)
+    if fault is not None and fault.status is not None:
+        status, mistake = fault.status, fault.mistake
+    grounding = each.grounding
+    source = _source(grounding, material) if grounding else None
+    share = round(grounding.share, 4) if grounding else None
+    return CheckedClaim(span.text, span.start, span.end, status, mistake, share, source)
+
+
+def _span(claim: Claim, material: Material) -> Evidence | None:
+    """Return the place of a claim in the answer as it came."""
+    return next(iter(span_evidence("claim", material.answer, [(claim.start, claim.end)])), None)
+
+
+def _status(each: GroundedClaim, material: Material) -> tuple[ClaimStatus, str | None]:
+    if each.grounding is None:
+        if each.claim.kind is Kind.REFUSAL and material.derived(answerable) >= _ANSWERED_FROM:
+            return ClaimStatus.CONTRADICTED, CONTEXT_LIMITATION
+        return ClaimStatus.NOT_CHECKABLE, None
+    if each.grounding.share >= SUPPORTED_FROM:
+        return ClaimStatus.SUPPORTED, None
+    return ClaimStatus.NOT_FOUND, NON_APPEARING
+
+
+def _source(grounding: Grounding, material: Material) -> ClaimSource | None:
+    """Return the passage, None where there is none or only a translation of it was compared."""
+    if grounding.document is None:
+        return None
+    document = material.context[grounding.document]
+    if document.body is None:
+        return None
+    spans = document.text.derived(passages).spans
+    start = max(spans[grounding.first][0], document.body)
+    end = spans[grounding.last][1]
+    if end <= start:
+        return None  # it is the title
+    text = document.text.original[start:end]
+    return ClaimSource(
+        document.document_id, document.version, text, start - document.body, end - document.body
+    )

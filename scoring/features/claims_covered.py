@@ -1,0 +1,44 @@
+"""How far the documents have the words of each claim (paper, Table II, "Non-appearing Statements")."""
+
+from __future__ import annotations
+
+import math
+
+from scoring.claims.grounded import grounded_claims
+from scoring.text.material import Material
+from scoring.values.rules import Kinds
+from scoring.values.types import FeatureValue
+
+
+class ClaimsCovered:
+    """Share of the words of the answer's claims that stand together in a passage of the documents.
+
+    Heuristic: non-appearing statements (paper, Table II). Each claim is compared with every three sentences
+    that follow each other (:func:`scoring.claims.grounding.grounding`); the value is the mean over the claims
+    by the weight of their words, in [0, 1]. Courtesies, questions and refusals are left out; not applicable
+    where nothing else is said.
+
+    Evidence: none of its own, each claim has its passage.
+
+    >>> from scoring.text.material import ContextText
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text.prepared import PreparedText
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> document = ContextText("d", text("Paid leave ends in May."))
+    >>> answers = text("Great! The paid leave ends in May."), text("The bonus follows in June.")
+    >>> [ClaimsCovered().measure(Material(text(""), answer, (document,))).value for answer in answers]
+    [1.0, 0.0]
+    """
+
+    name = "claims_covered"
+    on_translation = False
+    evidence: Kinds = ()
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return the weighted mean share of the claims."""
+        found = [claim.grounding for claim in material.derived(grounded_claims) if claim.grounding]
+        weight = math.fsum(grounding.weight for grounding in found)
+        if not found:
+            return FeatureValue(self.name, None)
+        covered = math.fsum(grounding.share * grounding.weight for grounding in found)
+        return FeatureValue(self.name, min(covered / weight, 1.0))

@@ -1,0 +1,82 @@
+"""Phrases of three words that the documents have (paper, V-B, "HAL", for words in their order)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.claims.grounded import grounded_claims
+from scoring.text.material import Material
+from scoring.text.parsing import NO_WORDS, Parse
+from scoring.text.prepared import PreparedText
+from scoring.values.rules import Kinds
+from scoring.values.types import FeatureValue
+
+# Odd constants that spread hashes over all 64 bits, one for each place in a phrase.
+_SPREAD = (0x1E3779B97F4A7C15, 0x42B2AE3D27D4EB4F, 0x165667B19E3779F9)
+
+_Hashes = NDArray[np.int64]
+
+
+class PhrasesKnown:
+    """Share of the phrases of the answer's claims that a document or the question has word for word.
+
+    A phrase is three words that follow each other, by their lemmas, function words and all: whoever
+    repeats the documents repeats such phrases, whoever invents does not. The value is in [0, 1]; not
+    applicable where no claim has three words.
+
+    Evidence: none of its own.
+
+    >>> from scoring.text.material import ContextText
+    >>> from scoring.lexicon import load_shipped
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> document = ContextText("d", text("The link in the mail works for a day."))
+    >>> answer = text("The link works for a day.")
+    >>> PhrasesKnown().measure(Material(text(""), answer, (document,))).value
+    0.5
+    """
+
+    name = "phrases_known"
+    on_translation = False
+    evidence: Kinds = ()
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return known phrases / phrases."""
+        parse = material.answer.parse
+        found = [
+            _phrases(_hashes(parse, claim.claim.tokens))
+            for claim in material.derived(grounded_claims)
+            if claim.grounding
+        ]
+        phrases = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        if not len(phrases):
+            return FeatureValue(self.name, None)
+        texts = (material.question, *(document.text for document in material.context))
+        known = np.concatenate([text.derived(known_phrases) for text in texts])
+        return FeatureValue(self.name, float(np.isin(phrases, known).mean()))
+
+
+def known_phrases(text: PreparedText) -> _Hashes:
+    """Return every phrase of a text once, as the hash of its lemmas."""
+    parse = text.parse
+    return np.unique(_phrases(_hashes(parse, _words(parse))))
+
+
+def _words(parse: Parse) -> Iterator[int]:
+    return (index for index in range(len(parse)) if parse.pos[index] not in NO_WORDS)
+
+
+def _hashes(parse: Parse, tokens: Iterable[int]) -> _Hashes:
+    # Python's hash of a string is the same for all texts of a process, which is all that is needed.
+    return np.fromiter((hash(parse.lemma[index]) for index in tokens), dtype=np.int64)
+
+
+def _phrases(words: _Hashes) -> _Hashes:
+    """Return one number for every three words that follow each other."""
+    count = max(len(words) - len(_SPREAD) + 1, 0)
+    found = np.zeros(count, dtype=np.int64)
+    for place, odd in enumerate(_SPREAD):
+        found ^= words[place : place + count] * np.int64(odd)
+    return found

@@ -1,0 +1,48 @@
+"""The score of profile truthgate rises with support and falls with contradiction."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.assessing.profile import profile_named
+from scoring.assessing.support_score import SUPPORT, supported_score
+from scoring.values.types import Evidence, FeatureValue, MessageType
+
+RULES = profile_named("truthgate").rules
+SHARES = st.floats(0, 1)
+
+
+def score(shares, kinds=(), refused=None):
+    values = [FeatureValue(name, share) for name, share in zip(SUPPORT, shares, strict=True)]
+    values.append(FeatureValue("refusal_justified", refused))
+    values += [FeatureValue("x", 0.0, (Evidence(kind, "x", 0, 1),)) for kind in kinds]
+    return supported_score(values, RULES, MessageType.BINARY)
+
+
+@given(st.tuples(SHARES, SHARES, SHARES), st.tuples(SHARES, SHARES, SHARES))
+def test_more_support_never_lowers_the_score(left, right):
+    low, high = sorted((score(left), score(right)), key=lambda each: each.support)
+    assert 1 <= low.value <= high.value + 1e-9 <= 5 + 1e-9
+
+
+@given(st.tuples(SHARES, SHARES, SHARES))
+def test_what_a_rule_says_against_an_answer_caps_its_score_whatever_its_support(shares):
+    against = score(shares, ["unknown_number"])
+    assert against.value == pytest.approx(min(score(shares).value, 1.4))
+    assert str(against.because) == "unknown_number"
+    assert (against.contradiction, score(shares).contradiction) == (0.9, 0.0)
+
+
+def test_an_answer_that_repeats_the_documents_has_the_highest_score_unless_a_rule_objects():
+    assert score((1, 0.8, 0.9), ["repeated_answer"]).value == 5
+    assert score((1, 0.8, 0.9), ["repeated_answer", "undefined_component"]).value == pytest.approx(1.4)
+
+
+def test_the_lines_go_through_the_ratings_that_they_were_measured_at():
+    assert [score((s, s, s)).value for s in (0, 0.27, 0.43, 0.65, 1)] == pytest.approx([1, 1.5, 3, 4.2, 5])
+
+
+def test_a_refusal_counts_half_beside_claims_and_whole_without():
+    assert score((0.4, 0.4, 0.4), refused=0.8).support == pytest.approx(0.6)
+    assert score((None, None, 0.2), refused=0.8).support == 0.8
+    assert score((None, None, 0.2)).value is None

@@ -1,0 +1,78 @@
+"""Every claim has a status, and the passage that it was compared with stands in its document."""
+
+import pytest
+
+from scoring import Exchange, Passage, Scorer
+from scoring.values.claims import ClaimStatus
+from streams.cli.demo.sample import sample_answers, sample_documents
+
+SCORER = Scorer()
+LINK = Passage(
+    "link", "The link works for 24 hours.\n\nClick **Renew** for another.", "The link", version="v7"
+)
+
+
+def check(answer, question="For how many hours does the link work?", passage=LINK):
+    return SCORER.assess(Exchange(question, answer, (passage,), "en"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "mistake"),
+    [
+        ("The link works for 24 hours.", ClaimStatus.SUPPORTED, None),
+        ("It is sent to your manager's telephone.", ClaimStatus.NOT_FOUND, "non_appearing_statement"),
+        ("The link works for 48 hours.", ClaimStatus.NOT_FOUND, "non_appearing_statement"),
+        ("Click **Prolong** for another link.", ClaimStatus.NOT_FOUND, "unspecified_components"),
+        ("Great question!", ClaimStatus.NOT_CHECKABLE, None),
+        ("The documentation does not say how long.", ClaimStatus.CONTRADICTED, "context_limitation"),
+    ],
+)
+def test_each_status_is_given_with_the_kind_of_the_mistake(answer, status, mistake):
+    (claim,) = check(answer).claims
+    assert (claim.status, claim.mistake) == (status, mistake)
+    assert (claim.support is None) == (status in (ClaimStatus.NOT_CHECKABLE, ClaimStatus.CONTRADICTED))
+
+
+def test_an_error_code_with_the_explanation_of_another_contradicts_the_documents():
+    codes = Passage("codes", "- **404**: the page does not exist.\n- **403**: you are not allowed to see it.")
+    assessment = check("It means that you are not allowed to see it.", "I got error 404", codes)
+    assert [(claim.status, claim.mistake) for claim in assessment.claims] == [
+        (ClaimStatus.CONTRADICTED, "error_mismatch")
+    ]
+
+
+def test_a_supported_claim_names_version_and_place_of_its_passage_in_the_text_of_the_document():
+    (claim,) = check("The link works for 24 hours.").claims
+    source = claim.source
+    assert (source.document_id, source.version, source.text) == ("link", "v7", "The link works for 24 hours")
+    assert LINK.text[source.start : source.end] == source.text
+
+
+def test_a_title_supports_and_is_not_quoted_as_if_it_stood_in_the_text():
+    passage = Passage("d", "Here you see everything.", "Declaring kilometres")
+    (claim,) = check("You are declaring kilometres.", passage=passage).claims
+    assert (claim.status, claim.source) == (ClaimStatus.SUPPORTED, None)
+
+
+@pytest.mark.parametrize("language", ["nl", "en"])
+def test_claims_and_passages_of_the_sample_stand_where_they_say(language):
+    documents = {each.document_id: each for each in sample_documents(language)}
+    checked = 0
+    for answer in sample_answers(language):
+        passages = tuple(Passage(i, documents[i].text, documents[i].title) for i in answer.document_ids)
+        assessment = SCORER.assess(Exchange(answer.question, answer.answer, passages, language))
+        for claim in assessment.claims:
+            assert answer.answer[claim.start : claim.end] == claim.text
+            if claim.source:
+                text = documents[claim.source.document_id].text
+                assert text[claim.source.start : claim.source.end] == claim.source.text
+                checked += 1
+    assert checked > 50
+
+
+def test_faithfulness_is_the_share_of_supported_claims_among_those_that_can_be_checked():
+    assessment = check("Hi! The link works for 24 hours. It is sent to your manager's telephone. Good luck!")
+    assert assessment.faithfulness == 0.5
+    assert check("Great question!").faithfulness is None
+    paper = Scorer("paper").assess(Exchange("How?", "It works for 24 hours.", (LINK,), "en"))
+    assert (paper.claims, paper.support, paper.faithfulness) == ((), None, None)

@@ -1,0 +1,62 @@
+"""The sentences of an answer are told apart by what they say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.claims.reading import MOST_CLAIMS, Kind, claims
+from tests.unit.scoring.scoring_support import prepared
+
+
+def kinds(text, language):
+    return [claim.kind for claim in claims(prepared(text, language))]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "kind"),
+    [
+        ("The link works for a day.", "en", Kind.CLAIM),
+        ("De link werkt een dag.", "nl", Kind.CLAIM),
+        ("Great, glad it worked!", "en", Kind.COURTESY),
+        ("Fijn om te horen, graag gedaan!", "nl", Kind.COURTESY),
+        ("Dat doe je zo:", "nl", Kind.COURTESY),
+        ("Try this:", "en", Kind.COURTESY),
+        ("Is the program running?", "en", Kind.QUESTION),
+        ("Draait het programma al?", "nl", Kind.QUESTION),
+        ("Yes.", "en", Kind.VERDICT),
+        ("Ja hoor.", "nl", Kind.VERDICT),
+        ("Yes, they can.", "en", Kind.VERDICT),
+        ("Dat kan.", "nl", Kind.VERDICT),
+        ("The documentation does not mention a limit.", "en", Kind.REFUSAL),
+        ("I can't do that from here.", "en", Kind.REFUSAL),
+        ("In de documentatie staat daar niets over.", "nl", Kind.REFUSAL),
+        ("Dat kan ik helaas niet voor u doen.", "nl", Kind.REFUSAL),
+        # A negation makes something of the product a claim, however friendly the rest of its words.
+        ("A colour profile does not help.", "en", Kind.CLAIM),
+        ("Een kleurprofiel helpt daar niet tegen.", "nl", Kind.CLAIM),
+    ],
+)
+def test_each_kind_of_sentence_is_recognised(text, language, kind):
+    assert kinds(text, language) == [kind]
+
+
+def test_steps_and_what_leads_them_in_are_read_one_by_one():
+    text = "Follow these steps:\n\n1. Open the **Leave** tab.\n2. Click **Save**."
+    found = claims(prepared(text, "en"))
+    assert [text[claim.start : claim.end] for claim in found][1:] == [
+        "Open the **Leave** tab",
+        "Click **Save",
+    ]
+    assert [claim.kind for claim in found] == [Kind.COURTESY, Kind.CLAIM, Kind.CLAIM]
+
+
+def test_no_more_claims_are_read_than_an_answer_of_support_has():
+    assert len(kinds("It works. " * (MOST_CLAIMS + 20), "en")) == MOST_CLAIMS
+
+
+@given(st.text(max_size=200))
+def test_claims_are_in_order_and_within_whatever_text(text):
+    found = claims(prepared(text, "en"))
+    places = [place for claim in found for place in (claim.start, claim.end)]
+    assert places == sorted(places)
+    assert all(claim.start < claim.end <= len(text) for claim in found)
