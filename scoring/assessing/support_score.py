@@ -14,13 +14,13 @@ from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
 
-#: What the score is made from: how far the documents have the answer's claims, its phrases and the pairs of
-#: its words.
-SUPPORT: Final = ("claims_covered", "phrases_known", "hal")
+#: What support is made of, with the weight of each: how far the documents have the answer's claims counts as
+#: much as the wording of these, its phrases and the pairs of its words.
+SUPPORT: Final = {"claims_covered": 2, "phrases_known": 1, "hal": 1}
 
 # Support and the mean rating of answers that have it, on the rated answers of three products (see
 # training/rated): at the second, below which the policy blocks, one true answer in fifty lies lower.
-_SUPPORTS = (0.0, 0.27, 0.43, 0.65, 1.0)
+_SUPPORTS = (0.0, 0.29, 0.46, 0.66, 1.0)
 _RATINGS = (LOWEST, 1.5, 3.0, 4.2, HIGHEST)
 
 
@@ -32,9 +32,9 @@ def supported_score(
     """Return the score of an answer by how far it is supported and how surely contradicted.
 
     Support and contradiction are independent of each other, and no mixture of both serves: so each gives a
-    score of its own, and the lower one counts. Support is the mean of the three features of ``SUPPORT``, and
-    where the answer refuses something the mean of that and of ``refusal_justified``; its score rises with it
-    along straight lines to the mean rating of such answers. Contradiction is that of the surest rule that
+    score of its own, and the lower one counts. Support is the weighted mean of the features of ``SUPPORT``,
+    and where the answer refuses something the mean of that and of ``refusal_justified``; its score rises with
+    it along straight lines to the mean rating of such answers. Contradiction is that of the surest rule that
     speaks against the answer; its score is 5 where there is none and falls in a straight line to 1. An answer
     that quotes or repeats the documents, and against which no rule speaks, has 5.
 
@@ -60,9 +60,9 @@ def supported_score(
 def _support(values: Mapping[str, float | None]) -> float | None:
     if values.get("claims_covered") is None:
         return values.get(REFUSAL_JUSTIFIED)
-    claimed = [value for name in SUPPORT if (value := values.get(name)) is not None]
+    claimed = [(value, weight) for name, weight in SUPPORT.items() if (value := values.get(name)) is not None]
     # fsum, since sum adds floats in another way from Python 3.12 on.
-    mean = math.fsum(claimed) / len(claimed)
+    mean = math.fsum(value * weight for value, weight in claimed) / sum(weight for _, weight in claimed)
     refused = values.get(REFUSAL_JUSTIFIED)
     return mean if refused is None else (mean + refused) / 2
 

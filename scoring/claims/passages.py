@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from scoring.claims.words import ContentWord, content_words
 from scoring.text.prepared import PreparedText
-from scoring.text.runs import sentence_runs
+from scoring.text.runs import run_span, sentence_runs
 
 Levels = NDArray[np.float32]
 
@@ -100,9 +100,8 @@ def passages(text: PreparedText) -> Passages:
         for form in {form for word in content_words(text, run) for form in word.forms}:
             places[form].append(number)
     forms = tuple(sorted(places))
-    parse = text.parse
     return Passages(
-        spans=tuple((int(parse.start[run[0]]), int(parse.end[run[-1]])) for run in runs),
+        spans=tuple(run_span(text, run) for run in runs),
         places={form: np.array(numbers, dtype=np.intp) for form, numbers in places.items()},
         forms=forms,
         endings=tuple(sorted(form[::-1] for form in forms)),

@@ -10,7 +10,7 @@ from itertools import islice
 
 from scoring.claims.words import ContentWord, content_words
 from scoring.text.prepared import PreparedText
-from scoring.text.runs import sentence_runs
+from scoring.text.runs import run_span, sentence_runs
 
 # What may close a sentence beside its stop: quotes, brackets, marks of emphasis.
 _END = re.compile(r"[\"'”’»)\]*_ \t]{0,6}([?:])")
@@ -55,8 +55,7 @@ def claims(text: PreparedText) -> tuple[Claim, ...]:
 
 
 def _claim(text: PreparedText, run: Sequence[int]) -> Claim:
-    parse = text.parse
-    start, end = int(parse.start[run[0]]), int(parse.end[run[-1]])
+    start, end = run_span(text, run)
     words = content_words(text, run)
     return Claim(_kind(text, run, words, end), start, end, words[:_MOST_WORDS], tuple(run))
 
@@ -75,8 +74,9 @@ def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], 
         kind = Kind.COURTESY if others <= most else Kind.CLAIM
     else:
         kind = Kind.CLAIM if others else Kind.VERDICT
-    opens_with_verdict = text.parse.text[run[0]] in text.lexicon.refusal.verdicts
-    return Kind.VERDICT if kind is Kind.COURTESY and opens_with_verdict else kind
+    if text.parse.text[run[0]] in text.lexicon.refusal.verdicts and others <= _FEW_WORDS:
+        return Kind.VERDICT
+    return kind
 
 
 def _denies(text: PreparedText, run: Sequence[int]) -> bool:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from scoring.text.parsing import NO_WORDS
 from scoring.text.prepared import PreparedText
 from scoring.text.sentences import ends_between
+
+# Marks of emphasis, code and quotation that belong to the word that they touch.
+_OPENING = re.compile(r"[*_`\"“‘„«]{1,4}\Z")
+_CLOSING = re.compile(r"[*_`\"”’»]{1,4}")
+_WIDEST_MARK = 4
 
 
 def sentence_runs(text: PreparedText) -> Iterator[list[int]]:
@@ -21,3 +27,11 @@ def sentence_runs(text: PreparedText) -> Iterator[list[int]]:
         run.append(index)
     if run:
         yield run
+
+
+def run_span(text: PreparedText, run: Sequence[int]) -> tuple[int, int]:
+    """Return where a run of tokens stands in the original, with the marks around its first and last word."""
+    start, end = int(text.parse.start[run[0]]), int(text.parse.end[run[-1]])
+    opening = _OPENING.search(text.original[max(start - _WIDEST_MARK, text.start) : start])
+    closing = _CLOSING.match(text.original, end, text.end)
+    return start - len(opening.group() if opening else ""), closing.end() if closing else end

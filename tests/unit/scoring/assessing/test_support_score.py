@@ -39,7 +39,7 @@ def test_an_answer_that_repeats_the_documents_has_the_highest_score_unless_a_rul
 
 
 def test_the_lines_go_through_the_ratings_that_they_were_measured_at():
-    assert [score((s, s, s)).value for s in (0, 0.27, 0.43, 0.65, 1)] == pytest.approx([1, 1.5, 3, 4.2, 5])
+    assert [score((s, s, s)).value for s in (0, 0.29, 0.46, 0.66, 1)] == pytest.approx([1, 1.5, 3, 4.2, 5])
 
 
 def test_a_refusal_counts_half_beside_claims_and_whole_without():

@@ -26,6 +26,8 @@ def kinds(text, language):
         ("Yes.", "en", Kind.VERDICT),
         ("Ja hoor.", "nl", Kind.VERDICT),
         ("Yes, they can.", "en", Kind.VERDICT),
+        ("No, unfortunately.", "en", Kind.VERDICT),
+        ("Nee, helaas niet.", "nl", Kind.VERDICT),
         ("Dat kan.", "nl", Kind.VERDICT),
         ("The documentation does not mention a limit.", "en", Kind.REFUSAL),
         ("I can't do that from here.", "en", Kind.REFUSAL),
@@ -45,7 +47,7 @@ def test_steps_and_what_leads_them_in_are_read_one_by_one():
     found = claims(prepared(text, "en"))
     assert [text[claim.start : claim.end] for claim in found][1:] == [
         "Open the **Leave** tab",
-        "Click **Save",
+        "Click **Save**",
     ]
     assert [claim.kind for claim in found] == [Kind.COURTESY, Kind.CLAIM, Kind.CLAIM]
 
