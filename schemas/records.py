@@ -177,6 +177,34 @@ class VerdictOpinion:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictClaimSource:
+    """The passage that a claim was compared with: ``text`` is ``[start, end)`` of the document's text."""
+
+    document_id: str
+    version: str | None
+    text: str
+    start: Offset
+    end: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictClaim:
+    """A clause or list step of an answer, ``answer[start:end] == text``, and what the documents say of it.
+
+    ``status`` is ``supported``, ``contradicted``, ``not_found`` or ``not_checkable``; ``mistake`` is the kind
+    of the mistake, a stable code. ``support`` is in [0, 1].
+    """
+
+    text: str
+    start: Offset
+    end: Offset
+    status: str
+    mistake: str | None = None
+    support: FiniteFloat | None = None
+    source: VerdictClaimSource | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What truthgate decided about one answer (topics ``verdicts.*``).
 
@@ -184,7 +212,8 @@ class Verdict:
     ``answer_id``, so a repeated delivery carries the same id. ``context_source`` is ``inline``,
     ``by_id``, ``retrieved`` or ``none``, and empty in verdicts of releases that did not tell it;
     ``context`` is in the order of ``context_ids``. ``opinions`` are those of language models, in the order in
-    which they were asked.
+    which they were asked. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
+    ``contradiction`` and ``faithfulness``, in [0, 1], are of all of them, None where nothing was checked.
     """
 
     verdict_id: Identifier
@@ -209,11 +238,19 @@ class Verdict:
     context_source: str = ""
     context: tuple[VerdictPassage, ...] = ()
     opinions: tuple[VerdictOpinion, ...] = ()
+    claims: tuple[VerdictClaim, ...] = ()
+    support: FiniteFloat | None = None
+    contradiction: FiniteFloat | None = None
+    faithfulness: FiniteFloat | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RateWindow:
-    """How many answers of one message type were judged untrue in one window of event time."""
+    """How many answers of one message type were judged untrue in one window of event time.
+
+    ``faithfulness_mean`` is the mean of the ``faithfulness_answers`` that have a faithfulness, None where
+    there are none.
+    """
 
     window_start: Timestamp
     window_end: Timestamp
@@ -230,6 +267,8 @@ class RateWindow:
     rate_high: FiniteFloat
     late: Count
     final: bool
+    faithfulness_answers: Count = 0
+    faithfulness_mean: FiniteFloat | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from schemas import (
     RateAlert,
     RateWindow,
     Verdict,
+    VerdictClaim,
+    VerdictClaimSource,
     VerdictEvidence,
     VerdictFeature,
     VerdictOpinion,
@@ -103,6 +105,19 @@ opinions = st.builds(
     seconds=numbers,
     cost=_maybe(numbers),
 )
+sources = st.builds(
+    VerdictClaimSource, document_id=texts, version=_maybe(texts), text=texts, start=offsets, end=offsets
+)
+claims = st.builds(
+    VerdictClaim,
+    text=texts,
+    start=offsets,
+    end=offsets,
+    status=texts,
+    mistake=_maybe(texts),
+    support=_maybe(numbers),
+    source=_maybe(sources),
+)
 verdicts = st.builds(
     Verdict,
     verdict_id=ids,
@@ -127,6 +142,10 @@ verdicts = st.builds(
     context_source=texts,
     context=_some(judged_passages),
     opinions=_some(opinions),
+    claims=_some(claims),
+    support=_maybe(numbers),
+    contradiction=_maybe(numbers),
+    faithfulness=_maybe(numbers),
 )
 windows = st.builds(
     RateWindow,
@@ -145,6 +164,8 @@ windows = st.builds(
     rate_high=numbers,
     late=counts,
     final=st.booleans(),
+    faithfulness_answers=counts,
+    faithfulness_mean=_maybe(numbers),
 )
 alerts = st.builds(
     RateAlert,

@@ -22,6 +22,8 @@ from schemas import (
     RateAlert,
     RateWindow,
     Verdict,
+    VerdictClaim,
+    VerdictClaimSource,
     VerdictEvidence,
     VerdictFeature,
     VerdictOpinion,
@@ -31,7 +33,15 @@ from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
 from schemas.records import Record
 
-_NESTED = (ContextPassage, VerdictFeature, VerdictEvidence, VerdictPassage, VerdictOpinion)
+_NESTED = (
+    ContextPassage,
+    VerdictFeature,
+    VerdictEvidence,
+    VerdictPassage,
+    VerdictOpinion,
+    VerdictClaim,
+    VerdictClaimSource,
+)
 NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
 

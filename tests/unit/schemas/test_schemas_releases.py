@@ -122,6 +122,7 @@ def test_rates_read_the_verdicts_of_every_release(verdict: Verdict) -> None:
 
 
 @given(verdicts)
-def test_a_verdict_of_the_first_release_tells_nothing_of_its_context(verdict: Verdict) -> None:
+def test_a_verdict_of_the_first_release_tells_nothing_of_its_context_and_claims(verdict: Verdict) -> None:
     read = CODEC.decode(_written_with(released(Verdict)[0], verdict), Verdict)
-    assert read == replace(verdict, context_source="", context=(), opinions=())
+    nothing = replace(verdict, context_source="", context=(), opinions=(), claims=())
+    assert read == replace(nothing, support=None, contradiction=None, faithfulness=None)
