@@ -17,6 +17,7 @@ from schemas.records import (
 )
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.types import Evidence, Exchange, FeatureValue, Passage
+from streams.answers.claims import told_claims
 from streams.answers.context import ResolvedContext, Span
 from streams.judging.advice import Asked
 
@@ -71,6 +72,10 @@ def make_verdict(
         context_source=context.source.value,
         context=_described(context),
         opinions=tuple(map(_opinion, asked)),
+        claims=told_claims(assessment.claims),
+        support=assessment.support,
+        contradiction=assessment.contradiction,
+        faithfulness=assessment.faithfulness,
     )
 
 

@@ -1,0 +1,182 @@
+"""A verdict tells what its answer claims, with passages that can be followed, and always fits a record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import Codec, Verdict, to_json
+from schemas.records import ChatbotAnswer, VerdictClaim, VerdictClaimSource
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.types import Decision, MessageType, Passage
+from streams.answers.claims import MAX_CLAIMS_BYTES, MAX_TEXT_CHARACTERS, told_claims
+from streams.answers.context import ContextSource, ResolvedContext
+from streams.answers.verdict import make_verdict
+from streams.cli.output import json_line
+from streams.kafka.topics import message_limits
+from streams.settings import EncodingSettings, Settings
+from tests.support.claims import Texts, astray, claim_of, source_of
+
+NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+HELP = "Open **Sales**. Click **New invoice**. It costs 5 euros."
+ANSWER = "Hello! Open **Sales**. It costs 50 euros."
+GREETING = claim_of(ANSWER, "Hello!", ClaimStatus.NOT_CHECKABLE)
+TRUE = replace(
+    claim_of(
+        ANSWER, "Open **Sales**.", ClaimStatus.SUPPORTED, source_of("d-1", HELP, "Open **Sales**.", "v1")
+    ),
+    support=1.0,
+)
+WRONG = claim_of(
+    ANSWER,
+    "It costs 50 euros.",
+    ClaimStatus.CONTRADICTED,
+    source_of("d-1", HELP, "It costs 5 euros.", "v1"),
+    mistake="number",
+)
+
+
+def verdict_of(answer: str, claims: tuple[CheckedClaim, ...]) -> Verdict:
+    assessment = Assessment(1.0, MessageType.GENERAL, "en", claims=claims, support=0.5, contradiction=0.9)
+    context = ResolvedContext((Passage("d-1", HELP, version="v1"),), source=ContextSource.BY_ID)
+    asked = ChatbotAnswer("a-1", "c-1", "What does it cost?", answer, NOW)
+    return make_verdict(asked, assessment, Decided(Decision.BLOCKED, (), "p1"), context, NOW)
+
+
+def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() -> None:
+    verdict = verdict_of(ANSWER, (GREETING, TRUE, WRONG))
+    assert verdict.claims == (
+        VerdictClaim("Hello!", 0, 6, "not_checkable"),
+        VerdictClaim(
+            "Open **Sales**.",
+            7,
+            22,
+            "supported",
+            support=1.0,
+            source=VerdictClaimSource("d-1", "v1", "Open **Sales**.", 0, 15),
+        ),
+        VerdictClaim(
+            "It costs 50 euros.",
+            23,
+            41,
+            "contradicted",
+            "number",
+            source=VerdictClaimSource("d-1", "v1", "It costs 5 euros.", 39, 56),
+        ),
+    )
+    assert (verdict.support, verdict.contradiction, verdict.faithfulness) == (0.5, 0.9, 0.5)
+    assert {type(claim.status) for claim in verdict.claims} == {str}
+    assert astray(verdict, {"d-1": [HELP]}) == []
+
+
+def test_a_profile_that_checks_no_claims_tells_none() -> None:
+    verdict = make_verdict(
+        ChatbotAnswer("a-1", "c-1", "", ANSWER, NOW),
+        Assessment(1.0, MessageType.GENERAL, "en"),
+        Decided(Decision.BLOCKED, (), "p1"),
+        ResolvedContext(()),
+        NOW,
+    )
+    assert verdict.claims == ()
+    assert (verdict.support, verdict.contradiction, verdict.faithfulness) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        replace(WRONG, start=22, end=40),
+        replace(WRONG, source=replace(WRONG.source, start=38, end=55)),
+        replace(WRONG, source=replace(WRONG.source, document_id="d-2")),
+        replace(WRONG, source=replace(WRONG.source, text="It costs 6 euros.")),
+        replace(WRONG, source=replace(WRONG.source, text="", start=3, end=3)),
+    ],
+    ids=["place of the answer", "place of the document", "document", "text", "nothing"],
+)
+def test_a_claim_or_passage_that_does_not_stand_where_it_says_is_found(broken: CheckedClaim) -> None:
+    verdict = verdict_of(ANSWER, (TRUE, broken))
+    assert astray(verdict, {"d-1": [HELP], "d-2": [ANSWER]}) == [verdict.claims[1]]
+
+
+texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60).map(lambda text: text * 40)
+
+
+@st.composite
+def _spans(draw: st.DrawFn, text: str) -> tuple[int, int]:
+    start = draw(st.integers(0, len(text) - 1))
+    return start, draw(st.integers(start + 1, len(text)))
+
+
+@st.composite
+def _answers(draw: st.DrawFn) -> tuple[str, Texts, tuple[CheckedClaim, ...]]:
+    """Draw an answer, documents of which two texts share an id, and claims that stand in them."""
+    answer, documents = (
+        draw(texts),
+        {"d-1": draw(st.lists(texts, min_size=2, max_size=2)), "d-2": [draw(texts)]},
+    )
+    claims = []
+    for start, end in sorted(draw(st.lists(_spans(answer), max_size=30))):
+        source = None
+        if draw(st.booleans()):
+            document_id = draw(st.sampled_from(sorted(documents)))
+            text = draw(st.sampled_from(documents[document_id]))
+            first, last = draw(_spans(text))
+            source = ClaimSource(document_id, draw(st.none() | st.just("v1")), text[first:last], first, last)
+        status = draw(st.sampled_from(list(ClaimStatus)))
+        claims.append(CheckedClaim(answer[start:end], start, end, status, None, None, source))
+    return answer, documents, tuple(claims)
+
+
+@given(_answers())
+def test_every_claim_of_a_verdict_can_be_followed_whatever_was_cut_or_left_out(
+    case: tuple[str, Texts, tuple[CheckedClaim, ...]],
+) -> None:
+    answer, documents, claims = case
+    written = verdict_of(answer, claims)
+    verdict = Codec().decode(Codec().encode(written), Verdict)
+    assert verdict == written
+    assert Codec(json_input=True).decode(json_line(to_json(written)).encode(), Verdict) == written
+    assert astray(verdict, documents) == []
+    starts = [claim.start for claim in verdict.claims]
+    assert starts == sorted(starts)
+    kept = len(Codec().encode(verdict)) - len(Codec().encode(replace(verdict, claims=())))
+    assert kept <= MAX_CLAIMS_BYTES
+
+
+def _many(number: int, status: ClaimStatus, size: int = 1) -> list[CheckedClaim]:
+    source = ClaimSource("\U0001f600" * 256, "v" * 16, "\U0001f600" * size, 0, size)
+    return [CheckedClaim("\U0001f600" * size, 0, size, status, None, 0.5, source) for _ in range(number)]
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_verdict_fits_the_smallest_record_however_many_and_long_its_claims_are(size: int) -> None:
+    claims = _many(3_000, ClaimStatus.CONTRADICTED, size)
+    verdict = replace(verdict_of(ANSWER, ()), claims=told_claims(claims))
+    limits = message_limits(Settings(encoding=EncodingSettings(max_value_bytes=1024)))
+    assert verdict.claims
+    assert all(len(claim.text) <= MAX_TEXT_CHARACTERS for claim in verdict.claims)
+    assert len(Codec().encode(verdict)) < limits.verdict / 2
+
+
+def test_what_speaks_against_an_answer_is_left_out_last() -> None:
+    order = (
+        ClaimStatus.NOT_CHECKABLE,
+        ClaimStatus.SUPPORTED,
+        ClaimStatus.NOT_FOUND,
+        ClaimStatus.CONTRADICTED,
+    )
+    each = [_many(10, status) for status in order]
+    told = told_claims([claim for four in zip(*each, strict=True) for claim in four])
+    statuses = [claim.status for claim in told]
+    assert 20 <= len(told) < 30, "a claim of these takes 1.1 KiB"
+    assert (statuses.count("contradicted"), statuses.count("not_found")) == (10, 10)
+    assert statuses.count("not_checkable") == 0
+
+
+def test_a_claim_too_large_for_the_room_that_is_left_makes_way_for_smaller_ones() -> None:
+    claims = [*_many(4, ClaimStatus.CONTRADICTED, MAX_TEXT_CHARACTERS), *_many(1, ClaimStatus.NOT_CHECKABLE)]
+    assert [claim.status for claim in told_claims(claims)] == ["contradicted"] * 3 + ["not_checkable"]
