@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from schemas.records import Verdict, VerdictOpinion, VerdictPassage
+from schemas.records import Verdict, VerdictOpinion
 from streams.answers.evidence import offending
 from streams.cli.output import printable
 
@@ -52,8 +52,8 @@ def verdict_line(verdict: Verdict) -> Text:
         line.append(f"  {words}", "red")
     for each in verdict.opinions:
         line.append(f"  [{opinion(each)}]", "cyan")
-    if named := documents(verdict):
-        line.append(f"  {named}", "dim")
+    if looked_up := documents(verdict):
+        line.append(f"  {looked_up}", "dim")
     return line
 
 
@@ -67,16 +67,16 @@ def opinion(said: VerdictOpinion) -> str:
 
 def documents(verdict: Verdict) -> str:
     """Name the documents that were looked up or retrieved, such as ``(by id: d-1@0f3c9a12)``, or nothing."""
-    named = tuple(dict.fromkeys(map(_named, verdict.context)))
-    if verdict.context_source not in _NAMED_SOURCES or not named:
+    names = tuple(dict.fromkeys(named(each.document_id, each.version) for each in verdict.context))
+    if verdict.context_source not in _NAMED_SOURCES or not names:
         return ""
-    more = f" and {len(named) - _NAMED_PASSAGES} more" if len(named) > _NAMED_PASSAGES else ""
-    return f"({in_words(verdict.context_source)}: {', '.join(named[:_NAMED_PASSAGES])}{more})"
+    more = f" and {len(names) - _NAMED_PASSAGES} more" if len(names) > _NAMED_PASSAGES else ""
+    return f"({in_words(verdict.context_source)}: {', '.join(names[:_NAMED_PASSAGES])}{more})"
 
 
-def _named(passage: VerdictPassage) -> str:
-    version = f"@{passage.version[:_VERSION_DIGITS]}" if passage.version else ""
-    return printable(f"{passage.document_id}{version}")
+def named(document_id: str, version: str | None) -> str:
+    """Name a document and the beginning of its version, such as ``d-1@0f3c9a12``."""
+    return printable(f"{document_id}@{version[:_VERSION_DIGITS]}" if version else document_id)
 
 
 def excerpt(text: str, spans: Sequence[Span], width: int, before: int, style: str) -> Text:

@@ -13,12 +13,13 @@ from rich.console import Console
 
 from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
+from streams.cli.claims import verdict_with_claims
 from streams.cli.holds.shown import held_now, sentence
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.outage import Outage
 from streams.cli.output import json_line, say, write_line
 from streams.cli.reading import follow
-from streams.cli.render import ResultConsole, verdict_line
+from streams.cli.render import ResultConsole
 from streams.holds.board import entry_of
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
@@ -42,8 +43,10 @@ def tail(
     When Kafka does not answer any more it says so, and goes on when Kafka does.
 
     A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
-    models said, and the documents with their versions that were looked up or retrieved. What operators hold
-    back from being sent is told on standard error, at the start and whenever it changes.
+    models said, and the documents with their versions that were looked up or retrieved. Below it stand
+    claims that were checked, with the passages they were compared with: ✗ contradicted, ? not found,
+    ✓ supported; --json has all of them. What operators hold back from being sent is told on standard error,
+    at the start and whenever it changes.
 
     Example: `truthgate tail --decision blocked --from-beginning`
     """
@@ -81,7 +84,7 @@ async def _tail(
 
 def _show(verdict: Verdict, console: Console | None) -> None:
     if console:
-        console.print(verdict_line(verdict), soft_wrap=True)
+        console.print(verdict_with_claims(verdict), soft_wrap=True)
     else:
         write_line(json_line(to_json(verdict)))
         sys.stdout.flush()

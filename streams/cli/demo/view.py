@@ -12,9 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas import Verdict
-from streams.answers.evidence import offending
+from scoring.values.claims import ClaimStatus
+from streams.answers.evidence import marked_claims, offending
+from streams.cli.claims import claim_lines, marked_excerpt, verdict_with_claims
 from streams.cli.demo.board import Board
-from streams.cli.render import STYLES, excerpt, in_words, score, verdict_line
+from streams.cli.output import printable
+from streams.cli.render import STYLES, excerpt, in_words, score
 from streams.rates import Tally
 
 _REFRESHES_A_SECOND = 8
@@ -22,7 +25,10 @@ _REFRESHES_A_SECOND = 8
 _OTHER_LINES = 7
 _ROWS_AT_LEAST = 3
 _FIXED_COLUMNS = 58
+_CLAIMS_AT_MOST = 3
 _EXCERPT_AT_LEAST = 20
+
+_WRONG = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 
 #: Shows the board; the verdict is the one that is new, if one is.
 Show = Callable[[Board, Verdict | None], None]
@@ -40,13 +46,26 @@ def shown(console: Console, *, plain: bool) -> Iterator[Show]:
 
 def _line(console: Console, _: Board, verdict: Verdict | None) -> None:
     if verdict is not None:
-        console.print(verdict_line(verdict), soft_wrap=True)
+        console.print(verdict_with_claims(verdict), soft_wrap=True)
 
 
 def tables(board: Board, width: int, height: int) -> RenderableType:
     """Lay the board out for a terminal of this size."""
-    rows = max(_ROWS_AT_LEAST, height - _OTHER_LINES - len(board.tallies))
-    return Group(_verdicts(board, rows, width), Text(), rates(board), Text(), _state(board))
+    claims = _claims(board)
+    rows = max(_ROWS_AT_LEAST, height - _OTHER_LINES - len(board.tallies) - len(claims))
+    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), _state(board))
+
+
+def _claims(board: Board) -> tuple[Text, ...]:
+    """Give what the newest answer with a wrong claim says, and the documents, under a heading."""
+    for verdict in reversed(board.recent):
+        if any(claim.status in _WRONG for claim in marked_claims(verdict)):
+            heading = Text(f"what the documents say of {printable(verdict.answer_id)}", "bold")
+            lines = (Text(), heading, *claim_lines(verdict, _CLAIMS_AT_MOST))
+            for line in lines:
+                line.no_wrap, line.overflow = True, "ellipsis"
+            return lines
+    return ()
 
 
 def rates(board: Board) -> Table:
@@ -86,6 +105,8 @@ def _verdicts(board: Board, rows: int, width: int) -> Table:
 
 
 def _faults(verdict: Verdict, width: int) -> Text:
+    if marked_claims(verdict):
+        return marked_excerpt(verdict, width, width // 3)
     spans = [(evidence.start, evidence.end) for evidence in offending(verdict)]
     return excerpt(verdict.answer, spans, width, width // 3, "bold white on red")
 

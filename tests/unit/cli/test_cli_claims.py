@@ -1,0 +1,151 @@
+"""A terminal shows an answer's words by status with the passages beside them, and nothing that moves it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from schemas.records import Verdict, VerdictClaim, VerdictClaimSource
+from scoring.values.claims import ClaimStatus
+from streams.answers.verdict import verdict_id
+from streams.cli.claims import claim_lines, marked_excerpt, verdict_with_claims
+from streams.cli.demo.board import Board
+from streams.cli.demo.view import tables
+from streams.cli.render import verdict_line
+from tests.support.record_strategies import claims as any_claims
+
+WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+ANSWER = "Hello! Open **Sales**. It costs 50 euros. It is blue."
+VERDICT = Verdict(
+    verdict_id("a-1"), "a-1", "c-1", "blocked", ("contradicted",), 1.0, "truthgate", "general", "en", False,
+    "What does it cost?", ANSWER, (), (), "p", "s", (), WHEN, WHEN,
+)  # fmt: skip
+
+
+def claim(words: str, status: str, passage: str = "", mistake: str | None = None) -> VerdictClaim:
+    start = ANSWER.index(words)
+    source = VerdictClaimSource("d-1", "0123456789", passage, 0, len(passage)) if passage else None
+    return VerdictClaim(words, start, start + len(words), status, mistake, None, source)
+
+
+GREETING = claim("Hello!", "not_checkable")
+TRUE = claim("Open **Sales**.", "supported", "Open **Sales**.")
+WRONG = claim("It costs 50 euros.", "contradicted", "It costs 5 euros.", "number")
+UNKNOWN = claim("It is blue.", "not_found")
+CHECKED = replace(VERDICT, claims=(GREETING, TRUE, WRONG, UNKNOWN))
+
+
+def test_below_a_verdict_stand_its_claims_by_sign_and_status_with_the_passages_they_were_compared_with() -> (
+    None
+):
+    assert verdict_with_claims(CHECKED).plain.splitlines() == [
+        verdict_line(VERDICT).plain,
+        "    ✓ supported  “Open **Sales**.”  d-1@01234567: “Open **Sales**.”",
+        "    ✗ contradicted (number)  “It costs 50 euros.”  d-1@01234567: “It costs 5 euros.”",
+        "    ? not found  “It is blue.”",
+    ]
+
+
+def test_the_passage_of_a_claim_that_was_not_found_is_told_as_the_nearest() -> None:
+    unknown = claim("It is blue.", "not_found", "It is in Sales.")
+    (line,) = claim_lines(replace(VERDICT, claims=(unknown,)), 1)
+    assert line.plain == "    ? not found  “It is blue.”  nearest in d-1@01234567: “It is in Sales.”"
+
+
+def test_a_verdict_without_claims_is_the_one_line_it_was() -> None:
+    assert verdict_with_claims(VERDICT) == verdict_line(VERDICT)
+    greeting = replace(VERDICT, claims=(GREETING,))
+    assert verdict_with_claims(greeting).plain == verdict_line(VERDICT).plain
+
+
+def test_of_many_claims_those_that_speak_against_the_answer_are_shown_and_the_others_counted() -> None:
+    many = replace(VERDICT, claims=(*[TRUE] * 5, UNKNOWN, WRONG, UNKNOWN))
+    shown = [line.plain.strip() for line in claim_lines(many, 2)]
+    assert [line[:2] for line in shown[:2]] == ["✗ ", "? "]
+    assert shown[2:] == ["and 1 not found, 5 supported"]
+
+
+def test_long_words_are_cut() -> None:
+    long = replace(WRONG, text="x" * 5_000, source=VerdictClaimSource("d-1", None, "y" * 5_000, 0, 5_000))
+    (line,) = claim_lines(replace(VERDICT, claims=(long,)), 5)
+    assert len(line.plain) < 400
+    assert line.plain.count("…") == 2
+
+
+def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none() -> None:
+    text = marked_excerpt(CHECKED, 200, 10)
+    assert text.plain == "Hello! ✓Open **Sales**. ✗It costs 50 euros. ?It is blue."
+    assert [(text.plain[span.start], span.style) for span in text.spans] == [
+        ("✓", "green"),
+        ("✗", "bold red"),
+        ("?", "yellow"),
+    ]
+
+
+def test_an_excerpt_shows_the_contradiction_however_far_into_the_answer() -> None:
+    far = replace(CHECKED, answer="x" * 500 + ANSWER + "y" * 500)
+    moved = tuple(replace(each, start=each.start + 500, end=each.end + 500) for each in CHECKED.claims)
+    assert "✗It costs 50 euros." in marked_excerpt(replace(far, claims=moved), 40, 10).plain
+
+
+odd_claims = st.builds(
+    replace,
+    any_claims,
+    start=st.integers(0, 70),
+    end=st.integers(0, 70),
+    status=st.sampled_from([*ClaimStatus, "of_tomorrow"]),
+)
+
+
+@given(st.lists(odd_claims, max_size=4), st.integers(1, 60), st.text(max_size=60))
+def test_whatever_others_wrote_is_shown_safely(claims: list[VerdictClaim], width: int, answer: str) -> None:
+    hostile = replace(VERDICT, answer=answer, claims=tuple(claims))
+    assert len(marked_excerpt(hostile, width, width // 3).plain) <= width + len(claims) + 2
+    assert len(verdict_with_claims(hostile).plain.splitlines()) <= 1 + len(claims)
+
+
+@pytest.mark.parametrize("bad", ["\x1b[2J", "\n", "\u202e", "\x9b31m"])
+def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad: str) -> None:
+    source = VerdictClaimSource(f"d{bad}", f"v{bad}", f"passage{bad}", 0, 9)
+    claim = VerdictClaim(f"words{bad}", 0, 6, "contradicted", f"number{bad}", None, source)
+    hostile = replace(VERDICT, answer=f"words{bad}{ANSWER}", claims=(claim, replace(claim, status=f"x{bad}")))
+    for line in (*claim_lines(hostile, 5), marked_excerpt(hostile, 60, 20)):
+        assert bad[0] not in line.plain
+    assert bad[0] not in verdict_with_claims(hostile).plain.replace("\n", "", 1)
+
+
+def test_claims_with_markup_of_the_terminal_library_are_plain_text() -> None:
+    marked = replace(WRONG, text="[bold red]It costs[/] [link=http://x]50[/link]")
+    (line,) = claim_lines(replace(VERDICT, claims=(marked,)), 1)
+    assert "“[bold red]It costs[/] [link=http://x]50[/link]”" in line.plain
+
+
+def shown(board: Board, width: int, height: int) -> list[str]:
+    console = Console(width=width, height=height, record=True, file=StringIO())
+    console.print(tables(board, width, height))
+    return console.export_text().splitlines()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (40, 10)])
+def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the_terminal(
+    width: int, height: int
+) -> None:
+    board = Board([f"a-{index}" for index in range(100)])
+    for index in range(100):
+        verdict = replace(CHECKED if index < 99 else VERDICT, verdict_id=verdict_id(f"a-{index}"))
+        board.add(replace(verdict, answer_id=f"a-{index}"))
+    lines = shown(board, width, height)
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= max(height, 19)
+    assert "what the documents say of a-98" in lines
+    assert any(line.startswith("    ✗ contradicted (number)") for line in lines)
+
+
+def test_a_demo_without_claims_shows_none() -> None:
+    board = Board(["a-1"])
+    board.add(VERDICT)
+    assert not any("documents" in line for line in shown(board, 80, 24))
