@@ -21,6 +21,7 @@ class VerdictOutcome:
     language: Label | None
     produced_at: Timestamp
     scored_at: Timestamp
+    faithfulness: FiniteFloat | None = None
 
 
 VERDICT_OUTCOME = record_part(Verdict, VerdictOutcome)

@@ -10,7 +10,7 @@ from schemas.records import RateWindow
 from scoring.language import UNDETERMINED
 from streams.pages.views import ALL, Point, WindowChoice
 from streams.rates.outcome import milliseconds
-from streams.rates.tally import Tally
+from streams.rates.tally import Tally, faithfulness_sum
 
 SHOWN_WINDOWS: Final = 120
 #: Message types times languages of one window; a chatbot may name any number of languages.
@@ -136,6 +136,8 @@ def _cell(window: RateWindow) -> Cell:
         auto_sent=window.auto_sent,
         review=window.review,
         blocked=window.blocked,
+        faithfulness_answers=window.faithfulness_answers,
+        faithfulness_sum=faithfulness_sum(window.faithfulness_mean, window.faithfulness_answers),
     )
     return Cell(tally, window.late, window.final)
 
@@ -156,4 +158,6 @@ def _point(end: int, cell: Cell) -> Point:
         high=high,
         late=cell.late,
         final=cell.final,
+        faithfulness=tally.faithfulness,
+        faithfulness_answers=tally.faithfulness_answers,
     )

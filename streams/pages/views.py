@@ -20,6 +20,7 @@ class Point:
 
     ``untrue`` of the ``scored`` answers were judged untrue; ``low`` and ``high`` are the 95% bounds
     of the rate. A window that is not ``final`` may still change; ``late`` answers came after that.
+    ``faithfulness`` is the mean of the ``faithfulness_answers`` that have one, None where there are none.
     """
 
     end: int
@@ -34,6 +35,8 @@ class Point:
     high: float
     late: int
     final: bool
+    faithfulness: float | None
+    faithfulness_answers: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,9 @@ class RateAggregator:
         horizon = self.horizon(outcome)
         if horizon <= self.kept_from:
             return Taken.EXPIRED
-        label = Label(outcome.decision, outcome.scored, outcome.message_type, outcome.language or "")
+        faithfulness = -1 if outcome.faithfulness is None else outcome.faithfulness
+        group = outcome.message_type, outcome.language or ""
+        label = Label(outcome.decision, outcome.scored, *group, faithfulness)
         version = Version(outcome.scored_at, outcome.event_time, label)
         before, after = self._memory.add(outcome.verdict_id, version, horizon)
         if before is not None:

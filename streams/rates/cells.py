@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from schemas.records import RateWindow
+from streams.rates.memory import Label
 from streams.rates.outcome import instant
 from streams.rates.tally import Tally
 from streams.rates.windows import WindowSpec
@@ -41,23 +43,28 @@ class Cell:
     published last, None where nobody was told of them.
     """
 
-    __slots__ = ("counts", "group", "late", "published", "window")
+    __slots__ = ("counts", "faithfulness_answers", "faithfulness_sum", "group", "late", "published", "window")
 
     def __init__(self, window: Window, group: Group) -> None:
         self.window = window
         self.group = group
         self.counts: dict[tuple[str, bool], int] = {}
+        self.faithfulness_answers = 0
+        self.faithfulness_sum = 0
         self.late = 0
         self.published: State | None = None
 
-    def add(self, decision: str, scored: bool, number: int) -> None:
-        """Count answers of one outcome; ``number`` is negative where they no longer count."""
-        outcome = decision, scored
+    def add(self, label: Label, number: int) -> None:
+        """Count answers of one label; ``number`` is negative where they no longer count."""
+        outcome = label.decision, label.scored
         total = self.counts.get(outcome, 0) + number
         if total:
             self.counts[outcome] = total
         else:
             del self.counts[outcome]
+        if label.faithfulness >= 0:
+            self.faithfulness_answers += number
+            self.faithfulness_sum += number * label.faithfulness
 
     @property
     def state(self) -> State:
@@ -71,7 +78,11 @@ class Cell:
 
     def tally(self) -> Tally:
         """Sum up."""
-        return Tally.of((*outcome, answers) for outcome, answers in self.counts.items())
+        return replace(
+            Tally.of((*outcome, answers) for outcome, answers in self.counts.items()),
+            faithfulness_answers=self.faithfulness_answers,
+            faithfulness_sum=self.faithfulness_sum,
+        )
 
     def record(self) -> RateWindow:
         """Write the counts as a record; without scored answers the rate is 0, with bounds 0 and 1."""
@@ -93,6 +104,8 @@ class Cell:
             rate_high=high,
             late=self.late,
             final=window.final,
+            faithfulness_answers=tally.faithfulness_answers,
+            faithfulness_mean=tally.faithfulness,
         )
 
 

@@ -20,7 +20,7 @@ _OF_RATE = (_MESSAGE_TYPE, _LANGUAGE, _WINDOW)
 _OF_ALERT = (Label("alert"), *_OF_RATE, Label("severity", ("info", "warning", "critical")))
 
 #: Gauges, and what each shows of a rate or of a threshold.
-_OfRates = tuple[tuple[Gauge, Callable[[Tally], float]], ...]
+_OfRates = tuple[tuple[Gauge, Callable[[Tally], float | None]], ...]
 _OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
 
 
@@ -83,14 +83,18 @@ class RatesTelemetry:
         self._lag.show(lag)
 
     def show_rates(self, closed: Iterable[ClosedWindow]) -> None:
-        """Show the rates of these windows and no others; 0, with bounds 0 and 1, where nothing was scored."""
+        """Show the rates of these windows and no others; 0, with bounds 0 and 1, where nothing was scored.
+
+        A faithfulness is shown where there is one.
+        """
         shown = {
             (group.message_type, group.language or UNDETERMINED, window.spec.label): tally
             for window in closed
             for group, tally in window.tallies.items()
         }
         for gauge, read in self._of_rates:
-            gauge.replace({labels: read(tally) for labels, tally in shown.items()})
+            values = {labels: read(tally) for labels, tally in shown.items()}
+            gauge.replace({labels: value for labels, value in values.items() if value is not None})
 
     def show_alerts(self, states: Iterable[ThresholdState]) -> None:
         """Show these thresholds and no others, with the bound that their newest closed window has."""
@@ -108,16 +112,30 @@ class RatesTelemetry:
 
 def _gauges_of_rates(instruments: Instruments) -> _OfRates:
     verdicts = "The verdicts on `verdicts.blocked` of that type and language; what changed in the chatbot."
+    claims = "The claims of verdicts of that type and language; documents that are missing or out of date."
+
+    def of_window(name: str, meaning: str, look_at: str, unit: str) -> Gauge:
+        meaning = f"{meaning} of the newest closed window."
+        return instruments.gauge(f"truthgate.{name}", meaning, look_at, *_OF_RATE, unit=unit)
 
     def rate(name: str, meaning: str, unit: str = "{share}") -> Gauge:
-        meaning = f"{meaning} of the newest closed window."
-        return instruments.gauge(f"truthgate.hallucination_{name}", meaning, verdicts, *_OF_RATE, unit=unit)
+        return of_window(f"hallucination_{name}", meaning, verdicts, unit)
 
     return (
         (rate("rate", "Untrue among the scored answers"), lambda tally: tally.rate or 0.0),
         (rate("rate_lower_bound", "Lower Wilson 95% bound of the rate"), lambda tally: tally.bounds[0]),
         (rate("rate_upper_bound", "Upper Wilson 95% bound of the rate"), lambda tally: tally.bounds[1]),
         (rate("rate_scored_answers", "Scored answers", "{answer}"), lambda tally: tally.scored),
+        (
+            of_window("faithfulness", "Mean share of supported claims of the answers", claims, "{share}"),
+            lambda tally: tally.faithfulness,
+        ),
+        (
+            of_window(
+                "faithfulness_answers", "Answers with claims that could be checked", claims, "{answer}"
+            ),
+            lambda tally: tally.faithfulness_answers,
+        ),
     )
 
 

@@ -9,12 +9,13 @@ _KEY_BYTES = 16  # collisions are as unlikely as those of UUIDs
 
 
 class Label(NamedTuple):
-    """What a verdict is counted as; ``language`` is empty where it is not known."""
+    """What a verdict is counted as; ``language`` is empty and ``faithfulness`` -1 where it is not known."""
 
     decision: str
     scored: bool
     message_type: str
     language: str
+    faithfulness: int = -1
 
 
 class Version(NamedTuple):

@@ -10,6 +10,7 @@ from schemas.outcome import VerdictOutcome
 from schemas.records import Verdict
 from scoring.language import stated_language
 from scoring.values.types import MessageType
+from streams.rates.tally import faithfulness_parts
 
 _TYPES: Final = frozenset(kind.value for kind in MessageType)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,7 +26,8 @@ class Outcome:
     ``event_time`` places it in windows. ``produced_at`` is the chatbot's own time, which is later than
     ``event_time`` where the chatbot's clock is ahead: all repeats of a verdict share it, so it says how
     long the verdict's id is remembered. 0: as ``event_time``. ``message_type`` is one of the known ones and
-    ``language`` of two letters, so that there is an end to what is counted apart.
+    ``language`` of two letters, so that there is an end to what is counted apart. ``faithfulness`` is in
+    whole parts (:func:`~streams.rates.tally.faithfulness_parts`), None where the verdict has none.
     """
 
     verdict_id: str
@@ -36,6 +38,7 @@ class Outcome:
     decision: str
     scored: bool
     produced_at: int = 0
+    faithfulness: int | None = None
 
 
 def outcome_of(verdict: Verdict | VerdictOutcome, timestamp: int) -> Outcome:
@@ -43,7 +46,7 @@ def outcome_of(verdict: Verdict | VerdictOutcome, timestamp: int) -> Outcome:
 
     The event time is the chatbot's, but never after the record's: a clock that is ahead would move the
     watermark into the future. Whoever else writes verdicts may write anything: a message type that is not
-    known counts as ``unspecified``, and what is no language as none.
+    known counts as ``unspecified``, and what is no language or no faithfulness as none.
     """
     produced_at, scored_at = milliseconds(verdict.produced_at), milliseconds(verdict.scored_at)
     latest = timestamp if timestamp >= 0 else scored_at
@@ -58,6 +61,7 @@ def outcome_of(verdict: Verdict | VerdictOutcome, timestamp: int) -> Outcome:
         decision=verdict.decision,
         scored=verdict.score is not None,
         produced_at=min(produced_at, latest + _MOST_AHEAD_MS),
+        faithfulness=faithfulness_parts(verdict.faithfulness),
     )
 
 

@@ -27,10 +27,9 @@ class WindowTable:
 
     def count(self, version: Version) -> tuple[bool, bool]:
         """Count an answer in all its windows; say whether there was one, and whether one was final."""
-        decision, scored, *_ = version.label
         counted = late = False
         for cell in self._cells(version):
-            cell.add(decision, scored, 1)
+            cell.add(version.label, 1)
             self._changed[cell] = None
             counted = True
             if cell.window.final:
@@ -44,7 +43,7 @@ class WindowTable:
         after = {(cell, new.label) for cell in self._cells(new)}
         for number, places in ((-1, before - after), (1, after - before)):
             for cell, label in places:
-                cell.add(label.decision, label.scored, number)
+                cell.add(label, number)
         for cell in {cell for cell, _ in before ^ after}:
             cell.late += cell.window.final
             self._changed[cell] = None

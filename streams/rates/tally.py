@@ -1,19 +1,24 @@
-"""How often answers are untrue: counts, their rate, and its bounds."""
+"""How often answers are untrue, and how faithful they are: counts, a rate with its bounds, and a mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from schemas.records import Verdict
 from streams.rates.wilson import wilson_interval
+
+#: Faithfulness is summed in whole parts of 1, so that a sum does not depend on its order.
+_PARTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """How many answers there were, how many had a score, how many of these were untrue, and the decisions.
 
-    A decision that is none of the three counts in ``answers`` alone.
+    A decision that is none of the three counts in ``answers`` alone. ``faithfulness_answers`` have a
+    faithfulness; ``faithfulness_sum`` is its sum, in the parts of :func:`faithfulness_parts`.
     """
 
     answers: int = 0
@@ -22,6 +27,8 @@ class Tally:
     auto_sent: int = 0
     review: int = 0
     blocked: int = 0
+    faithfulness_answers: int = 0
+    faithfulness_sum: int = 0
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[str, bool, int]]) -> Tally:
@@ -54,6 +61,15 @@ class Tally:
         """The Wilson 95% bounds of the rate."""
         return wilson_interval(self.hallucinated, self.scored)
 
+    @property
+    def faithfulness(self) -> float | None:
+        """The mean faithfulness of the answers that have one, or None before the first of these."""
+        return (
+            self.faithfulness_sum / (_PARTS * self.faithfulness_answers)
+            if self.faithfulness_answers
+            else None
+        )
+
     def __add__(self, other: Tally) -> Tally:
         return Tally(
             self.answers + other.answers,
@@ -62,10 +78,27 @@ class Tally:
             self.auto_sent + other.auto_sent,
             self.review + other.review,
             self.blocked + other.blocked,
+            self.faithfulness_answers + other.faithfulness_answers,
+            self.faithfulness_sum + other.faithfulness_sum,
         )
 
 
 def counted(tallies: Mapping[str, Tally], verdict: Verdict) -> dict[str, Tally]:
     """Give the tallies per message type with one more verdict in them."""
-    one = Tally.of([(verdict.decision, verdict.score is not None, 1)])
+    parts = faithfulness_parts(verdict.faithfulness)
+    one = replace(
+        Tally.of([(verdict.decision, verdict.score is not None, 1)]),
+        faithfulness_answers=int(parts is not None),
+        faithfulness_sum=parts or 0,
+    )
     return {**tallies, verdict.message_type: tallies.get(verdict.message_type, Tally()) + one}
+
+
+def faithfulness_parts(share: float | None) -> int | None:
+    """Give a faithfulness in whole ten-thousandths; None where there is none, or it is no share of 0 to 1."""
+    return round(share * _PARTS) if share is not None and 0 <= share <= 1 else None
+
+
+def faithfulness_sum(mean: float | None, answers: int) -> int:
+    """Give back the sum that a mean over so many answers is of, as :attr:`Tally.faithfulness_sum` has it."""
+    return round(min(max(mean or 0.0, 0.0), 1.0) * answers * _PARTS)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ from tests.support.libretranslate import LibreTranslate
 from tests.support.monitoring import board, filled, queries, rule_operands
 from tests.support.parallel_texts import ParallelTexts
 from tests.support.prometheus import Prometheus
-from tests.support.rates import with_rates
+from tests.support.rates import publish_verdicts, sample_verdict, with_rates
 from tests.support.records import Outgoing, eventually, produce
 from tests.support.workers import Worker, changed
 
@@ -97,6 +98,26 @@ def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> S
     )
 
 
+@asynccontextmanager
+async def meanwhile(endless: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let something that does not end go on while the context lasts."""
+    task = asyncio.create_task(endless)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled(), task.exception()
+
+
+async def checked_claims(settings: Settings) -> None:
+    """Publish verdicts on answers whose claims were checked, as not every profile's are."""
+    for number in count():
+        verdict = sample_verdict(number, datetime.now(UTC), faithfulness=0.5, decision="review")
+        await publish_verdicts(settings, [verdict])
+        await asyncio.sleep(1 / _PER_SECOND)
+
+
 class Replay:
     """Publishes a chat log whose answers are produced now, again and again; bytes go out as they are."""
 
@@ -111,16 +132,9 @@ class Replay:
         await produce(self._settings.kafka, self._topic, [outgoing(answer, Codec()) for answer in fresh])
         return fresh
 
-    @asynccontextmanager
-    async def going_on(self, records: Sequence[Sent]) -> AsyncIterator[None]:
+    def going_on(self, records: Sequence[Sent]) -> AbstractAsyncContextManager[None]:
         """Publish the records over and over while the context lasts."""
-        task = asyncio.create_task(self._go_on(records))
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-        assert task.cancelled(), task.exception()
+        return meanwhile(self._go_on(records))
 
     async def _go_on(self, records: Sequence[Sent]) -> None:
         async with open_producer(self._settings.kafka) as producer:
@@ -201,7 +215,7 @@ async def test_queries_return_data_and_an_alert_fires_and_resolves(watched: Sett
                 await watch.until_fires(HIGH, 'alert="half", severity="warning"')
             async with replay.going_on(true):
                 await watch.until_resolves(HIGH)
-            async with replay.going_on(_of_every_kind(true)):
+            async with replay.going_on(_of_every_kind(true)), meanwhile(checked_claims(watched)):
                 await watch.until_all_have_data()
             assert prometheus.broken_rules() == []
 

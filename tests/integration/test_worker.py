@@ -37,7 +37,7 @@ from tests.support.workers import Supervised, Worker, changed, environment
 
 #: Metrics of the reference that a worker shows only with rates, translation or retrieval, or with documents.
 _SOMETIMES = re.compile(
-    r"truthgate_(hallucination_rate|alert|rates_(leader|lag|watermark)|translation_(duration|call)_seconds"
+    r"truthgate_(hallucination_rate|faithfulness|alert|rates_(leader|lag|watermark)|translation_(duration|call)_seconds"
     r"|retrieval_complete|company_terms$|holds$|opinions_total|judge_(breaker|budget_left|in_flight))"
     r"|gen_ai_client_"  # where judges are named
 )

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from fractions import Fraction
 
+from schemas import RateWindow
 from streams.rates.outcome import Outcome
 
-# (window's start and size in ms, message type, language): answers, scored, untrue, sent, review, blocked
-Counts = dict[tuple[int, int, str, str | None], tuple[int, int, int, int, int, int]]
+# Answers, scored, untrue, sent, review, blocked, those with a faithfulness, and its mean.
+Counted = tuple[int, int, int, int, int, int, int, float | None]
+# By the window's start and size in ms, message type, language.
+Counts = dict[tuple[int, int, str, str | None], Counted]
+
+
+def counted_in(record: RateWindow) -> Counted:
+    """Give the counts of a record."""
+    return (
+        record.answers,
+        record.scored,
+        record.hallucinated,
+        record.auto_sent,
+        record.review,
+        record.blocked,
+        record.faithfulness_answers,
+        record.faithfulness_mean,
+    )
 
 
 def offline_rates(outcomes: Iterable[Outcome], windows: Iterable[tuple[int, int]]) -> Counts:
@@ -29,7 +47,7 @@ def offline_rates(outcomes: Iterable[Outcome], windows: Iterable[tuple[int, int]
     return {cell: _counted(outcomes) for cell, outcomes in cells.items()}
 
 
-def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str]:
+def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str, int]:
     return (
         outcome.scored_at,
         outcome.event_time,
@@ -37,11 +55,13 @@ def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str]:
         outcome.scored,
         outcome.message_type,
         outcome.language or "",
+        -1 if outcome.faithfulness is None else outcome.faithfulness,
     )
 
 
-def _counted(outcomes: list[Outcome]) -> tuple[int, int, int, int, int, int]:
+def _counted(outcomes: list[Outcome]) -> Counted:
     decisions = [outcome.decision for outcome in outcomes]
+    faithful = [Fraction(o.faithfulness, 10_000) for o in outcomes if o.faithfulness is not None]
     return (
         len(outcomes),
         sum(outcome.scored for outcome in outcomes),
@@ -49,4 +69,6 @@ def _counted(outcomes: list[Outcome]) -> tuple[int, int, int, int, int, int]:
         decisions.count("auto_send"),
         decisions.count("review"),
         decisions.count("blocked"),
+        len(faithful),
+        float(sum(faithful) / len(faithful)) if faithful else None,
     )

@@ -23,7 +23,7 @@ from streams.rates.outcome import instant, outcome_of
 from streams.settings import KafkaSettings, Settings
 from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
-from tests.support.offline_rates import offline_rates
+from tests.support.offline_rates import Counted, counted_in, offline_rates
 from tests.support.records import DEADLINE_SECONDS, end_offsets, eventually
 from tests.support.workers import changed
 
@@ -130,22 +130,7 @@ async def committed_records(
     return records
 
 
-Counts = tuple[int, int, int, int, int, int]
-
-
-def counts_of(state: RateWindow) -> Counts:
-    """Give answers, scored, untrue, sent, held and blocked of a window."""
-    return (
-        state.answers,
-        state.scored,
-        state.hallucinated,
-        state.auto_sent,
-        state.review,
-        state.blocked,
-    )
-
-
-async def recounted(settings: Settings) -> dict[Window, Counts]:
+async def recounted(settings: Settings) -> dict[Window, Counted]:
     """Count the verdict topics as they stand, in one go, without what is no verdict."""
     codec, topics, outcomes = Codec(), Topics(settings.kafka.topic_prefix), []
     for record in [r for topic in topics.outputs for r in await committed_records(settings.kafka, topic)]:
@@ -173,8 +158,8 @@ async def until_exact(settings: Settings, deadline: float = DEADLINE_SECONDS) ->
     return published
 
 
-def _differing(expected: dict[Window, Counts], published: PublishedRates) -> dict[Window, object]:
-    final = {window: counts_of(state) for window, state in published.final.items() if state.answers}
+def _differing(expected: dict[Window, Counted], published: PublishedRates) -> dict[Window, object]:
+    final = {window: counted_in(state) for window, state in published.final.items() if state.answers}
     windows = expected.keys() | {window for window, state in published.last.items() if state.answers}
     return {
         window: (expected.get(window), published.last.get(window))
@@ -206,6 +191,7 @@ def sample_verdict(number: int, event_time: datetime, **changes: Any) -> Verdict
         "degraded": (),
         "produced_at": event_time,
         "scored_at": event_time + timedelta(seconds=1),
+        "faithfulness": {0: 1 / 3, 1: None, 2: 0.1}.get(kind, 1.0),
     }
     return Verdict(**(values | changes))
 

@@ -69,15 +69,19 @@ def _claims(board: Board) -> tuple[Text, ...]:
 
 
 def rates(board: Board) -> Table:
-    """Lay out how often answers are untrue, per message type, with bounds."""
+    """Lay out how often answers are untrue, per message type, with bounds, and how faithful."""
     table = Table("message type", box=None, pad_edge=False, header_style="bold")
-    for heading in ("answers", "scored", "blocked", "untrue", "95% bounds"):
+    faithful = any(tally.faithfulness_answers for tally in board.tallies.values())
+    for heading in ("answers", "scored", "blocked", "untrue", "95% bounds", *["faithful"] * faithful):
         table.add_column(heading, justify="right")
     for name, tally in sorted(board.tallies.items(), key=lambda item: -item[1].answers):
-        table.add_row(
-            in_words(name), str(tally.answers), str(tally.scored), str(tally.hallucinated), *_rate(tally)
-        )
+        counts = map(str, (tally.answers, tally.scored, tally.hallucinated))
+        table.add_row(in_words(name), *counts, *_rate(tally), *[_faithfulness(tally)] * faithful)
     return table
+
+
+def _faithfulness(tally: Tally) -> str:
+    return "-" if tally.faithfulness is None else f"{tally.faithfulness:.0%}"
 
 
 def _rate(tally: Tally) -> tuple[str, str]:

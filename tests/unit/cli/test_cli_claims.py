@@ -148,4 +148,13 @@ def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the
 def test_a_demo_without_claims_shows_none() -> None:
     board = Board(["a-1"])
     board.add(VERDICT)
-    assert not any("documents" in line for line in shown(board, 80, 24))
+    assert not any("documents" in line or "faithful" in line for line in shown(board, 80, 24))
+
+
+def test_the_demo_shows_how_faithful_the_answers_of_a_type_are_where_that_is_known() -> None:
+    board = Board(["a-1", "a-2", "a-3"])
+    board.add(replace(CHECKED, faithfulness=0.25))
+    board.add(replace(CHECKED, verdict_id=verdict_id("a-2"), faithfulness=0.75))
+    board.add(replace(VERDICT, verdict_id=verdict_id("a-3"), message_type="binary"))
+    table = {line.split()[0]: line.split()[-1] for line in shown(board, 100, 24) if line}
+    assert (table["message"], table["general"], table["binary"]) == ("faithful", "50%", "-")

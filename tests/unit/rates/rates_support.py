@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schemas import RateWindow
 from streams.rates.outcome import Outcome, milliseconds
 from streams.rates.windows import RateRules, WindowSpec
-from tests.support.offline_rates import Counts
+from tests.support.offline_rates import Counts, counted_in
 
 # Small numbers, so that windows overlap, close and are forgotten within a short log. One hop does not divide.
 RULES = RateRules(
@@ -37,7 +37,7 @@ def outcomes(latest: int) -> st.SearchStrategy[Outcome]:
 
     Each is made of one number: to draw field by field would take ten times as long.
     """
-    sizes = (8, latest, 4, 2, 2, 3, 2, 3 * latest)
+    sizes = (8, latest, 4, 2, 2, 3, 2, 3 * latest, 4)
     return st.integers(0, prod(sizes) - 1).map(lambda number: _made_of(number, sizes))
 
 
@@ -46,7 +46,7 @@ def _made_of(number: int, sizes: tuple[int, ...]) -> Outcome:
     for size in sizes:
         number, one = divmod(number, size)
         drawn.append(one)
-    name, time, scored_at, message_type, language, decision, scored, produced_at = drawn
+    name, time, scored_at, message_type, language, decision, scored, produced_at, faithfulness = drawn
     return Outcome(
         verdict_id=str(name),
         event_time=time,
@@ -56,6 +56,7 @@ def _made_of(number: int, sizes: tuple[int, ...]) -> Outcome:
         decision=("auto_send", "review", "blocked")[decision],
         scored=bool(scored),
         produced_at=produced_at if produced_at < sizes[1] else 0,
+        faithfulness=(None, 0, 3_333, 10_000)[faithfulness],
     )
 
 
@@ -64,16 +65,10 @@ randoms = st.integers(0, 2**32).map(Random)
 
 def counts_of(records: Iterable[RateWindow]) -> Counts:
     """Give the last record of each window, without those that were emptied."""
-    last = {_cell(record): _counts(record) for record in records}
+    last = {_cell(record): counted_in(record) for record in records}
     return {cell: counts for cell, counts in last.items() if counts[0]}
 
 
 def _cell(record: RateWindow) -> tuple[int, int, str, str | None]:
     start = milliseconds(record.window_start)
     return start, milliseconds(record.window_end) - start, record.message_type, record.language
-
-
-def _counts(record: RateWindow) -> tuple[int, int, int, int, int, int]:
-    return (
-        record.answers, record.scored, record.hallucinated, record.auto_sent, record.review, record.blocked
-    )  # fmt: skip

@@ -70,6 +70,25 @@ def _run(aggregator: RateAggregator, log: list[Outcome], watermarks: list[int]) 
     return [*published, *aggregator.take_changes()]
 
 
+def test_the_mean_faithfulness_of_a_window_is_that_of_the_answers_which_have_one() -> None:
+    aggregator = RateAggregator(MINUTE)
+    for name, faithfulness in (("a", 3_333), ("b", 10_000), ("c", None), ("d", 0)):
+        aggregator.add(outcome(name, 5, faithfulness=faithfulness))
+    (window,) = aggregator.take_changes()
+    assert (window.answers, window.faithfulness_answers, window.faithfulness_mean) == (4, 3, 13_333 / 30_000)
+    aggregator.add(outcome("d", 5, scored_at=-1, faithfulness=10_000))
+    aggregator.add(outcome("a", 5, scored_at=-1, faithfulness=None))
+    (window,) = aggregator.take_changes()
+    assert (window.answers, window.faithfulness_answers, window.faithfulness_mean) == (4, 2, 1.0)
+
+
+def test_answers_without_a_faithfulness_have_no_mean() -> None:
+    aggregator = RateAggregator(MINUTE)
+    aggregator.add(outcome("a", 5))
+    (window,) = aggregator.take_changes()
+    assert (window.faithfulness_answers, window.faithfulness_mean) == (0, None)
+
+
 def test_what_comes_after_the_window_is_final_is_a_late_correction() -> None:
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
@@ -218,7 +237,7 @@ def test_what_is_remembered_is_bounded_by_the_retention() -> None:
 def _state(aggregator: RateAggregator) -> tuple[object, ...]:
     table, memory = aggregator._table, aggregator._memory
     cells = {
-        cell.key: (cell.counts, cell.late, cell.published, window.final)
+        cell.key: (cell.counts, cell.tally(), cell.late, cell.published, window.final)
         for window in table._all()
         for cell in window.cells.values()
     }

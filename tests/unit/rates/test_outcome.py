@@ -61,6 +61,11 @@ def test_a_message_type_that_nobody_knows_counts_as_unspecified() -> None:
     assert outcome_of(replace(VERDICT, message_type="x" * 700_000), NOON).message_type == "unspecified"
 
 
+@pytest.mark.parametrize(("told", "parts"), [(None, None), (2 / 3, 6_667), (1.0, 10_000), (7.5, None)])
+def test_a_faithfulness_counts_in_ten_thousandths(told: float | None, parts: int | None) -> None:
+    assert outcome_of(replace(VERDICT, faithfulness=told), NOON).faithfulness == parts
+
+
 @given(times)
 def test_times_keep_their_milliseconds(moment: datetime) -> None:
     assert instant(milliseconds(moment)) == moment

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import reduce
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from schemas.records import Verdict
 from streams.rates import Tally, counted, wilson_interval
+from streams.rates.tally import faithfulness_parts, faithfulness_sum
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 VERDICT = Verdict(
@@ -51,6 +54,34 @@ def test_an_answer_without_a_score_is_counted_but_not_in_the_rate() -> None:
     tallies = counted(tallies, replace(VERDICT, decision="review", score=None))
     assert tallies["binary"] == Tally(answers=2, scored=1, hallucinated=1, review=1, blocked=1)
     assert tallies["binary"].rate == 1.0
+
+
+def test_an_answer_without_a_faithfulness_is_not_in_the_mean() -> None:
+    verdicts = [replace(VERDICT, faithfulness=share) for share in (None, 1.0, 0.25)]
+    tally = reduce(counted, verdicts, {})["binary"]
+    assert (tally.answers, tally.faithfulness_answers, tally.faithfulness) == (3, 2, 0.625)
+    assert Tally().faithfulness is None
+
+
+@pytest.mark.parametrize("share", [None, -0.1, 1.1, 1e308])
+def test_what_is_no_share_is_no_faithfulness(share: float | None) -> None:
+    assert faithfulness_parts(share) is None
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=50), st.randoms())
+def test_a_sum_of_faithfulness_depends_on_no_order_and_is_had_back_from_its_mean(
+    parts: list[int], random: Random
+) -> None:
+    tallies = [Tally(faithfulness_answers=1, faithfulness_sum=each) for each in parts]
+    shuffled = random.sample(tallies, len(tallies))
+    total = sum(tallies, Tally())
+    assert total == sum(shuffled, Tally())
+    assert faithfulness_sum(total.faithfulness, len(parts)) == sum(parts)
+
+
+@pytest.mark.parametrize(("mean", "of_ten"), [(None, 0), (-1e308, 0), (0.5, 50_000), (1e308, 100_000)])
+def test_a_mean_that_others_wrote_gives_a_sum_that_can_be(mean: float | None, of_ten: int) -> None:
+    assert faithfulness_sum(mean, 10) == of_ten
 
 
 def test_message_types_are_counted_apart() -> None:

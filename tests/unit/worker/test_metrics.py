@@ -55,7 +55,7 @@ VERDICT = Verdict(
     scored_at=NOW,
     context_source="by_id",
 )
-TALLY = Tally(answers=50, scored=40, hallucinated=10)
+TALLY = Tally(answers=50, scored=40, hallucinated=10, faithfulness_answers=20, faithfulness_sum=150_000)
 CLOSED = ClosedWindow(WindowSpec(300_000, 60_000), 0, {Group("binary", "nl"): TALLY})
 THRESHOLD = AlertThreshold(
     name="untrue", window_seconds=3600, rate=0.2, minimum_answers=30, severity="critical"
@@ -179,6 +179,8 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
         "truthgate_hallucination_rate_lower_bound": (of_rate, low),
         "truthgate_hallucination_rate_upper_bound": (of_rate, high),
         "truthgate_hallucination_rate_scored_answers": (of_rate, 40),
+        "truthgate_faithfulness": (of_rate, 0.75),
+        "truthgate_faithfulness_answers": (of_rate, 20),
         "truthgate_alert_threshold": (of_alert, 0.2),
         "truthgate_alert_rate_lower_bound": (of_alert, low),
         "truthgate_alert_scored_answers": (of_alert, 40),
@@ -194,6 +196,15 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
     metrics.rates.step_down()
     assert shown(metrics, "truthgate_rates_leader") == 0
     assert names(metrics).isdisjoint(led.keys() - {"truthgate_rates_leader"})
+
+
+def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness() -> None:
+    metrics = Metrics()
+    unchecked = replace(TALLY, faithfulness_answers=0, faithfulness_sum=0)
+    metrics.rates.show_rates([replace(CLOSED, tallies={Group("binary", "nl"): unchecked})])
+    assert "truthgate_faithfulness" not in names(metrics)
+    of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
+    assert shown(metrics, "truthgate_faithfulness_answers", **of_rate) == 0
 
 
 @dataclass
