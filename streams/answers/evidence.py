@@ -16,6 +16,8 @@ FAULTS: Final = AT_FAULT.union(Mistake)
 
 #: Claims of these are marked in the answer; what speaks against it most comes first.
 MARKED: Final = (ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND, ClaimStatus.SUPPORTED)
+#: Those of them that do speak against it.
+WRONG: Final = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 
 
 def all_evidence(verdict: Verdict) -> Iterator[VerdictEvidence]:

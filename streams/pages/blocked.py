@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from schemas.records import Verdict, VerdictEvidence, VerdictOpinion
+from schemas.records import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
 from scoring.assessing.known_rules import describe
-from streams.answers.evidence import FAULTS, all_evidence, offending
+from streams.answers.evidence import FAULTS, WRONG, all_evidence, marked_claims, offending
 from streams.pages.views import (
     Blocked,
     BlockedAnswer,
+    ClaimCount,
+    ClaimTold,
     EvidenceCount,
     Excerpt,
     OpinionTold,
@@ -26,6 +28,9 @@ SHOWN_ANSWERS: Final = 20
 _ANSWER_CHARACTERS: Final = 1_500
 _BEFORE_CHARACTERS: Final = 400
 _QUESTION_CHARACTERS: Final = 400
+_WORDS_CHARACTERS: Final = 200
+_PASSAGE_CHARACTERS: Final = 600
+_MOST_CLAIMS: Final = 50
 _MOST_SPANS: Final = 200
 _MOST_CODES: Final = 20
 
@@ -61,30 +66,42 @@ class LastBlocked:
 
 def excerpt(verdict: Verdict) -> Excerpt:
     """Cut out of the answer what explains the verdict, with its evidence marked."""
-    faults = offending(verdict)
-    begin = max(0, faults[0].start - _BEFORE_CHARACTERS) if faults else 0
+    begin = max(0, _explaining(verdict) - _BEFORE_CHARACTERS)
     end = min(len(verdict.answer), begin + _ANSWER_CHARACTERS)
     begin = max(0, min(begin, end - _ANSWER_CHARACTERS))
     spans = list(islice(all_evidence(verdict), _MOST_SPANS))
+    inside = [claim for claim in marked_claims(verdict) if claim.start < end and begin < claim.end]
+    claims = sorted(inside[:_MOST_CLAIMS], key=lambda claim: claim.start)
     return Excerpt(
-        question=_shortened(verdict.question),
-        answer=tuple(pieces(verdict.answer, spans, begin, end)),
+        question=_shortened(verdict.question, _QUESTION_CHARACTERS),
+        answer=tuple(pieces(verdict.answer, spans, begin, end, claims)),
         cut_before=begin > 0,
         cut_after=end < len(verdict.answer),
+        claims=tuple(map(_claim, claims)),
     )
 
 
-def pieces(text: str, spans: Sequence[VerdictEvidence], begin: int, end: int) -> Iterator[Piece]:
-    """Divide ``text[begin:end]`` where spans begin and end; the pieces put together are that text.
+def _explaining(verdict: Verdict) -> int:
+    """Give the place of the answer that explains the verdict most."""
+    wrong = next((claim for claim in marked_claims(verdict) if claim.status in WRONG), None)
+    return wrong.start if wrong else next((fault.start for fault in offending(verdict)), 0)
+
+
+def pieces(
+    text: str, spans: Sequence[VerdictEvidence], begin: int, end: int, claims: Sequence[VerdictClaim] = ()
+) -> Iterator[Piece]:
+    """Divide ``text[begin:end]`` where spans and claims begin and end; the pieces put together are that text.
 
     Spans may overlap and repeat each other. Offsets are in characters: what shows the pieces need not
     count in the same units.
     """
-    edges = {begin, end} | {place for span in spans for place in (span.start, span.end)}
+    marks: list[VerdictEvidence | VerdictClaim] = [*spans, *claims]
+    edges = {begin, end} | {place for mark in marks for place in (mark.start, mark.end)}
     inside = sorted(place for place in edges if begin <= place <= end)
     for left, right in pairwise(inside):
         kinds = tuple(dict.fromkeys(span.kind for span in spans if span.start <= left and right <= span.end))
-        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds))
+        claim = next((at for at, it in enumerate(claims) if it.start <= left and right <= it.end), None)
+        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim)
 
 
 def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
@@ -99,6 +116,8 @@ def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
         evidence=_evidence(verdict),
         opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
+        claims=_counted(verdict),
+        faithfulness=verdict.faithfulness,
         excerpt=excerpt(verdict) if texts else None,
     )
 
@@ -107,6 +126,23 @@ def _evidence(verdict: Verdict) -> tuple[EvidenceCount, ...]:
     kinds = Counter(evidence.kind for evidence in all_evidence(verdict))
     told = [EvidenceCount(kind, count, kind in FAULTS) for kind, count in kinds.items()]
     return tuple(sorted(told, key=lambda each: (not each.at_fault, each.kind)))[:_MOST_CODES]
+
+
+def _counted(verdict: Verdict) -> tuple[ClaimCount, ...]:
+    counts = Counter(claim.status for claim in marked_claims(verdict))
+    return tuple(ClaimCount(status, count) for status, count in counts.items())
+
+
+def _claim(claim: VerdictClaim) -> ClaimTold:
+    source = claim.source
+    return ClaimTold(
+        status=claim.status,
+        mistake=claim.mistake,
+        words=_shortened(claim.text, _WORDS_CHARACTERS),
+        passage=_shortened(source.text, _PASSAGE_CHARACTERS) if source else None,
+        document_id=source.document_id if source else None,
+        version=source.version if source else None,
+    )
 
 
 def _opinion(opinion: VerdictOpinion) -> OpinionTold:
@@ -121,5 +157,5 @@ def _opinion(opinion: VerdictOpinion) -> OpinionTold:
     )
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _QUESTION_CHARACTERS else text[: _QUESTION_CHARACTERS - 1] + "…"
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

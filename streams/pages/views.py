@@ -169,27 +169,58 @@ class OpinionTold:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimCount:
+    """How many claims of an answer have one status."""
+
+    status: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimTold:
+    """A claim of an answer that was checked: its words, and the passage it was compared with, if any.
+
+    Long texts are cut. ``document_id`` and ``version`` are of the passage's document.
+    """
+
+    status: str
+    mistake: str | None
+    words: str
+    passage: str | None
+    document_id: str | None
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of an answer, with the kinds of evidence that lie on it."""
+    """A stretch of an answer, with the kinds of evidence that lie on it.
+
+    ``claim`` is the place of its claim among those of the excerpt, None where it is of none.
+    """
 
     text: str
     kinds: tuple[str, ...] = ()
     at_fault: bool = False
+    claim: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """An answer in pieces, cut where it is long, with the question it answers."""
+    """An answer in pieces, cut where it is long, with its claims and the question it answers."""
 
     question: str
     answer: tuple[Piece, ...]
     cut_before: bool
     cut_after: bool
+    claims: tuple[ClaimTold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedAnswer:
-    """One blocked answer; ``excerpt`` only where texts are switched on."""
+    """One blocked answer; ``excerpt`` only where texts are switched on.
+
+    ``claims`` and ``faithfulness`` are empty and None where no claims were checked.
+    """
 
     verdict_id: str
     answer_id: str
@@ -201,6 +232,8 @@ class BlockedAnswer:
     evidence: tuple[EvidenceCount, ...]
     opinions: tuple[OpinionTold, ...]
     documents: tuple[str, ...]
+    claims: tuple[ClaimCount, ...]
+    faithfulness: float | None
     excerpt: Excerpt | None
 
 

@@ -15,7 +15,7 @@ from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
 from tests.support.holds import a_hold, hold_record, resumed
-from tests.support.pages import blocked_verdict, opinion, rate_alert
+from tests.support.pages import blocked_verdict, opinion, rate_alert, with_claims
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates
 from tests.support.records import Outgoing, produce
 from tests.support.workers import Worker, changed
@@ -23,6 +23,7 @@ from tests.support.workers import Worker, changed
 HOSTILE = (
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> Klik op Opslaan."
 )
+PRICED = "Hallo! 🎉 Klik op Opslaan. Het kost 50 euro. Het is blauw."
 expect.set_options(timeout=30_000)
 
 #: Stands in a question and an answer below.
@@ -83,6 +84,23 @@ async def publish_blocked(settings: Settings) -> None:
     await produce(settings.kafka, topics.blocked, [Outgoing(codec.encode(verdict)) for verdict in verdicts])
     alert = rate_alert(name="instructions", message_type="instruction")
     await produce(settings.kafka, topics.rate_alerts, [codec.encode(alert)])
+
+
+async def publish_claims(settings: Settings, number: int) -> None:
+    """Publish a blocked answer with claims, whose documents are hostile."""
+    blocked = blocked_verdict(
+        PRICED, ("undefined_component", "Opslaan"), begin=datetime.now(UTC), number=number
+    )
+    verdict = with_claims(
+        blocked,
+        ("not_checkable", "Hallo!"),
+        ("supported", "Klik op Opslaan."),
+        ("contradicted", "Het kost 50 euro."),
+        ("not_found", "Het is blauw."),
+        passage=HOSTILE,
+    )
+    topic = Topics(settings.kafka.topic_prefix).blocked
+    await produce(settings.kafka, topic, [Outgoing(Codec().encode(verdict))])
 
 
 async def expect_opinions(answer: Locator) -> None:
@@ -177,4 +195,51 @@ async def test_the_page_shows_what_is_held_with_who_and_why_while_it_is(
             await say_of_sending(counted, resumed(hold))
             await expect(page.locator("#sending")).to_be_hidden()
         assert watched.complaints == []
+    assert "onerror" not in worker.log
+
+
+async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_pointer_and_keyboard(
+    counted: Settings, browser: Browser, tmp_path: Path
+) -> None:
+    await publish_claims(counted, 1)
+    with Worker(changed(counted, web={"texts": True}), tmp_path) as worker:
+        worker.wait_ready()
+        async with opened(browser, worker.address) as watched:
+            page = watched.page
+            answer = page.locator("#blocked > li", has_text="a-1")
+            claims, passages = answer.locator("a.claim"), answer.locator("blockquote")
+            await expect(claims).to_have_text(
+                [
+                    "(supported) Klik op Opslaan (undefined component) .",
+                    "(contradicted: number) Het kost 50 euro.",
+                    "(not found) Het is blauw.",
+                ]
+            )
+            counts = answer.get_by_label("Claims", exact=True).locator("li")
+            await expect(counts).to_have_text(["1 × contradicted", "1 × not found", "1 × supported"])
+            await expect(answer).to_contain_text("Faithfulness 50%")
+            await expect(passages).to_have_text([HOSTILE] * 3)
+            sources = ["d-1 version v1", "d-1 version v1", "nearest passage, in d-1 version v1"]
+            await expect(answer.locator("figcaption")).to_have_text(sources)
+            assert [await passages.nth(at).is_visible() for at in range(3)] == [False, True, False]
+            await claims.first.click()
+            await expect(passages.first).to_be_visible()
+            await claims.nth(1).focus()
+            await page.keyboard.press("Tab")
+            await expect(claims.nth(2)).to_be_focused()
+            await page.keyboard.press("Enter")
+            await expect(passages.nth(2)).to_be_visible()
+
+            # What comes later leaves open what was opened, and the focus where it is.
+            await publish_claims(counted, 2)
+            await expect(page.locator("#blocked > li", has_text="a-2")).to_be_visible()
+            await expect(answer.locator("details[open]")).to_have_count(3)
+            await expect(answer.locator("summary").nth(2)).to_be_focused()
+            assert await page.locator("main script, main img").count() == 0
+            await page.screenshot(path=tmp_path / "claims.png", full_page=True)
+        async with opened(browser, worker.address, "dark", 390) as dark:
+            await expect(dark.page.locator("a.claim")).to_have_count(6)
+            assert await dark.page.evaluate("document.documentElement.scrollWidth") == 390
+            await dark.page.screenshot(path=tmp_path / "narrow.png", full_page=True)
+        assert watched.complaints == dark.complaints == []
     assert "onerror" not in worker.log

@@ -9,6 +9,8 @@ from schemas.records import (
     RateAlert,
     RateWindow,
     Verdict,
+    VerdictClaim,
+    VerdictClaimSource,
     VerdictEvidence,
     VerdictFeature,
     VerdictOpinion,
@@ -108,6 +110,20 @@ def blocked_verdict(
         produced_at=BEGIN,
         scored_at=scored_at,
     )
+
+
+def with_claims(verdict: Verdict, *claims: tuple[str, str], passage: str | None = None) -> Verdict:
+    """Give the verdict with claims; each is a status and the words of the answer that it is.
+
+    All were compared with this ``passage``; what is contradicted is a number.
+    """
+    answer = verdict.answer
+    source = None if passage is None else VerdictClaimSource("d-1", "v1", passage, 0, len(passage))
+    told = []
+    for status, words in claims:
+        start, mistake = answer.index(words), "number" if status == "contradicted" else None
+        told.append(VerdictClaim(words, start, start + len(words), status, mistake, 0.5, source))
+    return replace(verdict, claims=tuple(told), faithfulness=0.5)
 
 
 def opinion(answer: str, *wrong: tuple[str, str], label: str | None = "FALSE") -> VerdictOpinion:

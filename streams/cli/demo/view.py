@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas import Verdict
-from scoring.values.claims import ClaimStatus
-from streams.answers.evidence import marked_claims, offending
+from streams.answers.evidence import WRONG, marked_claims, offending
 from streams.cli.claims import claim_lines, marked_excerpt, verdict_with_claims
 from streams.cli.demo.board import Board
 from streams.cli.output import printable
@@ -27,8 +26,6 @@ _ROWS_AT_LEAST = 3
 _FIXED_COLUMNS = 58
 _CLAIMS_AT_MOST = 3
 _EXCERPT_AT_LEAST = 20
-
-_WRONG = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 
 #: Shows the board; the verdict is the one that is new, if one is.
 Show = Callable[[Board, Verdict | None], None]
@@ -59,7 +56,7 @@ def tables(board: Board, width: int, height: int) -> RenderableType:
 def _claims(board: Board) -> tuple[Text, ...]:
     """Give what the newest answer with a wrong claim says, and the documents, under a heading."""
     for verdict in reversed(board.recent):
-        if any(claim.status in _WRONG for claim in marked_claims(verdict)):
+        if any(claim.status in WRONG for claim in marked_claims(verdict)):
             heading = Text(f"what the documents say of {printable(verdict.answer_id)}", "bold")
             lines = (Text(), heading, *claim_lines(verdict, _CLAIMS_AT_MOST))
             for line in lines:

@@ -315,7 +315,8 @@ function tellRates(view, series) {
   const [at, point] = told(series);
   const rate = point && point.rate !== null ? percent(point.rate) : "–";
   const rest = !point ? "no answers" : point.rate === null ? `${number(point.answers)} ${answers(point.answers)}, none scored`
-    : `${number(point.untrue)} untrue of ${number(point.scored)} scored, 95%: ${percent(point.low)} to ${percent(point.high)}`;
+    : `${number(point.untrue)} untrue of ${number(point.scored)} scored, 95%: ${percent(point.low)} to ${percent(point.high)}`
+    + (point.faithfulness === null ? "" : `, faithfulness ${percent(point.faithfulness)}`);
   fill(view, at, point, rate, rest);
   describe(view.chart, at, `${period(at, point)}: ${rate === "–" ? "" : `${rate}, `}${rest}`);
   const firing = state.live.alerts.some((alert) => (alert.message_type ?? "all") === series.message_type);
@@ -360,16 +361,31 @@ function commonScale(series) {
 
 /** Put elements into a place without moving those that are there, so that none loses the focus. */
 function place(parent, wanted) {
-  if (wanted.length !== parent.children.length || wanted.some((each, at) => parent.children[at] !== each)) parent.replaceChildren(...wanted);
+  for (const child of [...parent.children]) if (!wanted.includes(child)) child.remove();
+  wanted.forEach((each, at) => parent.children[at] === each || parent.insertBefore(each, parent.children[at] ?? null));
 }
 
 // Blocked answers.
+const drawn = new Map(); // by the ids of their verdicts: what is told of them, and its element
 function drawBlocked() {
   const { texts, answers: shown } = state.blocked;
   byId("texts-off").hidden = texts || !shown.length;
   byId("texts-on").hidden = !texts || !shown.length;
   byId("none-blocked").hidden = shown.length > 0;
-  byId("blocked").replaceChildren(...shown.map(blockedAnswer));
+  byId("claims-on").hidden = !shown.some(({ excerpt }) => excerpt?.claims.length);
+  const items = shown.map(listed);
+  for (const id of drawn.keys()) if (!shown.some(({ verdict_id }) => verdict_id === id)) drawn.delete(id);
+  place(byId("blocked"), items);
+}
+
+/** What is told of an answer is drawn once, so that what is open in it stays open, and what has the focus keeps it. */
+function listed(answer) {
+  const told = day(Date.now()) + JSON.stringify(answer); // a time of yesterday is shown with its day
+  const before = drawn.get(answer.verdict_id);
+  if (before?.told === told) return before.root;
+  const root = blockedAnswer(answer);
+  drawn.set(answer.verdict_id, { told, root });
+  return root;
 }
 
 function blockedAnswer(answer) {
@@ -380,8 +396,11 @@ function blockedAnswer(answer) {
     el("ul", { class: "reasons", "aria-label": "Reasons" }, ...answer.reasons.map(({ code, meaning }) => el("li", {}, el("b", {}, words(code)), meaning ? ` ${meaning}` : ""))),
     answer.evidence.length ? el("ul", { class: "chips", "aria-label": "Evidence" }, ...answer.evidence.map(({ kind, count, at_fault }) =>
       el("li", { class: at_fault ? "fault" : null }, `${number(count)} × ${words(kind)}`))) : null,
+    answer.claims.length ? el("ul", { class: "chips", "aria-label": "Claims" }, ...answer.claims.map(({ status, count }) =>
+      el("li", { class: status === "contradicted" ? "fault" : null }, `${number(count)} × ${words(status)}`))) : null,
+    answer.faithfulness === null ? null : el("p", { class: "facts" }, `Faithfulness ${percent(answer.faithfulness)}`),
     answer.opinions.length ? el("ul", { class: "reasons", "aria-label": "Second opinions" }, ...answer.opinions.map(opinion)) : null);
-  return el("li", { class: answer.excerpt ? "with-text" : null }, about, answer.excerpt ? quoted(answer.excerpt) : null);
+  return el("li", { class: answer.excerpt ? "with-text" : null }, about, answer.excerpt ? quoted(answer.excerpt, answer.verdict_id) : null);
 }
 
 function opinion({ method, models, label, confidence, unsure, mistakes, shortened }) {
@@ -390,9 +409,44 @@ function opinion({ method, models, label, confidence, unsure, mistakes, shortene
   return el("li", {}, el("b", {}, said), ` ${words(method)}${models.length ? ` by ${models.join(", ")}` : ""}${found}${shortened ? " (not all of the documents were read)" : ""}`);
 }
 
-function quoted({ question, answer, cut_before, cut_after }) {
-  return el("div", {}, el("p", { class: "question", dir: "auto" }, question),
-    el("p", { class: "answer", dir: "auto" }, cut_before ? "… " : "", ...answer.map(piece), cut_after ? " …" : ""));
+function quoted({ question, answer, cut_before, cut_after, claims }, id) {
+  const told = claims.map((claim, at) => claimTold(claim, `claim-${id}-${at}`));
+  return el("div", { class: told.length ? "with-claims" : null }, el("p", { class: "question", dir: "auto" }, question),
+    el("p", { class: "answer", dir: "auto" }, cut_before ? "… " : "", ...marked(answer, claims, told), cut_after ? " …" : ""),
+    told.length ? el("ul", { class: "claims", "aria-label": "Claims, and what the documents say" }, ...told) : null);
+}
+
+/** The answer, with its claims as links to what the documents say of them. */
+function marked(pieces, claims, told) {
+  const shown = [];
+  for (const [at, each] of pieces.entries()) {
+    if (each.claim === null) shown.push(piece(each));
+    else if (at && pieces[at - 1].claim === each.claim) shown.at(-1).append(piece(each));
+    else shown.push(claimLink(claims[each.claim], told[each.claim], piece(each)));
+  }
+  return shown;
+}
+
+function claimLink({ status, mistake }, told, first) {
+  const said = words(status) + (mistake ? `: ${words(mistake)}` : "");
+  const link = el("a", { class: `claim ${status}`, href: `#${encodeURIComponent(told.id)}`, title: said }, el("span", { class: "hidden" }, `(${said}) `), first);
+  const light = (on) => () => told.classList.toggle("lit", on);
+  for (const [event, on] of [["mouseenter", true], ["focus", true], ["mouseleave", false], ["blur", false]]) link.addEventListener(event, light(on));
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    told.querySelector("details").open = true;
+    told.querySelector("summary").focus();
+  });
+  return link;
+}
+
+/** A claim and its passage; what contradicts the answer is open from the start. */
+function claimTold({ status, mistake, words: claimed, passage, document_id, version }, id) {
+  const source = passage === null ? el("p", {}, "No passage was found.")
+    : el("figure", {}, el("blockquote", { dir: "auto" }, passage),
+      el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, document_id), version === null ? "" : ` version ${version}`));
+  return el("li", { id }, el("details", { open: status === "contradicted" },
+    el("summary", {}, el("b", { class: status }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ", el("q", { dir: "auto" }, claimed)), source));
 }
 
 function piece({ text, kinds, at_fault }) {

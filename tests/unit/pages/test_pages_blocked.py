@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import VerdictEvidence
+from schemas.records import VerdictClaim, VerdictEvidence
 from scoring.assessing.known_rules import KINDS
+from scoring.values.claims import ClaimStatus
 from scoring.values.opinion import Mistake
 from streams.pages.blocked import LastBlocked, excerpt, pieces
-from streams.pages.views import EvidenceCount, OpinionTold
-from tests.support.pages import blocked_verdict, opinion
+from streams.pages.views import ClaimCount, ClaimTold, EvidenceCount, OpinionTold
+from tests.support.pages import blocked_verdict, opinion, with_claims
 
 FAULT, SEEN = "undefined_component", "defined_component"
 ANSWER = "Klik op Verzenden 🎉 en dan op Opslaan."
@@ -110,9 +111,95 @@ def test_a_kind_of_mistake_is_no_kind_of_evidence_of_the_scorer() -> None:
     assert set(KINDS).isdisjoint(Mistake)
 
 
+PRICED = "Hallo! 🎉 Klik op Opslaan. Het kost 50 euro. Het is blauw."
+CLAIMS = (
+    ("not_checkable", "Hallo!"),
+    ("supported", "Klik op Opslaan."),
+    ("contradicted", "Het kost 50 euro."),
+    ("not_found", "Het is blauw."),
+    ("of_tomorrow", "euro"),
+)
+
+
+def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
+    shown = excerpt(with_claims(blocked_verdict(PRICED), *CLAIMS, passage="Het kost 5 euro."))
+    assert [(piece.text, piece.claim) for piece in shown.answer] == [
+        ("Hallo! 🎉 ", None),
+        ("Klik op Opslaan.", 0),
+        (" ", None),
+        ("Het kost 50 euro.", 1),
+        (" ", None),
+        ("Het is blauw.", 2),
+    ]
+    assert [claim.status for claim in shown.claims] == ["supported", "contradicted", "not_found"]
+    assert shown.claims[1] == ClaimTold(
+        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1"
+    )
+
+
+def test_evidence_within_a_claim_is_marked_as_well() -> None:
+    faulty = blocked_verdict(PRICED, (FAULT, "Opslaan"))
+    shown = excerpt(replace(faulty, claims=with_claims(blocked_verdict(PRICED), *CLAIMS).claims))
+    marked = [(piece.text, piece.at_fault, piece.claim) for piece in shown.answer if piece.claim is not None]
+    assert marked[:3] == [("Klik op ", False, 0), ("Opslaan", True, 0), (".", False, 0)]
+
+
+def test_a_long_answer_is_cut_around_what_contradicts_the_documents() -> None:
+    answer = "Klik hier. " + "x" * 50_000 + PRICED + "y" * 50_000
+    verdict = with_claims(blocked_verdict(answer), ("not_found", "Klik hier."), *CLAIMS, passage="p" * 50_000)
+    shown = excerpt(verdict)
+    assert [claim.status for claim in shown.claims] == ["supported", "contradicted", "not_found"]
+    assert sum(len(piece.text) for piece in shown.answer) == 1_500
+    assert max(len(claim.passage or "") for claim in shown.claims) == 600
+
+
+def test_of_very_many_claims_those_that_speak_against_the_answer_are_told() -> None:
+    many = with_claims(blocked_verdict(PRICED), *CLAIMS)
+    supported = [claim for claim in many.claims if claim.status == "supported"]
+    shown = excerpt(replace(many, claims=(*supported * 500, *many.claims)))
+    assert len(shown.claims) == 50
+    assert {claim.status for claim in shown.claims} == {"supported", "contradicted", "not_found"}
+
+
+@given(
+    st.text(max_size=30),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.sampled_from(ClaimStatus)), max_size=6),
+)
+def test_claims_that_others_wrote_leave_the_answer_whole(
+    text: str, spans: list[tuple[int, int, ClaimStatus]]
+) -> None:
+    claims = tuple(VerdictClaim("", start, end, status) for start, end, status in spans)
+    shown = excerpt(replace(blocked_verdict(text), claims=claims))
+    assert "".join(piece.text for piece in shown.answer) == text
+    assert {piece.claim for piece in shown.answer} <= {None, *range(len(shown.claims))}
+
+
+def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_answer_is() -> None:
+    last = LastBlocked(texts=False)
+    last.add(with_claims(blocked_verdict(PRICED), *CLAIMS))
+    (answer,) = last.document().answers
+    assert answer.claims == (
+        ClaimCount("contradicted", 1),
+        ClaimCount("not_found", 1),
+        ClaimCount("supported", 1),
+    )
+    assert answer.faithfulness == 0.5
+
+
+def test_an_answer_without_claims_is_told_as_before() -> None:
+    last = LastBlocked(texts=True)
+    last.add(blocked_verdict(ANSWER, (FAULT, "Opslaan")))
+    (answer,) = last.document().answers
+    assert (answer.claims, answer.faithfulness) == ((), None)
+    assert answer.excerpt is not None
+    assert answer.excerpt.claims == ()
+    assert {piece.claim for piece in answer.excerpt.answer} == {None}
+
+
 def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
     last = LastBlocked(texts=False)
     verdict = blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag")
     last.add(replace(verdict, opinions=(opinion("Geheim antwoord", ("number", "Geheim antwoord")),)))
+    last.add(with_claims(verdict, ("contradicted", "Geheim"), passage="Geheime passage"))
     assert "eheim" not in repr(last.document())
     assert "eheim" not in repr(vars(last))

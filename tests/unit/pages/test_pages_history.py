@@ -52,6 +52,17 @@ def test_languages_and_types_add_up_and_the_bounds_are_those_of_the_sum() -> Non
     assert [point.scored for point in rates.series(60, "und")["binary"]] == [5]
 
 
+def test_faithfulness_adds_up_by_the_answers_that_have_one() -> None:
+    rates = history(WindowChoice(60, 60))
+    for message_type, answers, mean in (("instruction", 3, 0.5), ("binary", 1, 0.1), ("general", 0, None)):
+        window = rate_window(0, message_type)
+        rates.add(later(window, faithfulness_answers=answers, faithfulness_mean=mean), at(9))
+    told = {
+        name: (point.faithfulness, point.faithfulness_answers) for name, (point,) in rates.series(60).items()
+    }
+    assert told == {"all": (0.4, 4), "instruction": (0.5, 3), "binary": (0.1, 1), "general": (None, 0)}
+
+
 def test_a_window_without_a_score_has_no_rate() -> None:
     rates = history()
     rates.add(rate_window(0, scored=0, untrue=0), NOW)
