@@ -21,7 +21,7 @@ from aiohttp import web
 from schemas import ChatbotAnswer, Codec, DecodeError, HumanRating, RegistryUnreachable
 from schemas.catalogue import RECORD_TYPES, current
 from tests.support.ports import NOBODY
-from tests.support.small_registry import Handler, SmallRegistry
+from tests.support.small_registry import Handler, SmallRegistry, served
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",
@@ -38,13 +38,8 @@ DEADLINE = 5.0
 @pytest_asyncio.fixture
 async def registry() -> AsyncIterator[tuple[SmallRegistry, str]]:
     small = SmallRegistry()
-    runner = web.AppRunner(small.application(), shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    yield small, f"http://127.0.0.1:{port}/base"
-    await runner.cleanup()
+    async with served(small) as url:
+        yield small, url
 
 
 Running = tuple[SmallRegistry, str]

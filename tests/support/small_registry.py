@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from aiohttp import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def served(registry: SmallRegistry) -> AsyncIterator[str]:
+    """Serve a registry on the loopback; gives its URL."""
+    runner = web.AppRunner(registry.application(), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}/base"
+    await runner.cleanup()
 
 
 class SmallRegistry:
