@@ -1,7 +1,7 @@
 """What judging an answer costs, beside what spaCy alone takes to parse it.
 
 Run as ``python -m benchmarks.scoring [--events N] [--runs N] [--language en|nl] [--json]``. The events
-are the answers of the sample that are scored, drawn so that documents repeat as at a help desk (Zipf).
+are the answers of the sample that both profiles score, drawn so that documents repeat as at a help desk (Zipf).
 All times are processor time of one process, one measurement after the other in each run; what counts are
 the ratios within a run, as medians over the runs.
 """
@@ -43,6 +43,7 @@ class Costs:
 
     spacy: float
     warm: float
+    warm_paper: float
     cold: float
     everything: float
 
@@ -53,13 +54,14 @@ class Costs:
             "spaCy on the answers / scoring, warm": self.spacy / self.warm,
             "spaCy on the answers / scoring, cold": self.spacy / self.cold,
             "parsing everything each time / scoring, warm": self.everything / self.warm,
+            "profile paper / profile truthgate, warm": self.warm_paper / self.warm,
         }
 
 
 def scored_exchanges(language: Language) -> list[Exchange]:
-    """Give the sample's answers that are scored, with their documents."""
+    """Give the sample's answers that both profiles score, with their documents."""
     texts = {document.document_id: document for document in sample_documents(language)}
-    scorer = Scorer()
+    scorer = Scorer("paper")
     exchanges = [
         Exchange(
             answer.question,
@@ -85,13 +87,15 @@ def repeated(exchanges: Sequence[Exchange], events: int, seed: int) -> list[Exch
 def measure(events: Sequence[Exchange], language: Language) -> Costs:
     """Measure one run: every way on the same events."""
     nlp = default_parser().load(language)
-    scorer, fresh, forgetful = Scorer(), Scorer(), Scorer(options=_NO_CACHE)
+    scorer, paper, fresh, forgetful = Scorer(), Scorer("paper"), Scorer(), Scorer(options=_NO_CACHE)
     for exchange in events:
         scorer.assess(exchange)
+        paper.assess(exchange)
     few = events[: max(len(events) // 4, 1)]
     return Costs(
         spacy=_milliseconds(lambda event: nlp(event.answer), events),
         warm=_milliseconds(scorer.assess, events),
+        warm_paper=_milliseconds(paper.assess, events),
         cold=_milliseconds(fresh.assess, events),
         everything=_milliseconds(forgetful.assess, few),
     )

@@ -115,6 +115,8 @@ def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> b
             return False
     if name.words[-1] in text.lexicon.keys:
         return False
+    if text.original.startswith(":", name.end) and name.words[0] in text.lexicon.function_words:
+        return False  # it leads in what follows: "That is how you do it:"
     ends_sentence = text.original.startswith(tuple(STOPS), name.end)
     is_sentence = ends_sentence and len(name.words) >= _SENTENCE_WORDS
     return not is_sentence and not text.lexicon.emphasis.occurs(name.words, (0,))

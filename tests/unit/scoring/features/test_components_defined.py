@@ -132,6 +132,7 @@ def test_the_question_defines_components_too():
         "**This cannot be undone at all.**",
         "1. **Open the archive**: look there.",
         "**What happens next**\nNothing.",
+        "Yes, you can. **This is how:**\n1. Look.",
         "Press Enter or press **Ctrl**.",
         "The employee's and the user's files aren't here.",
         "5 > 3 and and/or 1 / 2",
