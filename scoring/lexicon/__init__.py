@@ -1,11 +1,13 @@
 """The lexicon: what the scorer knows of a language, read from one TOML file."""
 
+from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
 
 __all__ = [
     "ClaimWords",
+    "FigureWords",
     "Lexicon",
     "LexiconError",
     "PhraseList",

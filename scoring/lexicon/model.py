@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.phrases import PhraseList
 from scoring.values.types import MessageType
 
@@ -80,6 +81,7 @@ class Lexicon:
     - ``features``: phrases that one feature alone looks for, by its name and the name of their list.
     - ``refusal``: how an answer says that it has none.
     - ``claims``: what tells the claims of an answer from what it says besides.
+    - ``figures``: how a clause says that a figure follows from others; None where that is not checked.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.
@@ -115,6 +117,7 @@ class Lexicon:
     error_nouns: frozenset[str]
     neighbours: frozenset[str]
     plural_endings: tuple[str, ...]
+    figures: FigureWords | None = None
 
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays."""

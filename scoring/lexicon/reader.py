@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
@@ -26,6 +27,7 @@ _TOP = Section()
 _NO_WORDS = {"lead_ins"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
+_MONTHS = 12
 
 
 class LexiconError(ValueError):
@@ -107,6 +109,7 @@ class _Reader:
             features=self._features(like),
             refusal=self._refusal(),
             claims=self._claims(),
+            figures=self._figures() if "figures" in top else None,
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
@@ -166,6 +169,52 @@ class _Reader:
         numbers = tuple(self._words(table, "numbers", section))
         return ClaimWords(numbers=numbers, **self._word_sets(ClaimWords, table, section))
 
+    def _figures(self) -> FigureWords:
+        section = Section("figures")
+        table = self._value(self._content, "figures", dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(FigureWords)}, section)
+        lists: dict[str, Any] = dict(self._word_sets(FigureWords, table, section))
+        for field in fields(FigureWords):
+            if field.type == "PhraseList":
+                lists[field.name] = self._phrases(table, field.name, section)
+        months = self._groups(table, "months", section)
+        if len(months) != _MONTHS:
+            raise self._error(section, "months", f"has {len(months)} groups, not {_MONTHS}")
+        if (sign := self._value(table, "decimal_sign", str, section)) not in {".", ","}:
+            raise self._error(section, "decimal_sign", f"{sign!r} is neither a point nor a comma", sign)
+        return FigureWords(
+            decimal_sign=sign,
+            day_first=self._value(table, "day_first", bool, section),
+            **lists,
+            ordinals=tuple(self._words(table, "ordinals", section)),
+            months=months,
+            same=self._groups(table, "same", section),
+            units=self._named_words(table, "units", section),
+            scales=self._scales(table, section),
+        )
+
+    def _groups(self, table: dict[str, Any], key: str, section: Section) -> tuple[tuple[str, ...], ...]:
+        """Read lists of single words."""
+        groups = self._value(table, key, list, section)
+        for group in groups:
+            if not isinstance(group, list):
+                raise self._error(section, key, f"{group!r} is not a list", group)
+        return tuple(tuple(self._words({key: group}, key, section)) for group in groups)
+
+    def _named_words(self, table: dict[str, Any], key: str, section: Section) -> dict[str, tuple[str, ...]]:
+        """Read a table of lists of single words."""
+        inner = Section(f"{section.name}.{key}")
+        lists = self._value(table, key, dict, section)
+        return {name: tuple(self._words(lists, name, inner)) for name in lists}
+
+    def _scales(self, table: dict[str, Any], section: Section) -> dict[str, tuple[str, ...]]:
+        scales = self._named_words(table, "scales", section)
+        for power in scales:
+            if not re.fullmatch("[1-9]|1[0-2]", power):
+                reason = f"{power!r} is not a power of ten from 1 to 12"
+                raise self._error(Section("figures.scales"), power, reason)
+        return scales
+
     def _message_type(self, table: dict[str, Any], key: str, section: Section) -> MessageType:
         name = self._value(table, key, str, section)
         if name not in set(MessageType):
@@ -173,7 +222,10 @@ class _Reader:
         return MessageType(name)
 
     def _word_sets(
-        self, model: type[Lexicon | Refusals | ClaimWords], table: dict[str, Any], section: Section
+        self,
+        model: type[Lexicon | Refusals | ClaimWords | FigureWords],
+        table: dict[str, Any],
+        section: Section,
     ) -> dict[str, frozenset[str]]:
         """Read every list of single words that the model has a field for."""
         keys = (field.name for field in fields(model) if field.type == "frozenset[str]")

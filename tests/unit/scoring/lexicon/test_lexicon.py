@@ -79,6 +79,10 @@ WRONG = [
         "[features.complexity]",
         "features.complexity: is not a key of a lexicon",
     ),
+    ('decimal_sign = ","', 'decimal_sign = "-"', "decimal_sign: '-' is neither a point nor a comma"),
+    ("day_first = true", 'day_first = "yes"', "day_first: is not true or false"),
+    ('["mei"]', '["mei dag"]', "months: 'mei dag' is not one plain word"),
+    ('["mei"]', '"mei"', "months: 'mei' is not a list"),
     ("perspective = [", "perspectives = [", "perspectives: is not a key of a lexicon"),
 ]
 
@@ -121,6 +125,23 @@ def test_a_missing_section_is_named(tmp_path, section):
     kept = [part for part in parts if not re.match(rf"\[+{section}", part)]
     assert len(kept) < len(parts)
     assert refusal(tmp_path, "\n".join(kept)) == f"nl.toml: line 1: {section}: is missing"
+
+
+def test_a_lexicon_may_have_no_words_for_figures(tmp_path):
+    start, end = NL.index("[figures]"), NL.index("[[message_types]]")
+    (tmp_path / "nl.toml").write_text(NL[:start] + NL[end:], encoding="utf-8")
+    assert load_lexicon(tmp_path / "nl.toml").figures is None
+
+
+def test_a_year_has_twelve_months(tmp_path):
+    message = refusal(tmp_path, NL.replace('["mei"], ', "", 1))
+    assert message == f"nl.toml: line {line_of('months = [')}: months: has 11 groups, not 12"
+
+
+def test_a_scale_that_is_no_power_of_ten_is_refused(tmp_path):
+    line = line_of('3 = ["duizend"')
+    message = refusal(tmp_path, NL.replace("3 = [", "1000 = [", 1))
+    assert message == f"nl.toml: line {line}: 1000: '1000' is not a power of ten from 1 to 12"
 
 
 @pytest.mark.parametrize(
