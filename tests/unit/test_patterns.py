@@ -19,6 +19,7 @@ import pytest
 
 import scoring
 from scoring.company_terms import counting
+from scoring.figures.reading import amounts, blocks, cells, labels
 from scoring.judges.replies import reading
 from scoring.judges.texts import cleaning, masking, shortening
 from scoring.lexicon import PhraseList
@@ -101,7 +102,8 @@ def patterns_of(module: ModuleType) -> list[re.Pattern[str]]:
 def test_no_text_makes_a_search_go_back_over_what_it_has_read(unit: str) -> None:
     hostile = (unit * _LONG)[:_LONG] + "x"
     judges = (cleaning, masking, reading, shortening)
-    modules = (greeting, sentences, text, counting, pieces, checks, splitting, *judges)
+    figures = (amounts, blocks, cells, labels)
+    modules = (greeting, sentences, text, counting, pieces, checks, splitting, *judges, *figures)
     for pattern in [pattern for module in modules for pattern in patterns_of(module)]:
         began = time.process_time()
         found = sum(1 for _ in pattern.finditer(hostile))

@@ -1,0 +1,124 @@
+"""A clause of an answer: its words, the amounts and times among them, and which word was accounted for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from scoring.figures.reading.amounts import Amount, amounts
+from scoring.figures.reading.labels import stem
+from scoring.figures.reading.numbers import Number
+from scoring.figures.reading.times import Time, times
+from scoring.lexicon import FigureWords, Lexicon, PhraseList
+from scoring.text.prepared import Word, words_of
+
+# No clause that people write has more.
+_MOST_CHARACTERS, _MOST_WORDS = 1_000, 120
+_FIRST_NUMBER_WORD = 2
+#: Stands for a word that is accounted for; no phrase holds it.
+TAKEN = "_"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """An amount of a clause, and the words that it is written with, from ``first`` up to ``last``.
+
+    ``in_words``: it is a number word ("three").
+    """
+
+    amount: Amount
+    first: int
+    last: int
+    in_words: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A time of a clause, and the words that it is written with."""
+
+    time: Time
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause with what stands in it, in order; ``figures`` are those in digits."""
+
+    text: str
+    lexicon: Lexicon
+    words: tuple[Word, ...]
+    figures: tuple[Figure, ...]
+    number_words: tuple[Figure, ...]
+    times: tuple[When, ...]
+
+    @classmethod
+    def of(cls, text: str, lexicon: Lexicon) -> Clause | None:
+        """Read a clause in a language whose lexicon has figures; None where it is too long to be one."""
+        if len(text) > _MOST_CHARACTERS or len(words := words_of(text)) > _MOST_WORDS:
+            return None
+        assert lexicon.figures is not None, "only a lexicon with figures is asked"
+        starts, ends = [word.start for word in words], [word.end for word in words]
+        told = tuple(
+            When(time, bisect_left(ends, start + 1), bisect_left(starts, end))
+            for time, start, end in times(text, lexicon)
+        )
+        in_times = {place for when in told for place in range(when.first, when.last)}
+        found = (
+            Figure(amount, bisect_left(ends, amount.start + 1), bisect_left(starts, amount.end))
+            for amount in amounts(text, lexicon.figures)
+        )
+        figures = tuple(figure for figure in found if in_times.isdisjoint(range(figure.first, figure.last)))
+        return cls(text, lexicon, words, figures, tuple(_number_words(words, lexicon)), told)
+
+    @property
+    def lists(self) -> FigureWords:
+        """The words for figures of its language."""
+        assert self.lexicon.figures is not None, "only a lexicon with figures is asked"
+        return self.lexicon.figures
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """What its words are compared by."""
+        return tuple(stem(word.text, self.lexicon) for word in self.words)
+
+    @cached_property
+    def content(self) -> tuple[int, ...]:
+        """The places of the words that carry content, and are not part of a time."""
+        in_times = {place for when in self.times for place in range(when.first, when.last)}
+        return tuple(
+            place
+            for place, word in enumerate(self.words)
+            if word.text not in self.lexicon.function_words and place not in in_times
+        )
+
+    def masked(self, taken: Iterable[int]) -> list[str]:
+        """Return its words, with those that are accounted for made unrecognisable."""
+        texts = [word.text for word in self.words]
+        for place in taken:
+            texts[place] = TAKEN
+        return texts
+
+    def find(self, phrases: PhraseList, taken: Iterable[int]) -> list[tuple[int, int]]:
+        """Return where phrases stand among the words that are not accounted for yet."""
+        return list(phrases.find(self.masked(taken)))
+
+
+def places(spans: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the places that spans of words hold."""
+    return {place for first, last in spans for place in range(first, last)}
+
+
+def _number_words(words: Sequence[Word], lexicon: Lexicon) -> Iterable[Figure]:
+    numbers = {word: value for value, word in enumerate(lexicon.claims.numbers, _FIRST_NUMBER_WORD)}
+    for place, word in enumerate(words):
+        if word.text in numbers:
+            value = _whole(numbers[word.text])
+            yield Figure(Amount(value, None, word.start, word.end), place, place + 1, in_words=True)
+
+
+def _whole(value: int) -> Number:
+    return Number(Decimal(value), Decimal(value))

@@ -1,0 +1,214 @@
+"""Grids: data with named rows and columns, whatever it was written as."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from scoring.figures.reading.blocks import Block, Line, blocks, lines_of
+from scoring.figures.reading.cells import Cell, cell_of
+from scoring.figures.reading.labels import Label, label_of, stems_of, unit_in
+from scoring.figures.reading.numbers import Convention
+from scoring.lexicon import FigureWords, Lexicon
+from scoring.text.prepared import PreparedText, folded_words
+
+_LEAST_ROWS = 2
+# A heading that stands further above its table is that of something else.
+_HEADING_REACH = 200
+_LEAD_REACH = 3
+_LONGEST_LEAD = 300
+_HEADING = "#"
+# What stands around cells and says nothing.
+_NOTHING = '|*_`~"- \t\r\n'
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Cells by row and column.
+
+    - ``corner``: stems of what the rows are called ("Month"); ``across``: of what the columns are.
+    - ``around``: words and stems of the headings and the line above.
+    - ``conventions``: those that all of its numbers can be read by, the likelier first.
+    - ``totals``: the cell of each column in a row of totals, by the column's place.
+    - ``is_turned``: its rows were the columns; ``is_complete``: nothing says that these are only examples;
+      ``may_go_on``: it stands at an edge of its text, so where that was cut there may be more of it.
+    """
+
+    rows: tuple[Label, ...]
+    columns: tuple[Label, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    corner: frozenset[str]
+    around: frozenset[str]
+    conventions: tuple[Convention, ...]
+    start: int
+    totals: Mapping[int, Cell] = field(default_factory=dict)
+    is_turned: bool = False
+    is_complete: bool = True
+    across: frozenset[str] = frozenset()
+    may_go_on: bool = False
+
+    def turned(self) -> Grid:
+        """Return it with its columns as rows."""
+        cells = tuple(zip(*self.cells, strict=True))
+        return replace(
+            self,
+            rows=self.columns,
+            columns=self.rows,
+            cells=cells,
+            corner=self.across,
+            across=self.corner,
+            totals={},
+            is_turned=True,
+        )
+
+
+def grids(text: PreparedText) -> tuple[Grid, ...]:
+    """Return the grids of a text in order, each that has several columns turned as well.
+
+    There are none in a language whose lexicon has no figures.
+    """
+    lexicon, found = text.lexicon, []
+    if lexicon.figures is None:
+        return ()
+    lines = lines_of(text.original)
+    starts = [line.start for line in lines]
+    for block in blocks(text.original):
+        above = _Surroundings.of(lines, bisect_right(starts, block.start) - 1, lexicon)
+        if grid := _grid(block, above, lexicon):
+            grid = replace(grid, may_go_on=_is_at_edge(block, text.original))
+            found.append(grid)
+            if len(grid.columns) > 1:
+                found.append(grid.turned())
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What stands above a block: its headings, and the line before it."""
+
+    words: frozenset[str]
+    lead: str
+    is_complete: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[Line], at: int, lexicon: Lexicon) -> _Surroundings:
+        above = [line.text.strip() for line in reversed(lines[max(at - _HEADING_REACH, 0) : at])]
+        heading = next((line for line in above if line.startswith(_HEADING)), "")
+        near = [line for line in above[:_LEAD_REACH] if line]
+        lead = near[0][-_LONGEST_LEAD:] if near and not near[0].startswith((_HEADING, "|")) else ""
+        title = next((line.text.strip() for line in lines if line.text.strip()), "") if at else ""
+        text = "\n".join(part[-_LONGEST_LEAD:] for part in (title, heading, lead))
+        words = tuple(folded_words(text))
+        assert lexicon.figures is not None, "only a lexicon with figures is asked"
+        is_complete = not lexicon.figures.examples.occurs(words)
+        return cls(frozenset((*words, *stems_of(text, lexicon))), lead, is_complete)
+
+
+def _is_at_edge(block: Block, text: str) -> bool:
+    """Say whether a block ends its text, or begins it below a title without naming its columns."""
+    after = text[block.rows[-1][-1].end :].strip(_NOTHING)
+    before = text[: block.start].strip(_NOTHING)
+    return not after or (block.header is None and "\n" not in before)
+
+
+def _grid(block: Block, above: _Surroundings, lexicon: Lexicon) -> Grid | None:
+    words = lexicon.figures
+    assert words is not None, "only a lexicon with figures is asked"
+    rows = [[cell_of(piece, lexicon) for piece in row] for row in block.rows]
+    by_column = list(zip(*rows, strict=True))
+    naming = next((n for n, cells in enumerate(by_column) if _names(cells, lexicon)), 0)
+    names = [label_of(row[naming], lexicon) for row in block.rows]
+    headers = _headers(block, above, by_column, lexicon)
+    values = [n for n, cells in enumerate(by_column) if n != naming and _has_values(cells)]
+    if block.header and values[:1] == [0] and _only_numbers(by_column[0]):
+        values = values[1:]
+    kept = [n for n in values if not _is_total(headers[n], words, whole=True)]
+    if block.header and any(cell_of(block.header[n], lexicon).amount and not headers[n].time for n in values):
+        return None
+    body = [n for n, name in enumerate(names) if not _is_total(name, words)]
+    cells = tuple(tuple(_told(rows[n][column], headers[column]) for column in kept) for n in body)
+    conventions = _conventions(cells, words)
+    if not kept or len(body) < _LEAST_ROWS or not conventions:
+        return None
+    total = next((n for n, name in enumerate(names) if _is_total(name, words)), None)
+    return Grid(
+        rows=tuple(names[n] for n in body),
+        columns=tuple(headers[n] for n in kept),
+        cells=cells,
+        corner=frozenset(stems_of(block.header[naming].text, lexicon)) if block.header else frozenset(),
+        around=above.words,
+        conventions=conventions,
+        start=block.start,
+        totals={} if total is None else {n: rows[total][column] for n, column in enumerate(kept)},
+        is_complete=above.is_complete and all(name.stems for name in names),
+    )
+
+
+def _told(cell: Cell, heading: Label) -> Cell:
+    return replace(cell, unit=(cell.amount.unit if cell.amount else None) or heading.unit)
+
+
+def _headers(
+    block: Block, above: _Surroundings, cells: Sequence[Sequence[Cell]], lexicon: Lexicon
+) -> list[Label]:
+    """Return the labels of the columns; what unit and power they have may stand in the line above."""
+    assert lexicon.figures is not None, "only a lexicon with figures is asked"
+    lead = label_of(Line(above.lead, 0, 0), lexicon)
+    labels = [Label("", ())] * len(cells)
+    if block.header:
+        labels = [label_of(piece, lexicon, is_heading=True) for piece in block.header]
+    told = {label.unit for label in labels[1:]}
+    told.update(cell.amount.unit for column in cells for cell in column if cell.amount)
+    unit = unit_in(above.lead, lexicon.figures)
+    unit = unit if told <= {None, unit} else None
+    return [replace(label, unit=label.unit or unit, power=label.power or lead.power) for label in labels]
+
+
+def _names(cells: Sequence[Cell], lexicon: Lexicon) -> bool:
+    """Say whether the cells of a column name rows: most have no figure, or all are years."""
+    with_figures = sum(cell.has_figure for cell in cells)
+    return 2 * with_figures < len(cells) or all(_is_year(cell, lexicon) for cell in cells)
+
+
+def _is_year(cell: Cell, lexicon: Lexicon) -> bool:
+    time = label_of(Line(cell.text, 0, 0), lexicon).time
+    return time is not None and time.date is None
+
+
+def _has_values(cells: Sequence[Cell]) -> bool:
+    """Say whether a column holds figures to compute with."""
+    figures = [cell for cell in cells if cell.has_figure]
+    return len(figures) >= _LEAST_ROWS and 2 * len(figures) >= len(cells)
+
+
+def _only_numbers(cells: Sequence[Cell]) -> bool:
+    """Say whether the cells of a first column only number their rows: 1, 2, 3 and so on."""
+    return [cell.text for cell in cells] == [str(n) for n in range(1, len(cells) + 1)]
+
+
+def _is_total(label: Label, words: FigureWords, *, whole: bool = False) -> bool:
+    found = tuple(folded_words(label.text))
+    return bool(found) and (words.totals.issuperset(found) if whole else found[0] in words.totals)
+
+
+def _conventions(cells: Sequence[Sequence[Cell]], words: FigureWords) -> tuple[Convention, ...]:
+    """Return the ways to read all numbers; the unlikely one only where it gives a column equal decimals.
+
+    Beside 900, 1.010 has no decimals; beside 1.200 it may have three.
+    """
+    likely = Convention(words.decimal_sign)
+    columns = [[cell.amount.number for cell in column if cell.amount] for column in zip(*cells, strict=True)]
+    read = {
+        convention: [[number.read(convention) for number in column] for column in columns]
+        for convention in (likely, likely.other)
+    }
+    whole = [each for each, values in read.items() if all(None not in column for column in values)]
+    if likely in whole and not all(_is_even(column) for column in read[likely.other]):
+        return (likely,)
+    return tuple(whole)
+
+
+def _is_even(values: Sequence[Decimal | None]) -> bool:
+    return len({value.as_tuple().exponent for value in values if value is not None}) <= 1

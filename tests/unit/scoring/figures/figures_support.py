@@ -1,0 +1,29 @@
+"""What the tests of figures share: documents in a few words, and checking a clause against them."""
+
+from functools import lru_cache
+
+from scoring.figures.checking import DataSource, check
+from scoring.figures.reading.grids import grids
+from scoring.lexicon import load_shipped
+from scoring.text.prepared import PreparedText
+
+LEXICONS = load_shipped()
+
+
+@lru_cache(maxsize=256)
+def source(text, language, document_id="d-1"):
+    """The data of a document, as the scorer prepares them."""
+    return DataSource(document_id, "7", grids(PreparedText.of(text, LEXICONS[language])))
+
+
+def checked(clause, documents, language, offset=0, before=""):
+    """Check a clause against one text or several, all in its language."""
+    texts = (documents,) if isinstance(documents, str) else documents
+    sources = [source(text, language, f"d-{n}") for n, text in enumerate(texts, 1)]
+    return check(clause, offset, LEXICONS[language], sources, before)
+
+
+def outcome(clause, documents, language, before=""):
+    """What comes of a clause in a word: the outcome, or why it is not checkable, or None."""
+    found = checked(clause, documents, language, before=before)
+    return found and (found.obstacle or found.outcome).value
