@@ -1,7 +1,8 @@
 """What judging an answer costs, beside what spaCy alone takes to parse it.
 
 Run as ``python -m benchmarks.scoring [--events N] [--runs N] [--language en|nl] [--json]``. The events
-are the answers of the sample that both profiles score, drawn so that documents repeat as at a help desk (Zipf).
+are the answers of the sample that both profiles score, drawn so that documents repeat as at a help desk
+(Zipf).
 All times are processor time of one process, one measurement after the other in each run; what counts are
 the ratios within a run, as medians over the runs.
 """

@@ -192,7 +192,8 @@ class VerdictClaim:
     """A clause or list step of an answer, ``answer[start:end] == text``, and what the documents say of it.
 
     ``status`` is ``supported``, ``contradicted``, ``not_found`` or ``not_checkable``; ``mistake`` is the kind
-    of the mistake, a stable code. ``support`` is in [0, 1].
+    of the mistake, a stable code. ``support`` is in [0, 1]. ``derivation``: how the figure it is about
+    follows from those of the passage.
     """
 
     text: str
@@ -202,6 +203,7 @@ class VerdictClaim:
     mistake: str | None = None
     support: FiniteFloat | None = None
     source: VerdictClaimSource | None = None
+    derivation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

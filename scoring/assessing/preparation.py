@@ -110,7 +110,7 @@ class Preparation:
         self, passage: Passage, text: str, lexicon: Lexicon, body: int | None = None
     ) -> ContextText:
         prepared = self._documents.prepare(text, lexicon, lasting=passage.version is not None)
-        return ContextText(passage.document_id, prepared, passage.version, body)
+        return ContextText(passage.document_id, prepared, passage.version, body, passage.offset)
 
 
 def parse_material(material: Material) -> None:

@@ -14,6 +14,7 @@ from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
 from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.figures_follow import FiguresFollow
 from scoring.features.hal import Hal
 from scoring.features.numbers_known import NumbersKnown
 from scoring.features.phrases_known import PhrasesKnown
@@ -70,7 +71,9 @@ def profiles() -> Iterator[Profile]:
         frozenset(MessageType),
         (
             FeatureGroup("support", (ClaimsCovered(), PhrasesKnown(), Hal(), RefusalJustified())),
-            FeatureGroup("contradiction", (ComponentsDefined(), NumbersKnown(), ErrorMismatch())),
+            FeatureGroup(
+                "contradiction", (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow())
+            ),
             FeatureGroup("quotation", (VerbatimGuide(), ClaimsRepeated())),
         ),
         supported_score,

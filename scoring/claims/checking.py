@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from scoring.claims.grounded import GroundedClaim, answerable, grounded_claims
 from scoring.claims.grounding import Grounding
+from scoring.claims.indirect import indirect_claims
 from scoring.claims.passages import passages
 from scoring.claims.reading import Claim, Kind
-from scoring.text.material import Material
+from scoring.figures.values import Derivation, Outcome
+from scoring.text.material import ContextText, Material
 from scoring.text.spans import span_evidence
 from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
 from scoring.values.rules import Rule
@@ -55,13 +57,15 @@ def _checked(each: GroundedClaim, material: Material, faults: Sequence[_Fault]) 
     if span is None:
         return None
     status, mistake = _status(each, material)
+    source, derivation = _source(each.grounding, material) if each.grounding else None, None
+    if computed := _computed(each.claim, material):
+        source, derivation = _derived(computed, material), computed.formula
+        status, mistake = ClaimStatus.SUPPORTED, None
     fault = next((fault.rule for fault in faults if fault.is_in(span)), None)
     if fault is not None and fault.status is not None:
         status, mistake = fault.status, fault.mistake
-    grounding = each.grounding
-    source = _source(grounding, material) if grounding else None
-    share = round(grounding.share, 4) if grounding else None
-    return CheckedClaim(span.text, span.start, span.end, status, mistake, share, source)
+    share = round(each.grounding.share, 4) if each.grounding else None
+    return CheckedClaim(span.text, span.start, span.end, status, mistake, share, source, derivation)
 
 
 def _span(claim: Claim, material: Material) -> Evidence | None:
@@ -79,19 +83,41 @@ def _status(each: GroundedClaim, material: Material) -> tuple[ClaimStatus, str |
     return ClaimStatus.NOT_FOUND, NON_APPEARING
 
 
+def _computed(claim: Claim, material: Material) -> Derivation | None:
+    """Return how the true figure follows from the documents; None where none was computed.
+
+    That the claim has another is told by the fault that was found.
+    """
+    return next(
+        (
+            found.derivation
+            for found in material.derived(indirect_claims)
+            if found.outcome is not Outcome.NOT_CHECKABLE
+            and claim.start <= found.start
+            and found.end <= claim.end
+        ),
+        None,
+    )
+
+
+def _derived(computed: Derivation, material: Material) -> ClaimSource | None:
+    # The source of a derivation is named by its place in the context, see indirect_claims.
+    return _quoted(material.context[int(computed.document_id)], *computed.span)
+
+
 def _source(grounding: Grounding, material: Material) -> ClaimSource | None:
     """Return the passage, None where there is none or only a translation of it was compared."""
     if grounding.document is None:
         return None
     document = material.context[grounding.document]
-    if document.body is None:
-        return None
     spans = document.text.derived(passages).spans
-    start = max(spans[grounding.first][0], document.body)
-    end = spans[grounding.last][1]
-    if end <= start:
-        return None  # it is the title
-    text = document.text.original[start:end]
-    return ClaimSource(
-        document.document_id, document.version, text, start - document.body, end - document.body
-    )
+    return _quoted(document, spans[grounding.first][0], spans[grounding.last][1])
+
+
+def _quoted(document: ContextText, start: int, end: int) -> ClaimSource | None:
+    if document.body is None or end <= document.body:
+        return None  # it is a translation, or the title
+    first = max(start, document.body)
+    text = document.text.original[first:end]
+    start = first - document.body + document.offset
+    return ClaimSource(document.document_id, document.version, text, start, start + len(text))

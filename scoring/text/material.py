@@ -16,13 +16,15 @@ class ContextText:
     """A document of the context, prepared; the preparation is shared by all answers that cite it.
 
     ``version`` is that of the document where it is known. ``body``: where in ``text`` the document's own text
-    begins, after its title, None where ``text`` is a translation of it.
+    begins, after its title, None where ``text`` is a translation of it; ``offset``: where that is in the
+    document, of which it may be a part.
     """
 
     document_id: str
     text: PreparedText
     version: str | None = None
     body: int | None = 0
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)

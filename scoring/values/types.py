@@ -42,7 +42,8 @@ class Passage:
     """A piece of a help document that the chatbot was given, or should have been.
 
     ``score`` is that of the retrieval that found it, the chatbot's own or ours; ``version`` names the
-    version of the document, where it came from the store of documents.
+    version of the document, where it came from the store of documents; ``offset`` is where the text begins in
+    that of the document.
     """
 
     document_id: str
@@ -50,6 +51,7 @@ class Passage:
     title: str | None = None
     score: float | None = None
     version: str | None = None
+    offset: int = 0
 
     @property
     def read(self) -> str:

@@ -42,7 +42,7 @@ def told_claims(claims: Sequence[CheckedClaim]) -> tuple[VerdictClaim, ...]:
 
 
 def _size(claim: VerdictClaim) -> int:
-    texts = [claim.text, claim.status, claim.mistake]
+    texts = [claim.text, claim.status, claim.mistake, claim.derivation]
     if claim.source is not None:
         texts += [claim.source.document_id, claim.source.version, claim.source.text]
     return _OTHER_BYTES + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts if text)
@@ -58,6 +58,7 @@ def _told(claim: CheckedClaim) -> VerdictClaim:
         mistake=claim.mistake,
         support=claim.support,
         source=_source(claim.source) if claim.source else None,
+        derivation=claim.derivation[:MAX_TEXT_CHARACTERS] if claim.derivation else None,
     )
 
 

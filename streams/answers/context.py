@@ -247,4 +247,4 @@ def _whole(found: NamedDocument) -> Passage:
 
 
 def _chunk(hit: Hit) -> Passage:
-    return Passage(hit.document_id, hit.text, hit.title, hit.score, hit.version)
+    return Passage(hit.document_id, hit.text, hit.title, hit.score, hit.version, hit.start)

@@ -70,6 +70,8 @@ def _line(claim: VerdictClaim) -> Text:
         nearest = "nearest in " if claim.status == ClaimStatus.NOT_FOUND else ""
         line.append(f"  {nearest}{named(claim.source.document_id, claim.source.version)}: ", "dim")
         line.append(_quoted(claim.source.text), "dim")
+    if claim.derivation:
+        line.append(f", so {printable(claim.derivation[:_MOST_CHARACTERS])}", "dim")
     return line
 
 

@@ -142,6 +142,7 @@ def _claim(claim: VerdictClaim) -> ClaimTold:
         passage=_shortened(source.text, _PASSAGE_CHARACTERS) if source else None,
         document_id=source.document_id if source else None,
         version=source.version if source else None,
+        derivation=_shortened(claim.derivation, _PASSAGE_CHARACTERS) if claim.derivation else None,
     )
 
 

@@ -180,7 +180,8 @@ class ClaimCount:
 class ClaimTold:
     """A claim of an answer that was checked: its words, and the passage it was compared with, if any.
 
-    Long texts are cut. ``document_id`` and ``version`` are of the passage's document.
+    Long texts are cut. ``document_id`` and ``version`` are of the passage's document; ``derivation`` is how a
+    figure follows from those of the passage.
     """
 
     status: str
@@ -189,6 +190,7 @@ class ClaimTold:
     passage: str | None
     document_id: str | None
     version: str | None
+    derivation: str | None
 
 
 @dataclass(frozen=True, slots=True)

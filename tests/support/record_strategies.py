@@ -115,6 +115,7 @@ claims = st.builds(
     end=offsets,
     status=texts,
     mistake=_maybe(texts),
+    derivation=_maybe(texts),
     support=_maybe(numbers),
     source=_maybe(sources),
 )

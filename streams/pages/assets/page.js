@@ -441,10 +441,10 @@ function claimLink({ status, mistake }, told, first) {
 }
 
 /** A claim and its passage; what contradicts the answer is open from the start. */
-function claimTold({ status, mistake, words: claimed, passage, document_id, version }, id) {
+function claimTold({ status, mistake, words: claimed, passage, document_id, version, derivation }, id) {
   const source = passage === null ? el("p", {}, "No passage was found.")
     : el("figure", {}, el("blockquote", { dir: "auto" }, passage),
-      el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, document_id), version === null ? "" : ` version ${version}`));
+      el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, document_id), version === null ? "" : ` version ${version}`, derivation === null ? "" : `, so ${derivation}`));
   return el("li", { id }, el("details", { open: status === "contradicted" },
     el("summary", {}, el("b", { class: status }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ", el("q", { dir: "auto" }, claimed)), source));
 }

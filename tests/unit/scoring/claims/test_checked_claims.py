@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring import Exchange, Passage, Scorer
+from scoring import Exchange, Passage, Policy, Scorer
 from scoring.values.claims import ClaimStatus
 from streams.cli.demo.sample import sample_answers, sample_documents
 
@@ -76,3 +76,36 @@ def test_faithfulness_is_the_share_of_supported_claims_among_those_that_can_be_c
     assert check("Great question!").faithfulness is None
     paper = Scorer("paper").assess(Exchange("How?", "It works for 24 hours.", (LINK,), "en"))
     assert (paper.claims, paper.support, paper.faithfulness) == ((), None, None)
+
+
+SALES = Passage(
+    "sales",
+    "| Month | Sales |\n|---|---|\n| January | 100 |\n| February | 150 |\n",
+    "Sales",
+    version="v1",
+    offset=40,
+)
+
+
+def test_a_figure_that_follows_from_the_data_is_supported_by_its_derivation_and_its_number_is_known():
+    assessment = check("In January and February together, sales were 250.", "What were sales?", SALES)
+    (claim,) = assessment.claims
+    assert (claim.status, claim.derivation) == (ClaimStatus.SUPPORTED, "100 + 150 = 250")
+    assert claim.source.text.startswith("100")
+    assert claim.source.text.endswith("150")
+    assert assessment.contradiction == 0
+
+
+def test_a_figure_that_does_not_follow_contradicts_the_data_and_a_person_decides():
+    assessment = check("In January and February together, sales were 150.", "What were sales?", SALES)
+    (claim,) = assessment.claims
+    assert (claim.status, claim.mistake) == (ClaimStatus.CONTRADICTED, "answer_contradiction")
+    assert claim.derivation == "100 + 150 = 250"
+    assert str(assessment.because) == "refuted_figure"
+    assert Policy().decide(assessment).decision == "review"
+
+
+def test_the_place_of_a_passage_is_that_in_the_whole_document_where_it_is_a_part_of_one():
+    (claim,) = check("In January and February together, sales were 250.", "What were sales?", SALES).claims
+    start = claim.source.start - SALES.offset
+    assert SALES.text[start : start + len(claim.source.text)] == claim.source.text
