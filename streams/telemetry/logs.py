@@ -13,8 +13,12 @@ from opentelemetry.trace import format_span_id, format_trace_id, get_current_spa
 from streams.settings import LogSettings
 from streams.telemetry.private_lines import OncePerMinute, PrivateLines, private_traceback
 
-#: Libraries whose everyday lines say nothing to an operator; their warnings stay.
-_QUIET = ("aiokafka", "faust", "mode", "asyncio", "aiohttp", "opentelemetry", "grpc")
+#: Libraries whose everyday lines say nothing to an operator; their warnings stay. Those of clients of HTTP
+#: have URLs in them, and with some translators URLs have texts in them.
+_QUIET = (
+    *("aiokafka", "faust", "mode", "asyncio", "aiohttp", "opentelemetry", "grpc"),
+    *("httpcore", "httpcore2", "httpx", "httpx2", "urllib3"),
+)
 
 #: Their warnings quote the headers of records, which may hold anything.
 _SILENT = ("opentelemetry.trace", "opentelemetry.attributes")

@@ -191,3 +191,16 @@ def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form: 
     os.close(terminal)
     assert line.startswith("{") is is_json
     assert "ours_info" in line
+
+
+@pytest.mark.parametrize(
+    "library", ["httpcore.http11", "httpcore2.http11", "httpx", "httpx2", "urllib3.connectionpool"]
+)
+def test_no_url_of_a_client_is_logged_at_any_level(
+    library: str, worker_log: pytest.LogCaptureFixture
+) -> None:
+    for level in (logging.DEBUG, logging.INFO):
+        logging.getLogger(library).log(level, "GET %s", f"/translate?q={SECRET}")
+    assert SECRET not in worker_log.text
+    logging.getLogger(library).warning("a retry")
+    assert "a retry" in worker_log.text
