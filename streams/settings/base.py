@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Annotated, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from streams.settings.secret_files import with_secrets_read
 
 T = TypeVar("T")
 
@@ -28,6 +30,11 @@ class Section(BaseModel):
     """A part of the settings: it cannot be changed, has no names but its own, and only finite numbers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _secrets_may_stand_in_files(cls, values: Any) -> Any:
+        return with_secrets_read(cls.model_fields, values) if isinstance(values, Mapping) else values
 
 
 def repeated(values: Iterable[T]) -> T | None:

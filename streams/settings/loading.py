@@ -15,6 +15,7 @@ from pydantic_settings import SettingsError
 from scoring.values.readable import is_text
 from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line, variable_name
 from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
+from streams.settings.secret_files import file_settings
 from streams.settings.whole import Settings
 
 # Read by the embedded Kafka and by the tests, not by the settings.
@@ -101,7 +102,8 @@ def _nearest(variable: str) -> str:
 
 def _variables() -> Iterator[str]:
     for section, value in Settings.model_construct():
-        for name in getattr(type(value), "model_fields", None) or getattr(value, "__dataclass_fields__", {}):
+        fields = getattr(type(value), "model_fields", {})
+        for name in [*(fields or getattr(value, "__dataclass_fields__", {})), *file_settings(fields)]:
             yield variable_name(section, name)
 
 
