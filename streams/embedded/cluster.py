@@ -35,6 +35,8 @@ class EmbeddedKafka:
     properties: server properties that override the chosen ones.
     proxies: one address (host:port) per broker that its second listener advertises, so that a client
         which bootstraps there stays behind the proxy; ``proxied`` names the real addresses behind.
+    listeners: names of further listeners of each broker; ``properties`` say what they speak, with
+        ``listener.security.protocol.map``, and ``listening`` tells where.
     format_options: options of Kafka's storage tool, such as ``--add-scram``.
     heap_mb: Java heap of each broker. start_timeout: seconds until every broker must answer.
 
@@ -54,6 +56,7 @@ class EmbeddedKafka:
         *,
         properties: Mapping[str, str] | None = None,
         proxies: Sequence[str] = (),
+        listeners: Sequence[str] = (),
         format_options: Sequence[str] = (),
         heap_mb: int = 320,
         start_timeout: float = 90.0,
@@ -64,6 +67,7 @@ class EmbeddedKafka:
         self._data_dir = data_dir
         self._extra = dict(properties or {})
         self._proxies = tuple(proxies)
+        self._listeners = tuple(listeners)
         self._format_options = tuple(format_options)
         self._heap_mb = heap_mb
         self._start_timeout = start_timeout
@@ -85,6 +89,10 @@ class EmbeddedKafka:
     def proxied(self) -> list[str]:
         """The real address of each broker's proxied listener; empty without ``proxies``."""
         return [f"{LOOPBACK}:{ports.proxied}" for ports in self._plan.ports if ports.proxied]
+
+    def listening(self, name: str) -> str:
+        """Give where a further listener is, of all brokers, as ``bootstrap_servers`` gives its own."""
+        return ",".join(f"{LOOPBACK}:{ports.further[name]}" for ports in self._plan.ports)
 
     @property
     def pids(self) -> list[int | None]:
@@ -162,9 +170,14 @@ class EmbeddedKafka:
         return time.monotonic() + self._start_timeout
 
     def _choose_ports(self) -> tuple[BrokerPorts, ...]:
-        chosen = iter(free_ports(self._count * 3))
+        chosen = iter(free_ports(self._count * (3 + len(self._listeners))))
         return tuple(
-            BrokerPorts(next(chosen), next(chosen), next(chosen) if self._proxies else None)
+            BrokerPorts(
+                next(chosen),
+                next(chosen),
+                next(chosen) if self._proxies else None,
+                {name: next(chosen) for name in self._listeners},
+            )
             for _ in range(self._count)
         )
 

@@ -16,11 +16,15 @@ _SAFE_REPLICATION = 3
 
 @dataclass(frozen=True, slots=True)
 class BrokerPorts:
-    """The ports of one broker on the loopback interface; ``proxied`` only where a proxy stands before it."""
+    """The ports of one broker on the loopback interface; ``proxied`` only where a proxy stands before it.
+
+    ``further`` are those of listeners by names of the caller's.
+    """
 
     client: int
     controller: int
     proxied: int | None = None
+    further: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ def _listeners(plan: ClusterPlan, index: int) -> tuple[Sequence[str], Sequence[s
     if ports.proxied is not None:
         listeners.append(f"{PROXIED}://{LOOPBACK}:{ports.proxied}")
         advertised.append(f"{PROXIED}://{plan.proxies[index]}")
-    return listeners, advertised
+    further = [f"{name}://{LOOPBACK}:{port}" for name, port in ports.further.items()]
+    return [*listeners, *further], [*advertised, *further]
 
 
 def _replication(brokers: int) -> dict[str, str]:

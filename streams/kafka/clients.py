@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -23,10 +22,10 @@ from aiokafka.errors import (
 from aiokafka.protocol.metadata import MetadataRequest
 
 from streams.kafka import header_names_patch
-from streams.settings import KafkaSettings, WrongSettings
-
-if TYPE_CHECKING:
-    from faust.auth import SASLCredentials, SSLCredentials
+from streams.kafka.access import address, connection, who
+from streams.kafka.oauth import TokenRefused, TokenUnavailable
+from streams.kafka.reasons import distrust, line, tls_failure
+from streams.settings import KafkaSettings
 
 # Every consumer of ours comes from here or, by Faust, from an application that imports this.
 header_names_patch.install()
@@ -41,6 +40,8 @@ _REFUSALS = (
     UnsupportedSaslMechanismError,
 )
 
+_NONE = "a client without certificate (kafka.ssl_certfile is not set)"
+
 _Client = TypeVar("_Client")
 
 
@@ -50,42 +51,6 @@ class ServiceUnreachable(Exception):
 
 class CredentialsRefused(ServiceUnreachable):
     """The cluster answers, but not with these credentials or not to this certificate."""
-
-
-def connection(settings: KafkaSettings) -> dict[str, Any]:
-    """Give the arguments that aiokafka's clients have in common; raises WrongSettings for bad TLS files."""
-    arguments: dict[str, Any] = {
-        "bootstrap_servers": settings.bootstrap_servers,
-        "security_protocol": settings.security_protocol,
-    }
-    if context := _ssl_context(settings):
-        arguments["ssl_context"] = context
-    if settings.security_protocol.startswith("SASL"):
-        arguments["sasl_mechanism"] = settings.sasl_mechanism
-        arguments["sasl_plain_username"] = settings.sasl_username or ""
-        arguments["sasl_plain_password"] = _password(settings)
-    return arguments
-
-
-def faust_broker_urls(settings: KafkaSettings) -> list[str]:
-    """Give the bootstrap servers as Faust's ``broker`` option takes them."""
-    return [f"kafka://{_address(host, port)}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
-
-
-def faust_broker_credentials(settings: KafkaSettings) -> SASLCredentials | SSLCredentials | None:
-    """Give Faust's ``broker_credentials`` for the same settings; raises WrongSettings as connection does."""
-    # Not at the top: Faust and its HTTP client take a quarter of a second, which no command needs.
-    from faust.auth import SASLCredentials, SSLCredentials  # noqa: PLC0415
-
-    context = _ssl_context(settings)
-    if settings.security_protocol.startswith("SASL"):
-        return SASLCredentials(
-            username=settings.sasl_username,
-            password=_password(settings),
-            mechanism=settings.sasl_mechanism,
-            ssl_context=context,
-        )
-    return SSLCredentials(context) if context else None
 
 
 @asynccontextmanager
@@ -231,7 +196,7 @@ async def _ask(host: str, port: int, arguments: dict[str, Any]) -> str:
         await server.send(MetadataRequest([]))
     finally:
         await _hang_up(server)
-    return _address(host, port)
+    return address(host, port)
 
 
 async def _hang_up(server: AIOKafkaConnection) -> None:
@@ -244,45 +209,33 @@ async def _hang_up(server: AIOKafkaConnection) -> None:
         await asyncio.wait([closed], timeout=_GOODBYE_SECONDS)
 
 
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:
     """Put the most telling of the reasons into one line."""
     where = f"Kafka at {settings.bootstrap_servers} (setting kafka.bootstrap_servers)"
     for reason in reasons:
-        # aiokafka gives a SCRAM server's wrong signature as a ValueError.
-        if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError):
-            way = f"{settings.security_protocol} {settings.sasl_mechanism}"
-            return CredentialsRefused(
-                f"{where} refuses user {settings.sasl_username!r} with {way}: {_line(reason)}"
-            )
-        if isinstance(reason, ssl.SSLError):
-            return CredentialsRefused(f"{where}: TLS failed, see kafka.ssl_cafile: {_line(reason)}")
+        if isinstance(reason, TokenUnavailable):
+            return ServiceUnreachable(f"{where}: no token: {reason.args[0]}")
+        if refusal := _refusal(settings, reason):
+            return CredentialsRefused(f"{where}{refusal}")
     reason = reasons[0] if reasons else TimeoutError()
     if isinstance(reason, TimeoutError):
         return ServiceUnreachable(f"{where} does not answer within {limit:g} s")
-    return ServiceUnreachable(f"{where} cannot be reached with {settings.security_protocol}: {_line(reason)}")
+    return ServiceUnreachable(f"{where} cannot be reached with {settings.security_protocol}: {line(reason)}")
 
 
-def _line(error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _password(settings: KafkaSettings) -> str:
-    return settings.sasl_password.get_secret_value() if settings.sasl_password else ""
-
-
-def _ssl_context(settings: KafkaSettings) -> ssl.SSLContext | None:
-    if "SSL" not in settings.security_protocol:
+def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
+    """Say what is refused: by the token endpoint, by the broker, or the broker's certificate by us."""
+    if isinstance(reason, TokenRefused):
+        return f": no token: {reason.args[0]}"
+    # aiokafka gives a SCRAM server's wrong signature as a ValueError.
+    if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError):
+        return f" refuses {who(settings)}: {line(reason)}"
+    failure = tls_failure(reason)
+    if failure is None:
         return None
-    try:
-        context = ssl.create_default_context(cafile=settings.ssl_cafile)
-        if settings.ssl_certfile:
-            context.load_cert_chain(settings.ssl_certfile, settings.ssl_keyfile)
-    except OSError as error:
-        raise WrongSettings(f"kafka.ssl_cafile, ssl_certfile or ssl_keyfile: {_line(error)}") from error
-    return context
+    if distrusted := distrust(failure, "kafka.ssl_cafile", settings.ssl_cafile):
+        return f": {distrusted}"
+    if "ALERT" in (failure.reason or ""):  # by which a broker tells what it does not like
+        shown = f"certificate kafka.ssl_certfile {settings.ssl_certfile}" if settings.ssl_certfile else _NONE
+        return f" refuses {shown}: {line(failure)}"
+    return f": TLS failed: {line(failure)}"

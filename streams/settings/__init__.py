@@ -7,13 +7,14 @@ puts the sections together, and ``loading.py`` reads them and says what is wrong
 from streams.settings.base import PREFIX, WrongSettings, variable_name
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
 from streams.settings.judges import EndpointSettings, JudgeSettings
-from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
+from streams.settings.kafka import EncodingSettings, KafkaSettings, OAuthSettings, TopicSettings
 from streams.settings.loading import load_settings
 from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
 from streams.settings.retrieval import RetrievalSettings
 from streams.settings.scoring import MOST_PROCESSES, ScoringSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
 from streams.settings.translation import TranslationSettings
+from streams.settings.trust import show_certificate, trusting
 from streams.settings.whole import Settings
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
 
@@ -31,6 +32,7 @@ __all__ = [
     "JudgeSettings",
     "KafkaSettings",
     "LogSettings",
+    "OAuthSettings",
     "ObjectiveSettings",
     "RateWindowSettings",
     "RatesSettings",
@@ -43,5 +45,7 @@ __all__ = [
     "WebSettings",
     "WrongSettings",
     "load_settings",
+    "show_certificate",
+    "trusting",
     "variable_name",
 ]

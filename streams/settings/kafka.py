@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 
 from streams.settings.addresses import HttpUrl, Servers
 from streams.settings.base import Seconds, Section
+
+#: RFC 7628, 3.1: a key is letters, and a value anything that does not end it.
+_EXTENSION_NAME = re.compile(r"[A-Za-z]+")
+_EXTENSION_VALUE = re.compile(r"[ -~]+")
 
 
 def _replicas(value: int) -> int:
@@ -17,17 +23,55 @@ def _replicas(value: int) -> int:
     return value
 
 
+def _without_user(url: str) -> str:
+    if not url or urlsplit(url).username is not None:
+        raise ValueError("should be an http or https URL without user; that is client_id and client_secret")
+    return url
+
+
+class OAuthSettings(Section):
+    """Where a client of Kafka gets its tokens: client credentials of OAuth 2.0 (RFC 6749, 4.4)."""
+
+    token_url: Annotated[HttpUrl, AfterValidator(_without_user)] = Field(description="the token endpoint")
+    client_id: str = Field(min_length=1)
+    client_secret: SecretStr
+    scope: str | None = Field(None, min_length=1, description="asked for; several with spaces between")
+    cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
+    extensions: dict[str, str] = Field(
+        default_factory=dict, description="SASL extensions, such as Confluent Cloud's logicalCluster"
+    )
+    timeout_seconds: Seconds = Field(5, description="how long one request for a token may take, in all")
+
+    @field_validator("client_secret")
+    @classmethod
+    def _secret_is_there(cls, secret: SecretStr) -> SecretStr:
+        if not secret.get_secret_value():
+            raise ValueError("should not be empty")
+        return secret
+
+    @field_validator("extensions")
+    @classmethod
+    def _extensions_can_be_sent(cls, extensions: dict[str, str]) -> dict[str, str]:
+        for name, value in extensions.items():
+            # "auth" is the token's own place (RFC 7628, 3.1), which no extension may take.
+            if not _EXTENSION_NAME.fullmatch(name) or name == "auth" or not _EXTENSION_VALUE.fullmatch(value):
+                raise ValueError("names should be letters, values printable ASCII, and auth is taken")
+        return extensions
+
+
 class KafkaSettings(Section):
     """How to reach the cluster, and under which names."""
 
     bootstrap_servers: Servers = Field("localhost:9092", description="host:port, comma separated")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = "SCRAM-SHA-512"
     sasl_username: str | None = None
     sasl_password: SecretStr | None = None
-    ssl_cafile: Path | None = None
-    ssl_certfile: Path | None = None
+    oauth: OAuthSettings | None = Field(None, description="for sasl_mechanism OAUTHBEARER")
+    ssl_cafile: Path | None = Field(None, description="whom to trust; unset: the system's authorities")
+    ssl_certfile: Path | None = Field(None, description="shown to brokers that ask for one, with its chain")
     ssl_keyfile: Path | None = None
+    ssl_key_password: SecretStr | None = Field(None, description="where ssl_keyfile is encrypted")
     consumer_group: str = Field("truthgate", min_length=1)
     group_instance_id: str | None = Field(None, description="static membership, such as the pod's name")
     topic_prefix: str = Field("", pattern=r"^[a-zA-Z0-9._-]*$")
@@ -40,13 +84,27 @@ class KafkaSettings(Section):
 
     @model_validator(mode="after")
     def _credentials_are_whole(self) -> KafkaSettings:
-        if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
+        by_token = self.security_protocol.startswith("SASL") and self.sasl_mechanism == "OAUTHBEARER"
+        if by_token and not self.oauth:
+            raise ValueError("sasl_mechanism OAUTHBEARER needs oauth.token_url, client_id and client_secret")
+        if self.oauth and not by_token:
+            raise ValueError("oauth is for a SASL security_protocol with sasl_mechanism OAUTHBEARER alone")
+        if by_token and (self.sasl_username or self.sasl_password):
+            raise ValueError("sasl_username and sasl_password are not for sasl_mechanism OAUTHBEARER")
+        if self.by_password and not (self.sasl_username and self.sasl_password):
             raise ValueError(
                 f"security_protocol {self.security_protocol} needs sasl_username and sasl_password"
             )
         if bool(self.ssl_certfile) != bool(self.ssl_keyfile):
             raise ValueError("ssl_certfile and ssl_keyfile go together")
+        if self.ssl_key_password and not self.ssl_keyfile:
+            raise ValueError("ssl_key_password is for ssl_keyfile")
         return self
+
+    @property
+    def by_password(self) -> bool:
+        """Whether a user and a password are asked for."""
+        return self.security_protocol.startswith("SASL") and self.sasl_mechanism != "OAUTHBEARER"
 
 
 class TopicSettings(Section):

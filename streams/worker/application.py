@@ -12,7 +12,7 @@ from faust.types import StreamT
 from streams.answers.intake import Intake
 from streams.delivery.consumer import SafeConsumer, SafeTransport
 from streams.delivery.limits import longest_settling
-from streams.kafka.clients import faust_broker_credentials, faust_broker_urls
+from streams.kafka.access import faust_broker_credentials, faust_broker_urls
 from streams.kafka.instance import client_id
 from streams.kafka.topics import Topics
 from streams.settings import Settings

@@ -30,6 +30,11 @@ LOG_EVENTS = (
         ("error_type", "partition", "offset"),
         "A document went to the dead letters; one line each.",
     ),
+    LogEvent(
+        "kafka_token_not_had",
+        ("reason",),
+        "A token for Kafka was to be had before, and now is not; once, until one is had.",
+    ),
     LogEvent("progress_unknown", ("error_type",), "The brokers did not say how far the group is."),
     LogEvent("scoring_process_replaced", ("exit_code",), "A scoring process died or took too long."),
     LogEvent("scoring_process_not_replaced", ("reason",), "No new one could be started: the worker ends."),

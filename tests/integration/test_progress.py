@@ -12,7 +12,8 @@ from faust.types import TP
 
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health, Progress
-from streams.kafka.clients import connection, open_admin, open_consumer
+from streams.kafka.access import connection
+from streams.kafka.clients import open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from streams.worker.metrics import Metrics

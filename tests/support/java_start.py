@@ -33,7 +33,7 @@ def quick_java() -> Iterator[None]:
     if not cache.exists():
         yield
         return
-    with _options(f"-XX:AOTCache={cache} -Xlog:disable"):
+    with java_options(f"-XX:AOTCache={cache} -Xlog:disable"):
         yield
 
 
@@ -51,7 +51,7 @@ def _make(cache: Path) -> None:
         made = Path(folder) / cache.name
         with EmbeddedKafka(data_dir=Path(folder) / "kafka") as kafka:
             kafka.brokers[0].stop()
-            with _options(f"-XX:AOTCacheOutput={made}"):
+            with java_options(f"-XX:AOTCacheOutput={made}"):
                 kafka.start_broker(0)
             kafka.brokers[0].stop()
         if made.exists():
@@ -66,7 +66,8 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _options(options: str) -> Iterator[None]:
+def java_options(options: str) -> Iterator[None]:
+    """Have every Java that is started meanwhile take these options too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(_OPTIONS, " ".join(filter(None, [os.environ.get(_OPTIONS), options])))
         yield

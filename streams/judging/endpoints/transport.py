@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx2
 from pydantic import SecretStr
 
 from scoring.values.version import SCORER_VERSION
-from streams.settings import EndpointSettings, WrongSettings
+from streams.settings import EndpointSettings, trusting
 
 #: Two thousand tokens with log probabilities are some 1 MB; an endpoint that has gone wrong sends on and on.
 _MOST_BYTES = 8_000_000
@@ -95,15 +93,10 @@ def http_client(name: str, settings: EndpointSettings) -> httpx2.AsyncClient:
         max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency
     )
     transport = httpx2.AsyncHTTPTransport(
-        verify=_trust(name, settings.cafile), trust_env=False, limits=limits, proxy=settings.proxy or None
+        verify=trusting(f"judges.endpoints.{name}.cafile", settings.cafile),
+        trust_env=False,
+        limits=limits,
+        proxy=settings.proxy or None,
     )
     bounded = BoundedTransport(transport, settings.api_key)
     return httpx2.AsyncClient(transport=bounded, trust_env=False, follow_redirects=False, timeout=None)
-
-
-def _trust(name: str, cafile: Path | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=cafile)
-    except OSError as error:  # an SSLError is one too
-        reason = error.strerror or type(error).__name__
-        raise WrongSettings(f"judges.endpoints.{name}.cafile cannot be used: {reason}") from None

@@ -181,7 +181,7 @@ async def test_an_authority_that_cannot_be_read_is_a_wrong_setting(
     if content:
         cafile.write_text(content)
     endpoint = {"base_url": "https://vllm/v1", "model": "m", "cafile": cafile}
-    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.cafile cannot be used: ."):
+    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.cafile \S+ cannot be used: ."):
         async with open_judges(JudgeSettings.model_validate({"endpoints": {"small": endpoint}})):
             pass
 

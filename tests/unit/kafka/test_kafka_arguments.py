@@ -3,10 +3,19 @@
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 from faust.types.auth import AuthProtocol
+from pydantic import ValidationError
 
-from streams.kafka.clients import connection, faust_broker_credentials, faust_broker_urls
+from streams.kafka.access import connection, faust_broker_credentials, faust_broker_urls
 from streams.settings import KafkaSettings, WrongSettings
+from tests.support.certificates import Authority
 
 SASL = {"sasl_username": "judge", "sasl_password": "secret"}
 
@@ -37,12 +46,110 @@ def test_tls_alone_verifies_the_server() -> None:
     assert context.check_hostname
 
 
-@pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_certificate_file_that_cannot_be_used_is_a_wrong_setting(
-    tmp_path: Path, content: str | None
+OAUTH = {
+    "sasl_mechanism": "OAUTHBEARER",
+    "oauth": {"token_url": "https://idp.example.com/token", "client_id": "judge", "client_secret": "secret"},
+}
+
+
+@pytest.mark.parametrize(("protocol", "encrypted"), [("SASL_PLAINTEXT", False), ("SASL_SSL", True)])
+def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted: bool) -> None:
+    settings = _settings(security_protocol=protocol, **OAUTH)
+    arguments, credentials = connection(settings), faust_broker_credentials(settings)
+    assert arguments["sasl_oauth_token_provider"] is credentials.oauth_cb
+    assert arguments["sasl_mechanism"] == credentials.mechanism.value == "OAUTHBEARER"
+    assert credentials_to_aiokafka_auth(credentials).keys() >= {"sasl_oauth_token_provider", "ssl_context"}
+    assert ("ssl_context" in arguments) == encrypted
+    assert credentials.protocol == AuthProtocol(protocol)
+    assert not {"sasl_plain_username", "sasl_plain_password"} & arguments.keys()
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"security_protocol": "SASL_SSL"}, "needs sasl_username"),
+        ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, r"needs oauth\.token_url"),
+        ({"security_protocol": "SASL_SSL", **OAUTH, "sasl_mechanism": "PLAIN"}, "oauth is for"),
+        ({"security_protocol": "SSL", **OAUTH}, "oauth is for"),
+        ({"security_protocol": "SASL_SSL", **OAUTH, **SASL}, "sasl_username and sasl_password are not"),
+        ({"ssl_key_password": "secret"}, "ssl_key_password is for"),
+        ({"ssl_keyfile": "key.pem"}, "go together"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(values: dict[str, object], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        _settings(**values)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("token_url", "idp.example.com/token"),
+        ("token_url", "https://user:pass@idp.example.com/token"),
+        ("token_url", ""),
+        ("client_id", ""),
+        ("client_secret", ""),
+        ("extensions", {"auth": "x"}),
+        ("extensions", {"a b": "x"}),
+        ("extensions", {"a": "x\x01auth=Bearer y"}),
+    ],
+)
+def test_what_no_token_can_be_asked_for_with_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=rf"oauth\.{name}"):
+        _settings(security_protocol="SASL_SSL", **OAUTH | {"oauth": OAUTH["oauth"] | {name: value}})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("ssl_cafile", None, "No such file or directory"),
+        ("ssl_cafile", "no certificate", "no certificate or crl found"),
+        ("ssl_certfile", None, "No such file or directory"),
+        ("ssl_certfile", "no certificate", "no PEM, or encrypted with another password"),
+        ("ssl_keyfile", None, "No such file or directory"),
+        ("ssl_keyfile", "no key", "no PEM, or encrypted with another password"),
+        ("ssl_keyfile", "another", "key values mismatch"),
+    ],
+)
+def test_a_file_of_tls_that_cannot_be_used_is_a_wrong_setting_that_names_it(
+    name: str, content: str | None, reason: str, tmp_path: Path
 ) -> None:
-    file = tmp_path / "ca.pem"
+    authority, wrong = Authority(tmp_path, "authority"), tmp_path / "wrong.pem"
+    issued = authority.issue("client")
     if content:
-        file.write_text(content)
-    with pytest.raises(WrongSettings, match=r"kafka\.ssl_cafile"):
-        connection(_settings(security_protocol="SSL", ssl_cafile=file))
+        wrong.write_text(authority.issue("another").key.read_text() if content == "another" else content)
+    files = {
+        "ssl_cafile": authority.file,
+        "ssl_certfile": issued.certificate,
+        "ssl_keyfile": issued.key,
+        name: wrong,
+    }
+    with pytest.raises(
+        WrongSettings, match=rf"^kafka\.ssl_\w+ .*{wrong}( with \S+ \S+)? cannot be used: {reason}$"
+    ) as raised:
+        connection(_settings(security_protocol="SSL", **files))
+    assert f"kafka.{name} {wrong}" in str(raised.value)
+
+
+@pytest.mark.parametrize("password", [None, "wrong", "right"])
+def test_an_encrypted_key_is_opened_with_its_password_and_no_terminal_is_asked(
+    password: str | None, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path, "authority")
+    issued = authority.issue("client")
+    key = load_pem_private_key(issued.key.read_bytes(), None)
+    issued.key.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"right"))
+    )
+    settings = _settings(
+        security_protocol="SSL",
+        ssl_certfile=issued.certificate,
+        ssl_keyfile=issued.key,
+        ssl_key_password=password,
+    )
+    if password == "right":
+        assert connection(settings)["ssl_context"]
+        return
+    with pytest.raises(WrongSettings, match="encrypted with another password") as raised:
+        connection(settings)
+    assert "wrong" not in str(raised.value)

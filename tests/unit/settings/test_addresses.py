@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from schemas.registry import Registry
-from streams.kafka.clients import faust_broker_urls
+from streams.kafka.access import faust_broker_urls
 from streams.settings import EncodingSettings, KafkaSettings
 
 

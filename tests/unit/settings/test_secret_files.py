@@ -14,6 +14,12 @@ from pydantic import BaseModel, SecretStr
 from streams.settings import Settings, WrongSettings, load_settings
 
 SECRET = "hunter2-hunter2"
+OAUTH = {
+    "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SASL_SSL",
+    "TRUTHGATE_KAFKA__SASL_MECHANISM": "OAUTHBEARER",
+    "TRUTHGATE_KAFKA__OAUTH__TOKEN_URL": "https://idp.example.com/token",
+    "TRUTHGATE_KAFKA__OAUTH__CLIENT_ID": "truthgate",
+}
 JUDGE = {
     "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "https://judge.example.com/v1",
     "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "small",
@@ -21,6 +27,11 @@ JUDGE = {
 #: Every secret by its path, in which * is a key of a dictionary, and what else it needs.
 SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("kafka", "sasl_password"): {},
+    ("kafka", "ssl_key_password"): {
+        "TRUTHGATE_KAFKA__SSL_CERTFILE": "tls.crt",
+        "TRUTHGATE_KAFKA__SSL_KEYFILE": "tls.key",
+    },
+    ("kafka", "oauth", "client_secret"): OAUTH,
     ("translation", "api_key"): {},
     ("retrieval", "embeddings_key"): {},
     ("judges", "endpoints", "*", "api_key"): JUDGE,

@@ -1,0 +1,215 @@
+"""Tokens for SASL/OAUTHBEARER, which a token endpoint gives for client credentials (RFC 6749, 4.4)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote_plus
+
+import structlog
+from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import AuthenticationFailedError, KafkaConnectionError
+
+from streams.kafka.reasons import distrust, line, tls_failure
+from streams.settings import OAuthSettings, trusting
+
+log = structlog.get_logger(__name__)
+
+#: A token of a few KB is a large one; a broker takes half a MB.
+_MOST_BYTES = 256 * 1024
+#: A token is kept for this share of its life, as Kafka's own client does: the rest is for clocks that differ.
+_KEPT = 0.8
+#: aiokafka connects again every tenth of a second; an endpoint that is in trouble is spared that.
+_FAILURE_SECONDS = 1.0
+#: RFC 6750, 2.1. Anything else could end the message that it goes into, and begin another.
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+#: RFC 6749, 5.2. What else the endpoint says may quote what it was sent.
+_ERROR_CODE = re.compile(r"[a-z_]{1,40}")
+_SETTING = "kafka.oauth.token_url"
+#: Statuses by which an endpoint says that it is this client, or this request, that it does not like.
+_REFUSALS = frozenset({400, 401, 403})
+_OK = 200
+
+
+class TokenRefused(AuthenticationFailedError):  # type: ignore[misc]
+    """The token endpoint answers, and gives this client no token that can be used."""
+
+
+class TokenUnavailable(KafkaConnectionError):  # type: ignore[misc]
+    """The token endpoint cannot be reached, or does not do its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    token: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: TokenRefused | TokenUnavailable
+    until: float
+
+
+class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
+    """A provider of tokens as aiokafka's and Faust's connections ask for them, in whatever event loop.
+
+    A token is kept for most of its life and shared by all connections.
+
+    Args:
+        settings: whom to ask, and as whom.
+        clock: monotonic, in seconds.
+
+    Raises:
+        WrongSettings: ``cafile`` cannot be used.
+    """
+
+    def __init__(self, settings: OAuthSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._trust = trusting("kafka.oauth.cafile", settings.cafile)
+        self._kept: _Kept | None = None
+        self._failure: _Failure | None = None
+        self._served = False
+
+    async def token(self) -> str:
+        """Return a token that is not near its end; raises TokenRefused and TokenUnavailable."""
+        now = self._clock()
+        if self._kept and now < self._kept.until:
+            return self._kept.token
+        if self._failure and now < self._failure.until:
+            raise type(self._failure.error)(*self._failure.error.args)
+        try:
+            kept = await self._fetch(now)
+        except (TokenRefused, TokenUnavailable) as error:
+            self._tell(error)
+            self._failure = _Failure(error, self._clock() + _FAILURE_SECONDS)
+            raise
+        self._kept, self._failure, self._served = kept, None, True
+        return kept.token
+
+    def extensions(self) -> dict[str, str]:
+        """Return what goes to the broker beside the token."""
+        return dict(self._settings.extensions)
+
+    def forget(self) -> None:
+        """Have the next connection ask for another token: the broker refuses this one."""
+        self._kept = None
+
+    def _tell(self, error: TokenRefused | TokenUnavailable) -> None:
+        # At the start whoever connects says it; later connections come and go without a word.
+        if self._served and self._failure is None:
+            log.warning("kafka_token_not_had", reason=error.args[0])
+
+    async def _fetch(self, now: float) -> _Kept:
+        limit = self._settings.timeout_seconds
+        try:
+            async with asyncio.timeout(limit):
+                status, body = await self._ask()
+        except TimeoutError:
+            raise TokenUnavailable(f"{self._where} does not answer within {limit:g} s") from None
+        if status == _OK:
+            return self._read(body, now)
+        code = _error_code(body)
+        if status in _REFUSALS:
+            reason = code or f"status {status}"
+            raise TokenRefused(f"{self._where} refuses client {self._settings.client_id!r}: {reason}")
+        raise TokenUnavailable(f"{self._where} answers with status {status}")
+
+    async def _ask(self) -> tuple[int, bytes]:
+        # Not at the top: it takes a tenth of a second, which no command without tokens needs.
+        import httpx2  # noqa: PLC0415
+
+        try:
+            async with (
+                httpx2.AsyncClient(
+                    verify=self._trust, trust_env=False, follow_redirects=False, timeout=None
+                ) as client,
+                client.stream(
+                    "POST", self._settings.token_url, data=self._form(), headers=self._headers()
+                ) as response,
+            ):
+                body = b""
+                async for chunk in response.aiter_raw():
+                    body += chunk
+                    if len(body) > _MOST_BYTES:
+                        raise TokenRefused(f"{self._where} answers with more than a token")
+                return response.status_code, body
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            failure = tls_failure(error)
+            if failure and (told := distrust(failure, "kafka.oauth.cafile", self._settings.cafile)):
+                raise TokenRefused(f"{self._where}: {told}") from None
+            raise TokenUnavailable(f"{self._where} cannot be reached: {line(failure or error)}") from None
+
+    def _form(self) -> dict[str, str]:
+        scope = {"scope": self._settings.scope} if self._settings.scope else {}
+        return {"grant_type": "client_credentials", **scope}
+
+    def _headers(self) -> dict[str, str]:
+        # Each part is encoded first: RFC 6749, 2.3.1.
+        user = quote_plus(self._settings.client_id)
+        password = quote_plus(self._settings.client_secret.get_secret_value())
+        basic = b64encode(f"{user}:{password}".encode()).decode()
+        return {
+            "authorization": f"Basic {basic}",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+        }
+
+    def _read(self, body: bytes, now: float) -> _Kept:
+        answer = _json(body)
+        token, kind = answer.get("access_token"), answer.get("token_type", "bearer")
+        if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
+            raise TokenRefused(f"{self._where} answers without a token")
+        if not (isinstance(kind, str) and kind.lower() == "bearer"):
+            raise TokenRefused(f"{self._where} gives a token that is no bearer token")
+        return _Kept(token, now + _KEPT * _seconds(answer.get("expires_in")))
+
+    @property
+    def _where(self) -> str:
+        return f"{self._settings.token_url} (setting {_SETTING})"
+
+
+_providers: dict[tuple[object, ...], ClientCredentials] = {}
+
+
+def token_provider(settings: OAuthSettings) -> ClientCredentials:
+    """Give the provider of this process for these settings: a worker's many clients share one token.
+
+    Raises:
+        WrongSettings: ``oauth.cafile`` cannot be used.
+    """
+    fields = [(name, str(value)) for name, value in settings if name != "client_secret"]
+    key = (*fields, settings.client_secret.get_secret_value())
+    if key not in _providers:
+        _providers[key] = ClientCredentials(settings)
+    return _providers[key]
+
+
+def _json(body: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _error_code(body: bytes) -> str | None:
+    code = _json(body).get("error")
+    return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else None
+
+
+def _seconds(expires_in: object) -> float:
+    """Read how long a token lives; what is not said, or no time, is no time. Some write it as text."""
+    try:
+        seconds = float(expires_in)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return 0.0
+    return seconds if math.isfinite(seconds) and seconds > 0 else 0.0

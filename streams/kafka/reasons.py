@@ -1,0 +1,44 @@
+"""Why a connection failed, in a few words for people."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+from aiokafka.errors import KafkaError
+
+
+def line(error: BaseException) -> str:
+    """Say in one line what an error says."""
+    match error:
+        case ConnectionRefusedError():
+            return "connection refused"
+        case ssl.SSLError(reason=str(reason)):
+            return reason.replace("_", " ").lower()
+        case KafkaError(args=(str(told), *_)):
+            return f"{type(error).__name__}: {told}"
+        case KafkaError():
+            return type(error).__name__
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def tls_failure(error: BaseException) -> ssl.SSLError | None:
+    """Find what TLS says in an error or in what it came from: libraries tell of a broken connection alone."""
+    return next((each for each in _chain(error) if isinstance(each, ssl.SSLError)), None)
+
+
+def distrust(error: ssl.SSLError, setting: str, cafile: Path | None) -> str | None:
+    """Say that a server's certificate is not trusted, and why, if that is what TLS says."""
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return None
+    trusted = f"{setting} {cafile}" if cafile else f"the system's authorities ({setting} is not set)"
+    return f"its certificate is not trusted with {trusted}: {error.verify_message.rstrip('.')}"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        yield error
+        seen.append(error)
+        error = error.__cause__ or error.__context__

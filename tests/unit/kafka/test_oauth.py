@@ -1,0 +1,221 @@
+"""Tokens are asked for as OAuth says, kept while they are good, and never taken from what is no token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aiokafka.conn import AIOKafkaConnection
+from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
+
+from streams.kafka import access
+from streams.kafka.oauth import ClientCredentials, TokenRefused, TokenUnavailable, token_provider
+from streams.settings import OAuthSettings
+from tests.support.clock import Clock
+from tests.support.ports import NOBODY
+from tests.support.token_endpoint import CLIENT, SECRET, Behaviour, TokenEndpoint
+
+LIFE = 100
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[TokenEndpoint]:
+    with TokenEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def endpoint(server: TokenEndpoint) -> TokenEndpoint:
+    server.behaviour = Behaviour(lifetime=LIFE)
+    server.asked.clear()
+    return server
+
+
+def settings(endpoint: TokenEndpoint, **changes: Any) -> OAuthSettings:
+    values = {"token_url": endpoint.url, "client_id": CLIENT, "client_secret": SECRET}
+    return OAuthSettings.model_validate(values | changes)
+
+
+async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint: TokenEndpoint) -> None:
+    token = await ClientCredentials(settings(endpoint, scope="kafka read")).token()
+    assert token.count(".") == 2
+    (asked,) = endpoint.asked
+    assert asked.form == {"grant_type": ["client_credentials"], "scope": ["kafka read"]}
+    assert SECRET not in repr(asked)
+
+
+async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint: TokenEndpoint) -> None:
+    clock = Clock()
+    provider = ClientCredentials(settings(endpoint), clock)
+    first = await provider.token()
+    clock.now += 0.8 * LIFE - 1
+    assert await provider.token() == first
+    clock.now += 2
+    await provider.token()
+    assert len(endpoint.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "times"),
+    [("100", 1), (100.5, 1), (None, 2), ("soon", 2), (-5, 2), (0, 2), ([], 2), (float("inf"), 2), (True, 2)],
+)
+async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
+    told: object, times: int, endpoint: TokenEndpoint
+) -> None:
+    endpoint.behaviour = Behaviour(fields={"expires_in": told})
+    clock = Clock()
+    provider = ClientCredentials(settings(endpoint), clock)
+    await provider.token()
+    clock.now += 1
+    await provider.token()
+    assert len(endpoint.asked) == times
+
+
+async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint: TokenEndpoint) -> None:
+    provider = ClientCredentials(settings(endpoint), Clock())
+    await provider.token()
+    provider.forget()
+    await provider.token()
+    assert len(endpoint.asked) == 2
+
+
+async def test_an_endpoint_in_trouble_is_asked_once_a_second_and_told_of_once(
+    endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    provider = ClientCredentials(settings(endpoint), clock)
+    await provider.token()
+    clock.now += LIFE
+    endpoint.behaviour = Behaviour(status=503)
+    for _ in range(30):
+        with pytest.raises(TokenUnavailable, match="answers with status 503"):
+            await provider.token()
+        clock.now += 0.1
+    assert 3 <= len(endpoint.asked) - 1 <= 4
+    assert worker_log.text.count("kafka_token_not_had") == 1
+    endpoint.behaviour = Behaviour()
+    clock.now += 1
+    assert await provider.token()
+
+
+async def test_the_first_failure_is_for_whoever_connects_to_tell(
+    endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
+) -> None:
+    endpoint.behaviour = Behaviour(status=503)
+    with pytest.raises(KafkaConnectionError):
+        await ClientCredentials(settings(endpoint)).token()
+    assert "kafka_token_not_had" not in worker_log.text
+
+
+PRIVATE = "what it was sent"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error", "told"),
+    [
+        ({"status": 400, "body": b'{"error": "invalid_scope"}'}, TokenRefused, f"{CLIENT!r}: invalid_scope"),
+        ({"status": 403, "body": b"<html>"}, TokenRefused, f"{CLIENT!r}: status 403"),
+        ({"status": 400, "body": b'{"error": "what it was sent"}'}, TokenRefused, ": status 400"),
+        (
+            {"status": 401, "body": b'{"error": "invalid_client", "error_description": "what it was sent"}'},
+            TokenRefused,
+            ": invalid_client",
+        ),
+        ({"status": 429}, TokenUnavailable, "answers with status 429"),
+        ({"status": 307, "headers": {"location": "/token"}}, TokenUnavailable, "answers with status 307"),
+        ({"body": b"what it was sent"}, TokenRefused, "answers without a token"),
+        ({"body": b"[" * 100_000}, TokenRefused, "answers without a token"),
+        ({"body": b'["what it was sent"]'}, TokenRefused, "answers without a token"),
+        ({"body": b" " * 300_000}, TokenRefused, "answers with more than a token"),
+        ({"fields": {"access_token": 7}}, TokenRefused, "answers without a token"),
+        ({"fields": {"access_token": "what\x01auth=Bearer x"}}, TokenRefused, "answers without a token"),
+        ({"fields": {"access_token": ""}}, TokenRefused, "answers without a token"),
+        ({"fields": {"token_type": "mac"}}, TokenRefused, "no bearer token"),
+        ({"fields": {"token_type": 1}}, TokenRefused, "no bearer token"),
+        ({"drip": 0.05}, TokenUnavailable, "does not answer within 0.3 s"),
+    ],
+)
+async def test_what_is_no_token_is_a_line_that_quotes_nothing(
+    behaviour: dict[str, Any], error: type[Exception], told: str, endpoint: TokenEndpoint
+) -> None:
+    endpoint.behaviour = Behaviour(**behaviour)
+    began = time.monotonic()
+    with pytest.raises(error) as raised:
+        await ClientCredentials(
+            settings(endpoint, timeout_seconds=0.3 if "drip" in behaviour else 20)
+        ).token()
+    message = raised.value.args[0]
+    assert told in message
+    assert f"{endpoint.url} (setting kafka.oauth.token_url)" in message
+    assert all(private not in message for private in (PRIVATE, SECRET, "\n"))
+    assert time.monotonic() - began < 10
+
+
+async def test_nobody_there_is_a_line(endpoint: TokenEndpoint) -> None:
+    provider = ClientCredentials(settings(endpoint, token_url=f"http://{NOBODY}/token"))
+    with pytest.raises(TokenUnavailable, match="cannot be reached: "):
+        await provider.token()
+
+
+async def test_no_proxy_of_the_environment_sees_the_secret(
+    endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://{NOBODY}")
+        monkeypatch.setenv(name.lower(), f"http://{NOBODY}")
+    assert await ClientCredentials(settings(endpoint)).token()
+
+
+def test_a_token_serves_several_event_loops(endpoint: TokenEndpoint) -> None:
+    provider = ClientCredentials(settings(endpoint))
+    assert asyncio.run(provider.token()) == asyncio.run(provider.token())
+
+
+def test_all_clients_of_a_process_share_a_provider_and_another_secret_has_its_own(
+    endpoint: TokenEndpoint,
+) -> None:
+    assert token_provider(settings(endpoint)) is token_provider(settings(endpoint))
+    assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, client_secret="x"))
+    assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, scope="x"))
+
+
+async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
+    extensions = {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"}
+    authenticator = _authenticator(ClientCredentials(settings(endpoint, extensions=extensions)))
+    message, _ = await authenticator.step(None)
+    assert message.startswith(b"n,,\x01auth=Bearer ")
+    assert message.endswith(b"\x01logicalCluster=lkc-1\x01identityPoolId=pool-1\x01\x01")
+    assert await authenticator.step(b"") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"status": "invalid_token"}, "invalid_token"),
+        ({"status": "what it was sent"}, "no reason given"),
+        ({}, "no reason given"),
+        (["invalid_token"], "no reason given"),
+    ],
+)
+async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again(
+    answer: object, told: str, endpoint: TokenEndpoint
+) -> None:
+    provider = ClientCredentials(settings(endpoint))
+    authenticator = _authenticator(provider)
+    await authenticator.step(None)
+    with pytest.raises(SaslAuthenticationFailed, match=rf"does not accept the token \({told}\)"):
+        await authenticator.step(json.dumps(answer).encode())
+    await provider.token()
+    assert len(endpoint.asked) == 2
+
+
+def _authenticator(provider: ClientCredentials) -> Any:
+    """Give what a connection of aiokafka enters with."""
+    assert access  # its import patches aiokafka
+    connection = AIOKafkaConnection.__new__(AIOKafkaConnection)
+    connection._sasl_oauth_token_provider = provider
+    return connection.authenticator_oauth()
