@@ -48,8 +48,9 @@ class Places:
         return next((n for n in lines if named.match(self._lines[n].strip())), None)
 
     def _bounds(self, section: Section) -> tuple[int, int]:
-        headers = [n for n, line in enumerate(self._lines) if re.match(r"\[+[\w. ]+\]+", line.strip())]
-        named = rf"\[+ *{re.escape(section.name)} *\]+"
+        header = re.compile(r"\[{1,2}[\w. ]{1,200}\]")
+        headers = [n for n, line in enumerate(self._lines) if header.match(line.strip())]
+        named = rf"\[{{1,2}} {{0,20}}{re.escape(section.name)} {{0,20}}\]"
         own = [n for n in headers if re.match(named, self._lines[n].strip())] if section.name else [0]
         first = own[section.number] if section.number < len(own) else 0
         return first, next((n for n in headers if n > first), len(self._lines))

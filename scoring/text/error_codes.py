@@ -12,10 +12,10 @@ _SHAPE = re.compile(
     r"(?<![\w-])(?:[A-Za-z]{1,5}-\d{3,6}|0x[0-9A-Fa-f]{4,8}|(?<!\d[.,])(?P<number>\d{3,5}))(?![\w-]|[.,]\d)"
 )
 # What a list of errors puts before a number (besides a word such as "error") or after it.
-_NOUN = re.compile(r"([^\W\d_]+):?[ \t]{1,2}[*_`]{0,3}\Z")
+_BEFORE = 24
+_NOUN = re.compile(rf"([^\W\d_]{{1,{_BEFORE}}}):?[ \t]{{1,2}}[*_`]{{0,3}}\Z")
 _OPENS_LINE = re.compile(r"\n[ \t]{0,8}[-+*•#|]{0,3}[ \t]{0,4}[*_`]{0,3}\Z")
 _EXPLAINS = re.compile(r"[*_`]{0,3}[ \t]{0,2}[:=|–—-]|[ \t][^\n*_]{1,60}[*_]")
-_BEFORE = 24
 
 
 @dataclass(frozen=True, slots=True)

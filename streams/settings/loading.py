@@ -24,8 +24,11 @@ _OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
 # The SDK of OpenTelemetry reads these by itself, when the worker starts.
 _OPENTELEMETRY = "OTEL_"
 
-# Kubernetes describes every Service to every pod; a Service called truthgate gives these.
-_SERVICE_LINKS = re.compile(r"(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
+# Kubernetes describes every Service to every pod; a Service called truthgate gives these. A name of its is a
+# label of DNS: 63 characters.
+_SERVICE_LINKS = re.compile(
+    r"(\w{1,63}_)?(SERVICE_HOST|SERVICE_PORT(_\w{1,63})?|PORT_\d{1,5}_(TCP|UDP|SCTP)(_\w{1,63})?)"
+)
 _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 
 

@@ -81,7 +81,7 @@ class RetrievalSettings(Section):
     @classmethod
     def _is_a_folder(cls, index: Path | None) -> Path | None:
         # A path has lost one of the two slashes.
-        if index is not None and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(index)):
+        if index is not None and re.match(r"[A-Za-z][A-Za-z0-9+.-]{1,30}:/", str(index)):
             raise ValueError("an index is a folder: object storages are not supported")
         return index
 
