@@ -41,6 +41,16 @@ lint: install ## style, types and the directions of imports
 unit: install ## the tests that need no broker
 	$(BIN)/python -m pytest tests/unit $(PARALLEL)
 
+SBOM ?= dist/truthgate.cdx.json
+
+.PHONY: sbom
+sbom: install ## write the software bill of materials
+	$(BIN)/python -m tests.support.bill $(SBOM)
+
+.PHONY: audit
+audit: install ## look up what is pinned among known weaknesses
+	$(BIN)/python -m tests.support.audit
+
 .PHONY: explore
 explore: install ## the unit tests with examples that were never tried before
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest tests/unit -m hypothesis
