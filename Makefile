@@ -76,7 +76,7 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra monitoring -o requirements/runtime.txt
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --group dev -o requirements/dev.txt
+		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --extra verifier --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile --group pyproject.toml:build --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/build.txt
 	$(BIN)/uv pip compile --group pyproject.toml:model --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \

@@ -1,0 +1,156 @@
+"""A cross-encoder in ONNX, with a tokenizer as the library tokenizers keeps it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.verifier.description import Description, read_description
+from scoring.verifier.verifying import Asked, NoVerifier, Opinion, Verified
+
+MODEL = "model.onnx"
+TOKENIZER = "tokenizer.json"
+
+# A batch cannot be ended: the fewer pairs, the closer the time limit is kept; more gain little on one core.
+_BATCH = 8
+
+Numbers = npt.NDArray[np.float32]
+
+
+class Session(Protocol):
+    """What is used of an onnxruntime session."""
+
+    def get_inputs(self) -> Sequence[Any]:
+        """Return the inputs, each with a ``name``."""
+
+    def run(self, names: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> Sequence[Any]:
+        """Return the outputs, of which the first is the logits."""
+
+
+class OnnxVerifier:
+    """Asks a model in batches of pairs of about one length, on one thread.
+
+    Args:
+        session: of a model with inputs ``input_ids``, ``attention_mask`` and, if it has one,
+            ``token_type_ids``; its first output is the logits of each pair.
+        tokenizer: one that puts the model's own marks around a pair.
+        description: how the model is asked.
+        clock: seconds, monotonic.
+
+    Raises:
+        ValueError: the model needs other inputs.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tokenizer: Any,
+        description: Description,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
+        self._description = description
+        self._clock = clock
+        self._inputs = frozenset(given.name for given in session.get_inputs())
+        if not self._inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
+            raise ValueError("other inputs than token ids, their mask and their types")
+        tokenizer.enable_truncation(description.most_tokens, strategy="longest_first")
+
+    def verify(self, asked: Sequence[Asked], language: str, seconds: float) -> Verified:
+        """Return opinions on claims of one answer; no batch begins when ``seconds`` are over."""
+        began = self._clock()
+        opinions: list[Opinion | None] = [None] * len(asked)
+        encodings = self._encoded(asked)
+        order = sorted(range(len(asked)), key=lambda place: len(encodings[place].ids))
+        for start in range(0, len(order), _BATCH):
+            if self._clock() - began >= seconds:
+                break
+            places = order[start : start + _BATCH]
+            logits = self._logits([encodings[place] for place in places])
+            for place, opinion in zip(places, self._opinions(logits, language), strict=True):
+                opinions[place] = opinion
+        return Verified(tuple(opinions), self._clock() - began)
+
+    def check(self) -> None:
+        """Ask about the longest pair.
+
+        Raises:
+            ValueError: the model gives other logits than its description says.
+            Exception: the model cannot read so many tokens, or not this tokenizer's.
+        """
+        longest = Asked("", "a", "a " * self._description.most_tokens)
+        logits = self._logits(self._encoded([longest]))
+        if logits.shape != (1, len(self._description.labels)):
+            raise ValueError("other logits than labels")
+
+    def _encoded(self, asked: Sequence[Asked]) -> list[Any]:
+        texts = [self._description.texts(each.question, each.claim, each.passage) for each in asked]
+        return list(self._tokenizer.encode_batch(texts))
+
+    def _logits(self, encodings: Sequence[Any]) -> Numbers:
+        longest = max(len(encoding.ids) for encoding in encodings)
+        inputs = {
+            "input_ids": _padded([encoding.ids for encoding in encodings], longest),
+            "attention_mask": _padded([encoding.attention_mask for encoding in encodings], longest),
+            "token_type_ids": _padded([encoding.type_ids for encoding in encodings], longest),
+        }
+        given = {name: values for name, values in inputs.items() if name in self._inputs}
+        return np.asarray(self._session.run(None, given)[0], np.float32)
+
+    def _opinions(self, logits: Numbers, language: str) -> list[Opinion]:
+        labels = self._description.labels
+        scaled = logits / self._description.temperatures.get(language, 1.0)
+        powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        probabilities = powers / powers.sum(axis=1, keepdims=True)
+        return [
+            Opinion(
+                **{
+                    name: float(sum(row[place] for place, label in enumerate(labels) if label == name))
+                    for name in Opinion.__slots__
+                }
+            )
+            for row in probabilities
+        ]
+
+
+def open_verifier(folder: Path) -> OnnxVerifier:
+    """Open the ``model.onnx`` of a folder, with ``tokenizer.json`` and ``verifier.json`` or ``config.json``.
+
+    Raises:
+        NoVerifier: it cannot be used.
+    """
+    try:
+        # They are asked for only where a verifier is named.
+        import onnxruntime  # noqa: PLC0415
+        import tokenizers  # noqa: PLC0415
+    except ImportError as error:
+        raise NoVerifier("verifier_not_installed") from error
+    options = onnxruntime.SessionOptions()
+    # More threads would take the cores from the other scoring processes.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        description = read_description(folder)
+        tokenizer = tokenizers.Tokenizer.from_str((folder / TOKENIZER).read_text("utf-8"))
+        session = onnxruntime.InferenceSession(
+            str(folder / MODEL), options, providers=["CPUExecutionProvider"]
+        )
+        verifier = OnnxVerifier(session, tokenizer, description)
+        verifier.check()
+    # Neither library has a class of its own for what it cannot read.
+    except Exception as error:
+        raise NoVerifier("verifier_unreadable") from error
+    return verifier
+
+
+def _padded(rows: Sequence[Sequence[int]], length: int) -> npt.NDArray[np.int64]:
+    # What stands in the padding does not matter: the mask leaves it out.
+    made = np.zeros((len(rows), length), np.int64)
+    for place, row in enumerate(rows):
+        made[place, : len(row)] = row
+    return made

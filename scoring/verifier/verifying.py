@@ -1,0 +1,57 @@
+"""What a verifier is asked, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One claim of an answer, the question that was answered, and a passage that may decide it."""
+
+    question: str
+    claim: str
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """How probable it is that the passage says so, says otherwise, or does not say; in sum 1."""
+
+    supported: float
+    contradicted: float
+    absent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """One opinion for each claim asked about, in their order; None where time did not suffice."""
+
+    opinions: tuple[Opinion | None, ...]
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether time sufficed for all."""
+        return None not in self.opinions
+
+
+class Verifier(Protocol):
+    """A model that gives opinions. Not safe for several threads: each scoring process has its own."""
+
+    def verify(self, asked: Sequence[Asked], language: str, seconds: float) -> Verified:
+        """Return opinions on claims of one answer; no batch begins when ``seconds`` are over."""
+
+
+class NoVerifier(RuntimeError):
+    """The model that is named cannot be used; ``reason`` is a stable code.
+
+    ``verifier_not_installed``: its packages are missing. ``verifier_unreadable``: a file of it is missing,
+    is none of its kind, or they do not fit each other.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
