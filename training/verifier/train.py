@@ -1,0 +1,136 @@
+"""Trains the verifier: ``python -m training.verifier.train --corpus DIR --out DIR --minutes 25``.
+
+One core. ``DIR`` gets ``weights.pt``, ``tokenizer.json`` and ``shape.json``, which ``export`` reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional
+
+from training.verifier.base import cut_vocabulary, packed_file, read_base
+from training.verifier.batches import Batch, batches
+from training.verifier.network import CrossEncoder, network
+from training.verifier.pairs import Pair, answer_pairs, described, edit_pairs
+from training.verifier.texts import DEVELOPMENT, LANGUAGES, lines
+
+_SEED = 0
+_BATCH = 16
+_WARM_UP = 0.06
+_MARKS = 0.3
+_SMOOTHING = 0.05
+_TOLD_EVERY = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How long and on what is trained.
+
+    ``edits`` sentences of the documents of each language are edited anew each epoch.
+    """
+
+    minutes: float
+    epochs: int
+    edits: int
+    rate: float
+
+
+def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenizer) -> None:
+    """Train a network until the epochs or the minutes are over, whichever is first."""
+    chance = random.Random(_SEED)  # noqa: S311 - nothing here is secret
+    # The words' vectors were cut from many languages' and are seen too seldom here to be improved.
+    model.word.weight.requires_grad_(False)
+    optimizer = torch.optim.AdamW(
+        [weights for weights in model.parameters() if weights.requires_grad],
+        lr=recipe.rate,
+        weight_decay=0.01,
+    )
+    began, step, steps = time.monotonic(), 0, 0
+    model.train()
+    for epoch in range(recipe.epochs):
+        pairs = _pairs(corpus, recipe, chance)
+        steps = steps or recipe.epochs * len(pairs) // _BATCH
+        _tell(f"epoch {epoch}: {len(pairs)} pairs {described(pairs)}")
+        for batch in batches(pairs, tokenizer, _BATCH, chance):
+            done = max(step / steps, (time.monotonic() - began) / 60 / recipe.minutes)
+            if done >= 1:
+                return
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.rate * min(done / _WARM_UP, (1 - done) / (1 - _WARM_UP))
+            found = loss(model, batch)
+            optimizer.zero_grad()
+            found.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            step += 1
+            if step % _TOLD_EVERY == 0:
+                _tell(f"step {step} of {steps}, {time.monotonic() - began:.0f} s, loss {found.item():.3f}")
+
+
+def loss(model: CrossEncoder, batch: Batch) -> Tensor:
+    """Return how far the network is from the labels and the marks of a batch."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = model.hidden(batch.input_ids, batch.attention_mask)
+        logits = model.logits(hidden, batch.attention_mask).float()
+        marks = model.marks(hidden).float()
+    classes = functional.cross_entropy(logits, batch.labels, reduction="none", label_smoothing=_SMOOTHING)
+    known = batch.marks >= 0
+    total = (classes * batch.weights).sum() / batch.weights.sum()
+    if not known.any():
+        return total
+    return total + _MARKS * functional.binary_cross_entropy_with_logits(marks[known], batch.marks[known])
+
+
+def _pairs(corpus: Path, recipe: Recipe, chance: random.Random) -> list[Pair]:
+    return [
+        *answer_pairs(corpus, DEVELOPMENT, chance),
+        *edit_pairs(corpus, DEVELOPMENT, recipe.edits, chance),
+    ]
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Read the arguments, train, and write the network."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", type=Path, default=Path(__file__).parents[1] / "rated")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=25.0)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--edits", type=int, default=220)
+    parser.add_argument("--rate", type=float, default=8e-5)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(_SEED)
+    texts = [
+        line["text"]
+        for product in DEVELOPMENT
+        for language in LANGUAGES
+        for line in lines(options.corpus / "documents", product, language)
+    ]
+    base, tokenizer = cut_vocabulary(read_base(packed_file()), texts)
+    recipe = Recipe(options.minutes, options.epochs, options.edits, options.rate)
+    model = network(base)
+    train(options.corpus, recipe, model, tokenizer)
+    options.out.mkdir(parents=True, exist_ok=True)
+    torch.save(model.state_dict(), options.out / "weights.pt")
+    tokenizer.no_truncation()
+    tokenizer.save(str(options.out / "tokenizer.json"))
+    (options.out / "shape.json").write_text(json.dumps(asdict(base.shape)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
