@@ -9,7 +9,6 @@ true: the one at which they are least surprised by the labels.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import shutil
 import sys
@@ -26,23 +25,15 @@ from tokenizers import Tokenizer
 
 from scoring.verifier.description import FILE, Description
 from scoring.verifier.onnx import MODEL, TOKENIZER
-from training.verifier.base import Shape
 from training.verifier.batches import BETWEEN, MOST_TOKENS, batches
 from training.verifier.calibration import temperature
+from training.verifier.kept import load
 from training.verifier.network import LABELS, CrossEncoder
 from training.verifier.pairs import Pair, answer_pairs
 from training.verifier.texts import LANGUAGES, VALIDATION
 
 _BATCH = 32
 _OPSET = 17
-
-
-def load(folder: Path) -> tuple[CrossEncoder, Tokenizer]:
-    """Load what ``train`` wrote."""
-    shape = Shape(**json.loads((folder / "shape.json").read_text("utf-8")))
-    model = CrossEncoder(shape)
-    model.load_state_dict(torch.load(folder / "weights.pt", weights_only=True))
-    return model.eval(), Tokenizer.from_file(str(folder / TOKENIZER))
 
 
 def logits_of(model: CrossEncoder, tokenizer: Tokenizer, pairs: list[Pair]) -> npt.NDArray[np.float32]:
@@ -70,7 +61,11 @@ def export(model: CrossEncoder, path: Path) -> None:
             dynamo=False,
         )
         quantize_dynamic(
-            whole, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm", "Gather"]
+            whole,
+            path,
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
         )
     onnx.checker.check_model(str(path))
 

@@ -19,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
+from scoring.assessing.refusal import refusal
 from scoring.evaluation.statistics import auroc
+from scoring.text.prepared import PreparedText
 from scoring.verifier.onnx import OnnxVerifier, open_verifier
 from scoring.verifier.verifying import Asked, Opinion
 from training.verifier.baseline import NAMES, plain
@@ -32,6 +34,7 @@ from training.verifier.texts import (
     Line,
     answers,
     claims,
+    lexicon,
     stems,
 )
 
@@ -41,6 +44,8 @@ _WINDOWS = 2
 _UNLIMITED = 1e9
 _PENALTY = 1.0
 _UNDECIDED = 3
+# Ratings of untrue answers, ratings of true ones, and whether answers that refuse are among them.
+_COMPARED = (((1,), (5,), True), ((1, 2), (4, 5), True), ((1,), (5,), False))
 _VERIFIED = ("mean of supported", "least supported", "mean of contradicted", "most contradicted")
 
 
@@ -50,6 +55,7 @@ class Row:
 
     answer_id: str
     rating: int
+    refuses: bool
     overlap: tuple[float, ...]
     verified: tuple[float, ...]
 
@@ -108,13 +114,19 @@ def _rows(corpus: Path, products: Sequence[str], language: str, verifier: OnnxVe
     for line, found in answers(corpus, products, language):
         told, count, took = verified(line, found, verifier) if verifier else ((), 0, 0.0)
         pairs, seconds = pairs + count, seconds + took
-        rows.append(Row(line["answer_id"], line["rating"], plain(line, found), told))
+        rows.append(Row(line["answer_id"], line["rating"], _refuses(line), plain(line, found), told))
     if pairs:
         sys.stdout.write(
             f"{language} {'+'.join(products)}: {pairs} pairs, {seconds / pairs * 1000:.1f} ms a pair, "
             f"{seconds / len(rows) * 1000:.0f} ms an answer (all: {time.monotonic() - began:.0f} s)\n"
         )
     return rows
+
+
+def _refuses(line: Line) -> bool:
+    words = lexicon(line["language"])
+    answer, question = (PreparedText.of(line[name], words) for name in ("answer", "question"))
+    return refusal(answer, question) is not None
 
 
 def _fit(rows: Sequence[Row], columns: Callable[[Row], Sequence[float]]) -> Callable[[Matrix], Matrix]:
@@ -124,16 +136,18 @@ def _fit(rows: Sequence[Row], columns: Callable[[Row], Sequence[float]]) -> Call
 
 def _told(name: str, values: Sequence[float], rows: Sequence[Row]) -> str:
     cells = [name]
-    for untrue, true in (((1,), (5,)), ((1, 2), (4, 5))):
-        below = [value for value, row in zip(values, rows, strict=True) if row.rating in untrue]
-        above = [value for value, row in zip(values, rows, strict=True) if row.rating in true]
+    for untrue, true, with_refusals in _COMPARED:
+        kept = [pair for pair in zip(values, rows, strict=True) if with_refusals or not pair[1].refuses]
+        below = [value for value, row in kept if row.rating in untrue]
+        above = [value for value, row in kept if row.rating in true]
         found = auroc(below, above)
         cells.append(f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}]" if found else "")
     return f"| {' | '.join(cells)} |\n"
 
 
 def _table(language: str, rows: Sequence[Row], fitting: Sequence[Row]) -> None:
-    sys.stdout.write(f"\n| {language} | 1 against 5 | 1, 2 against 4, 5 |\n|---|---|---|\n")
+    heading = ("1 against 5", "1, 2 against 4, 5", "1 against 5 without refusals")
+    sys.stdout.write(f"\n| {' | '.join((language, *heading))} |\n|---|---|---|---|\n")
     for place, name in enumerate(NAMES):
         sys.stdout.write(_told(name, [row.overlap[place] for row in rows], rows))
     apart = [row for row in fitting if is_kept_apart(row.answer_id)]
@@ -159,15 +173,8 @@ def _table(language: str, rows: Sequence[Row], fitting: Sequence[Row]) -> None:
 
 def _summed(rows: Sequence[Row], fitting: Sequence[Row], apart: Sequence[Row]) -> Matrix:
     """Return a mixture of two: that of plain overlap, fitted on all answers, and that of the verifier's."""
-    plainly = _fit(fitting, lambda row: row.overlap)
-    by_verifier = _fit(apart, lambda row: row.verified)
-
-    def both(given: Sequence[Row]) -> Matrix:
-        return plainly(np.array([row.overlap for row in given])) + by_verifier(
-            np.array([row.verified for row in given])
-        )
-
-    return both(rows)
+    plainly = _fit(fitting, lambda row: row.overlap)(np.array([row.overlap for row in rows]))
+    return plainly + _fit(apart, lambda row: row.verified)(np.array([row.verified for row in rows]))
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ class CrossEncoder(nn.Module):  # type: ignore[misc]
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
+        self.shape = shape
         self.word = nn.Embedding(shape.vocabulary, shape.width, padding_idx=PAD)
         self.pos = nn.Embedding(shape.positions, shape.width)
         self.kind = nn.Parameter(torch.zeros(shape.width))

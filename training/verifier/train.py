@@ -1,16 +1,15 @@
 """Trains the verifier: ``python -m training.verifier.train --corpus DIR --out DIR --minutes 25``.
 
-One core. ``DIR`` gets ``weights.pt``, ``tokenizer.json`` and ``shape.json``, which ``export`` reads.
+One core. ``DIR`` gets the network as ``kept`` keeps it, which ``export`` reads.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -20,6 +19,7 @@ from torch.nn import functional
 
 from training.verifier.base import cut_vocabulary, packed_file, read_base
 from training.verifier.batches import Batch, batches
+from training.verifier.kept import load, save
 from training.verifier.network import CrossEncoder, network
 from training.verifier.pairs import Pair, answer_pairs, described, edit_pairs
 from training.verifier.texts import DEVELOPMENT, LANGUAGES, lines
@@ -36,33 +36,39 @@ _TOLD_EVERY = 25
 class Recipe:
     """How long and on what is trained.
 
-    ``edits`` sentences of the documents of each language are edited anew each epoch.
+    ``minutes`` are of processor time. ``edits`` sentences of the documents of each language are edited anew
+    each epoch. ``across``: the share of the answers' pairs that come again with their passage in the other
+    language. The first ``frozen`` layers stay as they are.
     """
 
     minutes: float
     epochs: int
     edits: int
     rate: float
+    across: float
+    frozen: int
 
 
 def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenizer) -> None:
     """Train a network until the epochs or the minutes are over, whichever is first."""
     chance = random.Random(_SEED)  # noqa: S311 - nothing here is secret
     # The words' vectors were cut from many languages' and are seen too seldom here to be improved.
-    model.word.weight.requires_grad_(False)
+    for part in (model.word, *model.layers[: recipe.frozen]):
+        part.requires_grad_(False)
     optimizer = torch.optim.AdamW(
         [weights for weights in model.parameters() if weights.requires_grad],
         lr=recipe.rate,
         weight_decay=0.01,
     )
-    began, step, steps = time.monotonic(), 0, 0
+    began, step, steps = time.process_time(), 0, 0
+    average = 0.0
     model.train()
     for epoch in range(recipe.epochs):
         pairs = _pairs(corpus, recipe, chance)
         steps = steps or recipe.epochs * len(pairs) // _BATCH
         _tell(f"epoch {epoch}: {len(pairs)} pairs {described(pairs)}")
         for batch in batches(pairs, tokenizer, _BATCH, chance):
-            done = max(step / steps, (time.monotonic() - began) / 60 / recipe.minutes)
+            done = max(step / steps, (time.process_time() - began) / 60 / recipe.minutes)
             if done >= 1:
                 return
             for group in optimizer.param_groups:
@@ -73,8 +79,9 @@ def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenize
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             step += 1
+            average += (found.item() - average) / min(step, _TOLD_EVERY)
             if step % _TOLD_EVERY == 0:
-                _tell(f"step {step} of {steps}, {time.monotonic() - began:.0f} s, loss {found.item():.3f}")
+                _tell(f"step {step} of {steps}, {time.process_time() - began:.0f} s, loss {average:.3f}")
 
 
 def loss(model: CrossEncoder, batch: Batch) -> Tensor:
@@ -93,9 +100,20 @@ def loss(model: CrossEncoder, batch: Batch) -> Tensor:
 
 def _pairs(corpus: Path, recipe: Recipe, chance: random.Random) -> list[Pair]:
     return [
-        *answer_pairs(corpus, DEVELOPMENT, chance),
+        *answer_pairs(corpus, DEVELOPMENT, chance, across=recipe.across),
         *edit_pairs(corpus, DEVELOPMENT, recipe.edits, chance),
     ]
+
+
+def _begun(corpus: Path) -> tuple[CrossEncoder, Tokenizer]:
+    texts = [
+        line["text"]
+        for product in DEVELOPMENT
+        for language in LANGUAGES
+        for line in lines(corpus / "documents", product, language)
+    ]
+    base, tokenizer = cut_vocabulary(read_base(packed_file()), texts)
+    return network(base), tokenizer
 
 
 def _tell(text: str) -> None:
@@ -112,24 +130,18 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--edits", type=int, default=220)
     parser.add_argument("--rate", type=float, default=8e-5)
+    parser.add_argument("--across", type=float, default=0.0)
+    parser.add_argument("--frozen", type=int, default=0)
+    parser.add_argument("--start", type=Path, help="where training left off before: an --out of it")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(_SEED)
-    texts = [
-        line["text"]
-        for product in DEVELOPMENT
-        for language in LANGUAGES
-        for line in lines(options.corpus / "documents", product, language)
-    ]
-    base, tokenizer = cut_vocabulary(read_base(packed_file()), texts)
-    recipe = Recipe(options.minutes, options.epochs, options.edits, options.rate)
-    model = network(base)
+    model, tokenizer = load(options.start) if options.start else _begun(options.corpus)
+    recipe = Recipe(
+        options.minutes, options.epochs, options.edits, options.rate, options.across, options.frozen
+    )
     train(options.corpus, recipe, model, tokenizer)
-    options.out.mkdir(parents=True, exist_ok=True)
-    torch.save(model.state_dict(), options.out / "weights.pt")
-    tokenizer.no_truncation()
-    tokenizer.save(str(options.out / "tokenizer.json"))
-    (options.out / "shape.json").write_text(json.dumps(asdict(base.shape)), "utf-8")
+    save(options.out, model, tokenizer)
 
 
 if __name__ == "__main__":
