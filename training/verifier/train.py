@@ -36,7 +36,7 @@ _TOLD_EVERY = 25
 class Recipe:
     """How long and on what is trained.
 
-    ``minutes`` are of processor time. ``edits`` sentences of the documents of each language are edited anew
+    ``minutes`` are by the clock. ``edits`` sentences of the documents of each language are edited anew
     each epoch. ``across``: the share of the answers' pairs that come again with their passage in the other
     language. The first ``frozen`` layers stay as they are.
     """
@@ -60,7 +60,7 @@ def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenize
         lr=recipe.rate,
         weight_decay=0.01,
     )
-    began, step, steps = time.process_time(), 0, 0
+    began, step, steps = time.monotonic(), 0, 0
     average = 0.0
     model.train()
     for epoch in range(recipe.epochs):
@@ -68,7 +68,7 @@ def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenize
         steps = steps or recipe.epochs * len(pairs) // _BATCH
         _tell(f"epoch {epoch}: {len(pairs)} pairs {described(pairs)}")
         for batch in batches(pairs, tokenizer, _BATCH, chance):
-            done = max(step / steps, (time.process_time() - began) / 60 / recipe.minutes)
+            done = max(step / steps, (time.monotonic() - began) / 60 / recipe.minutes)
             if done >= 1:
                 return
             for group in optimizer.param_groups:
@@ -81,7 +81,7 @@ def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenize
             step += 1
             average += (found.item() - average) / min(step, _TOLD_EVERY)
             if step % _TOLD_EVERY == 0:
-                _tell(f"step {step} of {steps}, {time.process_time() - began:.0f} s, loss {average:.3f}")
+                _tell(f"step {step} of {steps}, {time.monotonic() - began:.0f} s, loss {average:.3f}")
 
 
 def loss(model: CrossEncoder, batch: Batch) -> Tensor:

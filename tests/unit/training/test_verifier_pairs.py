@@ -8,7 +8,7 @@ import pytest
 
 from training.verifier.calibration import temperature
 from training.verifier.edits import edited
-from training.verifier.measure import mixture
+from training.verifier.mixtures import lift, mixture
 from training.verifier.pairs import ABSENT, CONTRADICTED, SUPPORTED, answer_pairs, edit_pairs, is_kept_apart
 from training.verifier.parallel import twins
 from training.verifier.texts import claims, context, overlap, stems
@@ -190,3 +190,12 @@ def test_a_mixture_ranks_by_the_column_that_tells():
     fitted = mixture(np.column_stack((tells, noise)).tolist(), (tells > 0).tolist())
     low, high = fitted(np.array([[-1.0, 0.0], [1.0, 0.0]]))
     assert low < 0 < high
+
+
+def test_a_lift_is_the_difference_of_two_areas_under_the_curve():
+    true = [True, True, False, False] * 10
+    by_chance = [1.0, 0.0, 1.0, 0.0] * 10
+    perfect = [1.0, 1.0, 0.0, 0.0] * 10
+    found = lift(true, by_chance, perfect)
+    assert found.value == pytest.approx(0.5)
+    assert 0.3 < found.low <= found.value <= found.high < 0.7
