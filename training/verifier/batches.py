@@ -47,21 +47,14 @@ def encoded(tokenizer: Tokenizer, pairs: Sequence[Pair]) -> list[Encoding]:
     )
 
 
-def batches(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, size: int, chance: random.Random | None = None
-) -> Iterator[Batch]:
-    """Yield pairs in batches of about one length; with ``chance`` in another order each time."""
-    order = list(range(len(pairs)))
-    if chance:
-        chance.shuffle(order)
+def batches(pairs: Sequence[Pair], tokenizer: Tokenizer, size: int, chance: random.Random) -> Iterator[Batch]:
+    """Yield pairs in batches of about one length, in an order by ``chance``."""
+    order = chance.sample(range(len(pairs)), len(pairs))
     found = encoded(tokenizer, pairs)
     for start in range(0, len(order), size * _SORTED):
-        part = order[start : start + size * _SORTED]
-        if chance:
-            part.sort(key=lambda number: len(found[number].ids))
+        part = sorted(order[start : start + size * _SORTED], key=lambda number: len(found[number].ids))
         chunks = [part[first : first + size] for first in range(0, len(part), size)]
-        if chance:
-            chance.shuffle(chunks)
+        chance.shuffle(chunks)
         for chunk in chunks:
             yield _batch([pairs[number] for number in chunk], [found[number] for number in chunk])
 

@@ -7,10 +7,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+Logits = npt.NDArray[np.float32]
+
 _COLDEST, _HOTTEST = 0.2, 10.0
 
 
-def temperature(logits: npt.NDArray[np.float32], labels: npt.NDArray[np.int64]) -> float:
+def temperature(logits: Logits, labels: npt.NDArray[np.int64]) -> float:
     """Return what to divide logits by so that the labels surprise least."""
 
     def surprise(heat: float) -> float:

@@ -1,9 +1,7 @@
 """Makes of a trained network what ``scoring.verifier`` opens.
 
-Run as ``python -m training.verifier.export TRAINED --out DIR``.
-
-In 8 bits, with a temperature for each language that makes the probabilities of the validation products' pairs
-true: the one at which they are least surprised by the labels.
+Run as ``python -m training.verifier.export TRAINED --out DIR``. In 8 bits, with a temperature for each
+language that makes the probabilities of the validation products' pairs true. Prints how it judges these.
 """
 
 from __future__ import annotations
@@ -13,37 +11,27 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from tokenizers import Tokenizer
 
 from scoring.verifier.description import FILE, Description
-from scoring.verifier.onnx import MODEL, TOKENIZER
-from training.verifier.batches import BETWEEN, MOST_TOKENS, batches
-from training.verifier.calibration import temperature
+from scoring.verifier.onnx import MODEL, TOKENIZER, open_verifier
+from scoring.verifier.verifying import Asked, Verifier
+from training.verifier.batches import BETWEEN, MOST_TOKENS
+from training.verifier.calibration import Logits, temperature
 from training.verifier.kept import load
 from training.verifier.network import LABELS, CrossEncoder
 from training.verifier.pairs import Pair, answer_pairs
 from training.verifier.texts import LANGUAGES, VALIDATION
 
-_BATCH = 32
 _OPSET = 17
-
-
-def logits_of(model: CrossEncoder, tokenizer: Tokenizer, pairs: list[Pair]) -> npt.NDArray[np.float32]:
-    """Return the logits of pairs, in their order."""
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        rows = [
-            model(batch.input_ids, batch.attention_mask).float().numpy()
-            for batch in batches(pairs, tokenizer, _BATCH)
-        ]
-    return np.concatenate(rows)
+_UNLIMITED = 1e9
+_LEAST = 1e-9
 
 
 def export(model: CrossEncoder, path: Path) -> None:
@@ -70,21 +58,35 @@ def export(model: CrossEncoder, path: Path) -> None:
     onnx.checker.check_model(str(path))
 
 
-def _temperatures(model: CrossEncoder, tokenizer: Tokenizer, corpus: Path) -> Mapping[str, float]:
+def logits_of(verifier: Verifier, pairs: Sequence[Pair], language: str) -> Logits:
+    """Return the logits of pairs, as those of a verifier without temperatures can be known."""
+    asked = [Asked(pair.question, pair.claim, pair.passage) for pair in pairs]
+    told = verifier.verify(asked, language, _UNLIMITED).opinions
+    rows = [[getattr(opinion, label) for label in LABELS] for opinion in told]
+    return np.log(np.maximum(np.array(rows, np.float32), _LEAST))
+
+
+def _temperatures(verifier: Verifier, corpus: Path) -> dict[str, float]:
     chance = random.Random(0)  # noqa: S311 - nothing here is secret
-    pairs = list(answer_pairs(corpus, VALIDATION, chance, kept_apart=None))
+    pairs = [
+        pair for pair in answer_pairs(corpus, VALIDATION, chance, kept_apart=None) if pair.source == "answer"
+    ]
     found = {}
     for language in LANGUAGES:
-        own = [pair for pair in pairs if pair.language == language and pair.source == "answer"]
-        logits = logits_of(model, tokenizer, own)
-        labels = np.array([pair.label for pair in own])
+        own = [pair for pair in pairs if pair.language == language]
+        logits, labels = logits_of(verifier, own, language), np.array([pair.label for pair in own])
         found[language] = round(temperature(logits, labels), 2)
         right = float((logits.argmax(1) == labels).mean())
         sys.stdout.write(f"{language}: {len(own)} pairs, {right:.1%} right, temperature {found[language]}\n")
         for place, label in enumerate(LABELS):
             chosen = np.bincount(logits[labels == place].argmax(1), minlength=len(LABELS))
             sys.stdout.write(f"  {label}: {dict(zip(LABELS, chosen.tolist(), strict=True))}\n")
+        sys.stdout.flush()
     return found
+
+
+def _describe(folder: Path, description: Description) -> None:
+    (folder / FILE).write_text(description.model_dump_json(indent=2) + "\n", "utf-8")
 
 
 def main() -> None:
@@ -96,17 +98,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
-    model, tokenizer = load(options.trained)
-    description = Description(
-        labels=LABELS,
-        first="claim",
-        between=BETWEEN,
-        most_tokens=MOST_TOKENS,
-        temperatures=_temperatures(model, tokenizer, options.corpus),
-    )
-    (options.out / FILE).write_text(description.model_dump_json(indent=2) + "\n", "utf-8")
-    shutil.copy(options.trained / TOKENIZER, options.out / TOKENIZER)
+    model, _ = load(options.trained)
     export(model, options.out / MODEL)
+    shutil.copy(options.trained / TOKENIZER, options.out / TOKENIZER)
+    description = Description(labels=LABELS, first="claim", between=BETWEEN, most_tokens=MOST_TOKENS)
+    # The temperatures are those of the model in 8 bits, so it is opened before they are known.
+    _describe(options.out, description)
+    found = _temperatures(open_verifier(options.out), options.corpus)
+    _describe(options.out, description.model_copy(update={"temperatures": found}))
 
 
 if __name__ == "__main__":
