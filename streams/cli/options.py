@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Annotated
 
 import typer
@@ -23,16 +24,24 @@ STANDARD_INPUT = Path("-")
 
 def _existing(path: Path | None) -> Path | None:
     # typer's own check takes "-" for a file's name.
-    if path is not None and path != STANDARD_INPUT and not path.exists():
-        raise typer.BadParameter(f"{path} does not exist")
+    if path is not None and path != STANDARD_INPUT:
+        _is_folder(path)
     return path
 
 
 def _existing_file(path: Path) -> Path:
-    if path.is_dir():
+    if path != STANDARD_INPUT and _is_folder(path):
         raise typer.BadParameter(f"{path} is a folder")
-    _existing(path)
     return path
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError:
+        raise typer.BadParameter(f"{path} does not exist") from None
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
 
 
 InputFile = Annotated[

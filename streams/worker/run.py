@@ -27,6 +27,7 @@ from streams.answers.processing import AnswerProcessor
 from streams.answers.traces import AnswerTraces
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.limits import longest_settling
+from streams.documents.company_terms import check_terms_file
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
@@ -108,6 +109,7 @@ def _end_process(code: int) -> NoReturn:
 
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
+    check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
     if problems := await check_topics(settings, any_partitions=True):
         raise WrongSettings("; ".join(problems))
     stopping = _stop_signals()
@@ -135,7 +137,7 @@ async def _run(settings: Settings) -> None:
         documents = await stack.enter_async_context(
             parts.documents(settings, store, codec, metrics, publisher)
         )
-        ending = asyncio.create_task(_end_with(documents.wait_failed()))
+        ending = asyncio.create_task(_end_with(documents))
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
@@ -326,8 +328,8 @@ async def _rewind(app: TruthgateApp) -> None:
             await consumer._commit(dict.fromkeys(owned, 0))  # noqa: SLF001 - commit() never goes back
 
 
-async def _end_with(failure: Awaitable[BaseException]) -> None:
-    end_at_once(await failure)
+async def _end_with(documents: DocumentFollower) -> None:
+    end_at_once(await documents.wait_failed())
 
 
 def _end_if_failed(task: asyncio.Task[None]) -> None:

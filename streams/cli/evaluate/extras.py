@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoring.evaluation.cases import Case
 from streams.cli.exits import WrongUsage
-from streams.cli.output_file import whole_file
+from streams.cli.output_file import refuse_overwriting, refuse_unwritable, whole_file
 
 if TYPE_CHECKING:  # it needs scipy
     from scoring.evaluation.opinions.report import JudgeRun
@@ -31,14 +31,12 @@ def check_plot(path: Path, inputs: Sequence[Path]) -> None:
     """Look whether a plot can be drawn to ``path``, before anything is judged.
 
     Raises:
-        WrongUsage: it cannot.
+        CommandFailed: it cannot.
     """
     if path.suffix.lower() not in _PICTURES:
         raise WrongUsage(f"--plot {path}: its name should end in {' or '.join(_PICTURES)}")
-    if not path.parent.is_dir():
-        raise WrongUsage(f"--plot {path}: there is no such folder")
-    if path.resolve() in [each.resolve() for each in inputs]:
-        raise WrongUsage(f"--plot {path} would overwrite the input")
+    refuse_overwriting(path, inputs, "--plot")
+    refuse_unwritable(path)
     require("matplotlib", "plot")
 
 

@@ -96,6 +96,8 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             ["score", "ANSWERS", "--output", f"{__file__}/verdicts.jsonl"],
             "cannot be written: Not a directory",
         ),
+        (["score", "x" * 300], "cannot be read: File name too long"),
+        (["score", "ANSWERS", "--output", "x" * 300], "cannot be written: File name too long"),
         (["replay", "ANSWERS", "--rate", "1", "--speed", "1"], "exclude each other"),
         (["replay", "ANSWERS", "--rate", "0"], "--rate"),
         (["publish-documents"], "nothing to do"),
@@ -175,6 +177,13 @@ def test_a_wrong_variable_is_one_line_and_exit_code_2() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("truthgate: TRUTHGATE_WEB__PORT: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_worker_refuses_company_terms_that_are_not_there_in_one_line_before_it_looks_for_a_broker() -> None:
+    wrong = {**UNREACHABLE, "TRUTHGATE_COMPANY_TERMS__FILE": "/nowhere.json"}
+    done = truthgate("worker", environment=wrong)
+    told = "truthgate: company_terms.file: /nowhere.json: cannot be read: No such file or directory\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
 def test_ctrl_c_is_one_line_and_code_130() -> None:

@@ -120,7 +120,7 @@ def test_a_file_that_rates_nothing_is_no_input(tmp_path: Path, lines: tuple[dict
     ("options", "complaint"),
     [
         (("--plot", "x.pdf"), "should end in .png or .svg"),
-        (("--plot", "/nowhere/x.svg"), "no such folder"),
+        (("--plot", "/proc/x.svg"), "/proc/x.svg cannot be written: No such file or directory"),
         (("--translate", "both"), "no translator is configured"),
         (("--translate", "maybe"), "maybe"),
     ],
