@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -18,6 +19,9 @@ Span = tuple[int, int]
 
 STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 
+# Longer than any line: rich makes lines no wider than what is in them.
+_UNBROKEN: Final = 1_000_000
+
 # Passages that the chatbot brought need no naming: it knows them.
 _NAMED_SOURCES: Final = frozenset({"by_id", "retrieved"})
 _NAMED_PASSAGES = 3
@@ -25,7 +29,16 @@ _VERSION_DIGITS = 8
 
 
 class ResultConsole(Console):
-    """Standard output with colours where a terminal shows them; a closed pipe stays an exception."""
+    """Standard output with colours where a terminal shows them; a closed pipe stays an exception.
+
+    In a pipe or a file nothing is wrapped or cut, unless COLUMNS asks for it: a row of a table is one line,
+    for grep and its like.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not self.is_terminal and "COLUMNS" not in os.environ:
+            self.width = _UNBROKEN
 
     def on_broken_pipe(self) -> None:
         """Let the entry point end the command, as for every other way of writing."""

@@ -212,7 +212,10 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     assert [each["bytes"] for each in found] == [3, 3, None, 4]
     assert found[0]["class"] == "truncated"
     some = truthgate("dead-letters", "list", "--stage", "decode", "--limit", "1", environment=environment)
-    assert some.stdout.count("decode") == 1
+    heading, line = some.stdout.splitlines()
+    assert heading.split()[:4] == ["at", "from", "stage", "class"]
+    assert line.startswith("0:0 ")
+    assert line.rstrip().endswith("the value ends within the header")
 
 
 @pytest.mark.usefixtures("letters")
@@ -222,6 +225,12 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     environment = variables(settings)
     dry = truthgate("dead-letters", "replay", "--dry-run", environment=environment)
     assert f"4 dead letters would be sent to {topics.answers}" in dry.stderr
+    assert dry.stdout.splitlines() == [
+        f"0:0  decode truncated  key c-1  to {topics.answers}",
+        f"0:1  score truncated  key c-1  to {topics.answers}",
+        f"0:2  decode truncated  key c-1  to {topics.answers}",
+        f"0:3  no reason  no key  to {topics.answers}",
+    ]
     assert await consume_all(settings.kafka, topics.answers) == []
     some = truthgate("dead-letters", "replay", "--stage", "score", environment=environment)
     assert "1 dead letters sent" in some.stderr
@@ -238,6 +247,22 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     assert [json.loads(line)["replayed"] for line in listed.stdout.splitlines()] == [True] * 4
     every = truthgate("dead-letters", "replay", "--all", "--at", "0:1", environment=environment)
     assert "1 dead letters sent" in every.stderr
+
+
+@pytest.mark.usefixtures("letters")
+def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_before_is_not(
+    settings: Settings,
+) -> None:
+    environment = variables(settings)
+    named = ("--at", "0:4", "--at", "9:1", "--at", "0:1")
+    some = truthgate("dead-letters", "replay", *named, environment=environment)
+    assert some.returncode == 1
+    assert "1 dead letters sent" in some.stderr
+    missing = [place for place in ("0:1", "0:4", "9:1") if f"{place}: there is none" in some.stderr]
+    assert missing == ["0:4", "9:1"]
+    again = truthgate("dead-letters", "replay", "--at", "0:1", environment=environment)
+    assert again.returncode == 0
+    assert "dead letter 0:1: was sent again before; --all sends it once more" in again.stderr
 
 
 def dead_document(topics: Topics, offset: int, value: bytes, worker: str) -> Outgoing:

@@ -14,6 +14,7 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
+from streams.cli.dead_letters.choice import Place
 from streams.cli.dead_letters.letters import Letter
 from streams.cli.dead_letters.replayed import Replayed
 from streams.cli.reading import open_topics
@@ -59,6 +60,14 @@ class Archive:
     def was_replayed(self, letter: Letter) -> bool:
         """Say whether this letter was sent again before."""
         return letter.offset in self._replayed[letter.partition]
+
+    def passed_over(self, place: Place) -> bool:
+        """Say whether there is a letter at this place that was sent again before."""
+        partition, offset = place
+        for at, begin in self._log.begins.items():
+            if at.partition == partition and begin <= offset < self._log.ends[at]:
+                return offset in self._replayed[partition]
+        return False
 
     async def remember(self, letters: Iterable[Letter]) -> None:
         """Commit that these letters were sent again."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -13,13 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from streams.cli.dead_letters.archive import open_archive
-from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.resending import Chosen, Resent, replay
-from streams.cli.exits import ExitCode, WrongUsage
+from streams.cli.dead_letters.choice import Choice
+from streams.cli.dead_letters.resending import Resent, replay
+from streams.cli.exits import ExitCode
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
-from streams.delivery import dead_letters as header
 from streams.failures import Stage
 from streams.settings import Settings, load_settings
 
@@ -28,7 +26,6 @@ app = typer.Typer(help="Look at what could not be judged, and send it again.")
 Stages = Annotated[
     list[Stage] | None, typer.Option("--stage", help="Only what failed there; may be repeated.")
 ]
-_PLACE = re.compile(r"(\d{1,9}):(\d{1,18})")
 
 
 @app.command("list")
@@ -46,7 +43,7 @@ def list_letters(
     Example: `truthgate dead-letters list --stage decode --limit 20`
     """
     settings = load_settings(config)
-    found = asyncio.run(_listed(settings, _selecting(stage, []), limit))
+    found = asyncio.run(_listed(settings, Choice(stage or ()), limit))
     if as_json:
         for each in found:
             write_line(json_line({**each.described, "letters": each.count, "replayed": each.replayed}))
@@ -67,7 +64,7 @@ def replay_letters(
         bool, typer.Option("--documents", help="Bad documents too, where no newer record replaced them.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be sent, and send nothing.")
+        bool, typer.Option("--dry-run", help="Write a line for each that would be sent, and send none.")
     ] = False,
     config: ConfigFile = None,
 ) -> None:
@@ -83,13 +80,15 @@ def replay_letters(
     `--documents` is given, and even then a document is sent only while its bad record is the newest of its
     key: an old one never replaces a newer one.
 
+    Where `--at` names a place at which there is no such letter, the exit code is 1.
+
     Example: `truthgate dead-letters replay --stage score`
     """
-    chosen = _selecting(stage, at or [])
+    chosen = Choice(stage or (), at or ())
     settings = load_settings(config)
     resent = asyncio.run(replay(settings, chosen, again=again, documents=documents, dry_run=dry_run))
     _tell(resent, "would be sent" if dry_run else "sent")
-    if resent.refused:
+    if resent.refused or resent.missing:
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
@@ -98,20 +97,6 @@ def _tell(resent: Resent, what: str) -> None:
     say(", ".join(counts) or f"none {what}")
     if resent.documents_left:
         say(f"{resent.documents_left} bad documents left alone; publish them anew, or see --documents")
-
-
-def _selecting(stages: list[Stage] | None, places: list[str]) -> Chosen:
-    for place in places:
-        if not _PLACE.fullmatch(place):
-            raise WrongUsage(f"--at {place}: a dead letter's place is PARTITION:OFFSET, such as 0:12")
-    wanted = {":".join(str(int(part)) for part in place.split(":")) for place in places}
-
-    def chosen(letter: Letter) -> bool:
-        return (not stages or letter.reason(header.STAGE) in stages) and (
-            not wanted or letter.place in wanted
-        )
-
-    return chosen
 
 
 @dataclass(slots=True)
@@ -127,7 +112,7 @@ class _Listed:
     count: int = 1
 
 
-async def _listed(settings: Settings, chosen: Chosen, limit: int | None) -> list[_Listed]:
+async def _listed(settings: Settings, chosen: Choice, limit: int | None) -> list[_Listed]:
     found: dict[bytes | str, _Listed] = {}
     async with open_archive(settings) as archive, aclosing(archive.letters()) as letters:
         async for letter in letters:
@@ -141,10 +126,10 @@ async def _listed(settings: Settings, chosen: Chosen, limit: int | None) -> list
 
 
 def _table(found: list[_Listed]) -> Table:
-    columns = ("at", "from", "stage", "class", "tries", "first failed", "key", "message")
-    table = Table(*columns, "letters", "replayed", box=None, pad_edge=False)
+    columns = ("at", "from", "stage", "class", "tries", "first failed", "key")
+    table = Table(*columns, "letters", "replayed", "message", box=None, pad_edge=False)
     for each in found:
         names = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "message")
-        cells = (Text(printable(str(each.described[name] or ""))) for name in names)
-        table.add_row(each.place, *cells, str(each.count), "yes" if each.replayed else "")
+        *cells, message = (Text(printable(str(each.described[name] or ""))) for name in names)
+        table.add_row(each.place, *cells, str(each.count), "yes" if each.replayed else "", message)
     return table

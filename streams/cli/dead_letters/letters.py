@@ -8,6 +8,7 @@ from typing import Any
 
 from aiokafka import ConsumerRecord
 
+from streams.cli.output import printable
 from streams.cli.sending import Outgoing
 from streams.delivery import dead_letters as header
 from streams.kafka.received import Headers
@@ -78,6 +79,13 @@ class Letter:
             "attempts": self.reason(header.ATTEMPTS),
             "first_failed_at": self.reason(header.FIRST_FAILED_AT),
         }
+
+    @property
+    def line(self) -> str:
+        """Give place, stage, class and key in one line, for people."""
+        key = "no key" if self.key is None else f"key {self.key.decode('utf-8', 'replace')}"
+        why = " ".join(filter(None, (self.reason(header.STAGE), self.reason(header.ERROR_CLASS))))
+        return printable(f"{self.place}  {why or 'no reason'}  {key}")
 
     def again(self, topics: Topics) -> Outgoing:
         """Give the record to send: the original key, bytes and headers, to the topic it came from.

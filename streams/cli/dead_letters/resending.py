@@ -8,17 +8,17 @@ from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 
 from streams.cli.dead_letters.archive import Archive, open_archive
+from streams.cli.dead_letters.choice import Choice, Place
 from streams.cli.dead_letters.letters import Letter
 from streams.cli.dead_letters.newest import newest_of
-from streams.cli.output import say
+from streams.cli.output import say, write_line
 from streams.cli.sending import Outcome, Outgoing, open_sender
 from streams.delivery import dead_letters as header
 from streams.failures import BadAnswer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
-Chosen = Callable[[Letter], bool]
-Send = Callable[[Outgoing, Outcome], Awaitable[None]]
+Send = Callable[[Letter, Outgoing, Outcome], Awaitable[None]]
 
 
 class Resent:
@@ -31,12 +31,14 @@ class Resent:
         sent: how many records were sent, by topic.
         refused: how many letters could not be sent.
         documents_left: how many bad documents were left alone.
+        missing: how many places were named at which there is no such letter.
     """
 
     def __init__(self, topics: Topics, send: Send, *, documents: bool) -> None:
         self.sent: Counter[str] = Counter()
         self.refused = 0
         self.documents_left = 0
+        self.missing = 0
         self._topics = topics
         self._send = send
         self._documents = documents
@@ -64,6 +66,15 @@ class Resent:
             else:
                 say(f"dead letter {letter.place}: left alone, its document has a newer record by now")
 
+    def miss(self, place: Place, *, sent_before: bool) -> None:
+        """Say why nothing is sent of a place that was named."""
+        at = ":".join(map(str, place))
+        if sent_before:
+            say(f"dead letter {at}: was sent again before; --all sends it once more")
+        else:
+            self.missing += 1
+            say(f"dead letter {at}: there is none, or none of that stage")
+
     @property
     def done(self) -> list[Letter]:
         """The letters that need not be sent again: those that were sent, and those about the same records.
@@ -89,7 +100,7 @@ class Resent:
 
     async def _again(self, letter: Letter) -> None:
         record = letter.again(self._topics)
-        await self._send(record, partial(self._settle, letter, record.topic))
+        await self._send(letter, record, partial(self._settle, letter, record.topic))
 
     def _pass_over(self, letter: Letter) -> None:
         self.refused += 1
@@ -110,7 +121,7 @@ def _place_of(letter: Letter) -> Letter:
 
 
 async def replay(
-    settings: Settings, chosen: Chosen, *, again: bool, documents: bool, dry_run: bool
+    settings: Settings, chosen: Choice, *, again: bool, documents: bool, dry_run: bool
 ) -> Resent:
     """Send the chosen dead letters to the topics that they came from.
 
@@ -119,7 +130,7 @@ async def replay(
         chosen: which letters.
         again: those too that were sent before.
         documents: bad documents too, each only while its record is the newest of its key.
-        dry_run: send nothing and say what would be sent.
+        dry_run: send nothing and write a line for each that would be sent.
 
     Raises:
         WrongUsage: a topic is not there.
@@ -135,6 +146,8 @@ async def replay(
                 if chosen(letter):
                     await resent.take(letter)
             await resent.take_documents(settings)
+        for place in chosen.missed:
+            resent.miss(place, sent_before=not again and archive.passed_over(place))
         return resent
 
 
@@ -143,7 +156,11 @@ async def _sending(
     settings: Settings, topics: Topics, archive: Archive, *, documents: bool
 ) -> AsyncIterator[Resent]:
     async with open_sender(settings, *topics.inputs) as sender:
-        resent = Resent(topics, sender.send, documents=documents)
+
+        async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
+            await sender.send(record, outcome)
+
+        resent = Resent(topics, send, documents=documents)
         try:
             yield resent
             await sender.finish()
@@ -152,5 +169,6 @@ async def _sending(
             await archive.remember(resent.done)
 
 
-async def _pretend(_: Outgoing, outcome: Outcome) -> None:
+async def _pretend(letter: Letter, record: Outgoing, outcome: Outcome) -> None:
+    write_line(f"{letter.line}  to {record.topic}")
     outcome(None)

@@ -11,11 +11,14 @@ from aiokafka import ConsumerRecord
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
 from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
+from streams.cli.dead_letters.choice import Choice
 from streams.cli.dead_letters.letters import Letter
 from streams.cli.dead_letters.replayed import MAX_METADATA, Replayed
 from streams.cli.dead_letters.resending import Resent
@@ -24,9 +27,10 @@ from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.cli.demo.view import tables
 from streams.cli.feed import feed, in_order
 from streams.cli.output import json_line, printable
-from streams.cli.render import excerpt, verdict_line
+from streams.cli.render import ResultConsole, excerpt, verdict_line
 from streams.cli.replay import Pace
 from streams.cli.sending import Outcome, Outgoing
+from streams.failures import Stage
 from streams.kafka.topics import Topics
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -264,7 +268,7 @@ def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
 
 
 async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
-    async def send(record: Outgoing, outcome: Outcome) -> None:
+    async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
         assert record.value == b"\xc3\x01"
         outcome(None)
 
@@ -276,6 +280,33 @@ async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> Non
     assert resent.sent == {"answers": 2}
     assert [each.place for each in resent.done] == ["0:7", "0:8", "0:9"]
     assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
+
+
+def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() -> None:
+    choice = Choice([Stage.DECODE], ["0:07", "0:8", "1:7"])
+    other = replace(letter([("dlq.stage", b"score")]), offset=8)
+    assert [choice(letter([("dlq.stage", b"decode")])), choice(other)] == [True, False]
+    assert choice.missed == [(0, 8), (1, 7)]
+
+
+def test_a_choice_of_nothing_means_all() -> None:
+    choice = Choice([])
+    assert choice(letter([]))
+    assert choice.missed == []
+
+
+def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    table = Table("reason", "key", box=None)
+    table.add_row("word " * 60, "k" * 300)
+    ResultConsole().print(table)
+    ResultConsole().print(Text("word " * 60))
+    heading, row, line = capsys.readouterr().out.splitlines()
+    assert (heading.split(), row.split(), line.split()) == (
+        ["reason", "key"], [*["word"] * 60, "k" * 300], ["word"] * 60
+    )  # fmt: skip
 
 
 def test_a_record_with_hostile_headers_is_still_a_letter() -> None:
