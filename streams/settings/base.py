@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from streams.settings.secret_files import with_secrets_read
 
@@ -35,6 +36,24 @@ class Section(BaseModel):
     @classmethod
     def _secrets_may_stand_in_files(cls, values: Any) -> Any:
         return with_secrets_read(cls.model_fields, values) if isinstance(values, Mapping) else values
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _choices_in_any_case(cls, value: Any, info: ValidationInfo) -> Any:
+        # Other programs want INFO or sasl_ssl: what is meant is clear.
+        if not (isinstance(value, str) and info.field_name):
+            return value
+        choices = _choices(cls.model_fields[info.field_name].annotation)
+        return {each.casefold(): each for each in choices}.get(value.casefold(), value)
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """Give the words that a field takes, in a union too; none where it takes any text."""
+    if get_origin(annotation) is Literal:
+        return tuple(each for each in get_args(annotation) if isinstance(each, str))
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return tuple(annotation)
+    return tuple(word for part in get_args(annotation) for word in _choices(part))
 
 
 def repeated(values: Iterable[T]) -> T | None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from scoring.values.readable import is_text
-from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line, variable_name
+from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line
+from streams.settings.complaints import explained, nearest_variable
 from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
-from streams.settings.secret_files import file_settings
 from streams.settings.whole import Settings
 
 # Read by the embedded Kafka and by the tests, not by the settings.
@@ -46,7 +45,7 @@ def load_settings(config: Path | None = None) -> Settings:
         refuse_unreadable_file(config_file())
         return Settings()
     except ValidationError as error:
-        raise WrongSettings("; ".join(_explain(error))) from None
+        raise WrongSettings("; ".join(explained(error, Settings))) from None
     except SettingsError as error:
         raise WrongSettings(_no_json(error)) from None
     finally:
@@ -59,7 +58,9 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
         if variable.upper().startswith(PREFIX) and not _is_known(
             variable.upper().removeprefix(PREFIX), value
         ):
-            raise WrongSettings(f"{variable} is not a setting of truthgate{_nearest(variable)}")
+            raise WrongSettings(
+                f"{variable} is not a setting of truthgate{nearest_variable(variable, Settings)}"
+            )
 
 
 def _refuse_what_is_no_text(environ: Mapping[str, str]) -> None:
@@ -86,38 +87,6 @@ def _is_known(name: str, value: str) -> bool:
         or _SERVICE_LINKS.fullmatch(name)
         or (name.endswith("PORT") and _SERVICE_URL.match(value))
     )
-
-
-def _nearest(variable: str) -> str:
-    """Return a hint at what is meant, or nothing: one that misleads is worse than none."""
-    asked, known = variable.upper(), list(_variables())
-    # One that lacks only its end, such as the unit, is meant sooner than one of like letters.
-    if len(longer := [each for each in known if each.startswith(f"{asked}_")]) == 1:
-        return f"; did you mean {longer[0]}?"
-    # Within a section the names alone are compared: the section in front makes all of them alike.
-    section = asked.rpartition(DELIMITER)[0] + DELIMITER
-    names = [each.removeprefix(section) for each in known if each.startswith(section)]
-    if near := difflib.get_close_matches(asked.removeprefix(section), names, n=1, cutoff=0.75):
-        return f"; did you mean {section}{near[0]}?"
-    whole = difflib.get_close_matches(asked, known, n=1, cutoff=0.9)
-    return f"; did you mean {whole[0]}?" if whole else ""
-
-
-def _variables() -> Iterator[str]:
-    for section, value in Settings.model_construct():
-        fields = getattr(type(value), "model_fields", {})
-        for name in [*(fields or getattr(value, "__dataclass_fields__", {})), *file_settings(fields)]:
-            yield variable_name(section, name)
-
-
-def _explain(error: ValidationError) -> Iterator[str]:
-    for problem in error.errors(include_url=False, include_input=False):
-        variable = variable_name(*problem["loc"])
-        name = variable if variable in map(str.upper, os.environ) else ".".join(map(str, problem["loc"]))
-        if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-            yield f"{name} is not a setting of truthgate{_nearest(variable)}"
-        else:
-            yield f"{name}: {one_line(problem['msg']).removeprefix('Value error, ')}"
 
 
 def _no_json(error: SettingsError) -> str:

@@ -22,7 +22,9 @@ class RateWindowSettings(Section):
     @model_validator(mode="before")
     @classmethod
     def _hops_over_itself(cls, values: Any) -> Any:
-        return {"hop_seconds": values.get("size_seconds"), **values} if isinstance(values, dict) else values
+        if isinstance(values, dict) and "size_seconds" in values:
+            return {"hop_seconds": values["size_seconds"], **values}
+        return values
 
     @model_validator(mode="after")
     def _is_whole(self) -> RateWindowSettings:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scoring.policy import Override
+from scoring.values.types import MessageType
 from streams.settings import Settings, WrongSettings, load_settings
 
 SECRET = "hunter2-hunter2"
@@ -149,6 +150,68 @@ def test_a_wrong_variable_is_named_with_the_reason(
     monkeypatch.setenv(variable, value)
     message = complaint()
     assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        (
+            "TRUTHGATE_RATES__WINDOWS",
+            '[{"size": 60}]',
+            "rates.windows.0.size is not a setting of truthgate; did you mean rates.windows.0.size_seconds?",
+        ),
+        (
+            "TRUTHGATE_ALERTS__THRESHOLDS",
+            '[{"nam": "x", "window_seconds": 60, "rate": 0.2}]',
+            "alerts.thresholds.0.nam is not a setting of truthgate; did you mean alerts.thresholds.0.name?",
+        ),
+        (
+            "TRUTHGATE_POLICY__OVERRIDES",
+            '[{"language": "en"}, {"language": "nl", "block_belo": 4}]',
+            (
+                "policy.overrides.1.block_belo is not a setting of truthgate; "
+                "did you mean policy.overrides.1.block_below?"
+            ),
+        ),
+        (
+            "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODLE",
+            "x",
+            (
+                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODLE is not a setting of truthgate; "
+                "did you mean TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL?"
+            ),
+        ),
+        (
+            "TRUTHGATE_POLICY__OVERRIDES",
+            '[{"language": "en", "colour": 4}]',
+            "policy.overrides.0.colour is not a setting of truthgate",
+        ),
+    ],
+)
+def test_a_misspelt_key_within_an_entry_is_named_where_it_stands_and_what_follows_from_it_is_not(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert complaint() == told
+
+
+def test_choices_are_known_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = {
+        "TRUTHGATE_LOG__LEVEL": "INFO",
+        "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "ssl",
+        "TRUTHGATE_KAFKA__SASL_MECHANISM": "scram-sha-256",
+        "TRUTHGATE_TRANSLATION__PROVIDER": "MyMemory",
+        "TRUTHGATE_ALERTS__THRESHOLDS": '[{"name": "x", "window_seconds": 60, "rate": 0.2, '
+        '"message_type": "Binary", "severity": "WARNING"}]',
+    }
+    for variable, value in chosen.items():
+        monkeypatch.setenv(variable, value)
+    settings = load_settings()
+    assert settings.log.level == "info"
+    assert (settings.kafka.security_protocol, settings.kafka.sasl_mechanism) == ("SSL", "SCRAM-SHA-256")
+    assert settings.translation.provider == "mymemory"
+    (threshold,) = settings.alerts.thresholds
+    assert (threshold.message_type, threshold.severity) == (MessageType.BINARY, "warning")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""The complaints about settings: which one is wrong, why, and which one may be meant, each in a phrase."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from streams.settings.base import DELIMITER, one_line, variable_name
+from streams.settings.secret_files import file_settings
+
+Place = tuple[int | str, ...]
+
+_SECTION_AND_NAME = 2
+
+_UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+
+# What a misspelt key brings with it: the one that is meant is not there, and pydantic counts a tuple's good
+# entries alone.
+_FOLLOWING = frozenset({"missing", "missing_argument", "too_short"})
+
+
+def explained(error: ValidationError, settings: type[BaseModel]) -> Iterator[str]:
+    """Say what is wrong with the settings: a phrase for each, without those that only follow from another.
+
+    Args:
+        error: what pydantic says.
+        settings: all sections.
+    """
+    problems = error.errors(include_url=False, include_input=False)
+    unknown = [each["loc"] for each in problems if each["type"] in _UNKNOWN]
+    for problem in problems:
+        if problem["type"] in _UNKNOWN:
+            yield f"{_name(problem['loc'])} is not a setting of truthgate{_nearest(problem['loc'], settings)}"
+        elif not _follows(problem, unknown):
+            yield f"{_name(problem['loc'])}: {one_line(problem['msg']).removeprefix('Value error, ')}"
+
+
+def nearest_variable(variable: str, settings: type[BaseModel]) -> str:
+    """Return a hint at which variable is meant, or nothing: one that misleads is worse than none."""
+    asked, known = variable.upper(), _variables(settings)
+    # Within a section the names alone are compared: the section in front makes all of them alike.
+    section = asked.rpartition(DELIMITER)[0] + DELIMITER
+    names = [each.removeprefix(section) for each in known if each.startswith(section)]
+    if near := _near(asked.removeprefix(section), names):
+        return f"; did you mean {section}{near}?"
+    return f"; did you mean {near}?" if (near := _near(asked, known, 0.9)) else ""
+
+
+def _name(place: Place) -> str:
+    return variable_name(*place) if _is_variable(place) else _dotted(place)
+
+
+def _is_variable(place: Place) -> bool:
+    return variable_name(*place) in map(str.upper, os.environ)
+
+
+def _dotted(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def _follows(problem: ErrorDetails, unknown: Collection[Place]) -> bool:
+    if problem["type"] not in _FOLLOWING:
+        return False
+    place = problem["loc"] if problem["type"] == "too_short" else problem["loc"][:-1]
+    return any(each[: len(place)] == place for each in unknown)
+
+
+def _nearest(place: Place, settings: type[BaseModel]) -> str:
+    if len(place) <= _SECTION_AND_NAME:
+        return nearest_variable(variable_name(*place), settings)
+    if near := _near(str(place[-1]), _names(place[:-1], settings)):
+        meant = (*place[:-1], near)
+        return f"; did you mean {variable_name(*meant) if _is_variable(place) else _dotted(meant)}?"
+    return ""
+
+
+def _near(asked: str, known: Collection[str], cutoff: float = 0.75) -> str | None:
+    # One that lacks only its end, such as the unit, is meant sooner than one of like letters.
+    if len(longer := [each for each in known if each.startswith(f"{asked}_")]) == 1:
+        return longer[0]
+    return next(iter(difflib.get_close_matches(asked, known, n=1, cutoff=cutoff)), None)
+
+
+@cache
+def _variables(settings: type[BaseModel]) -> list[str]:
+    return [
+        variable_name(section, name)
+        for section, field in settings.model_fields.items()
+        for name in (
+            *_names((section,), settings),
+            *file_settings(getattr(field.annotation, "model_fields", {})),
+        )
+    ]
+
+
+def _names(place: Place, settings: type[BaseModel]) -> list[str]:
+    """Give the names of what may be set at a place, such as in an entry of a list; none where it has none."""
+    whole = _schema(settings)
+    here: Mapping[str, Any] = whole
+    for part in place:
+        within = here.get("items", {}) if isinstance(part, int) else here.get("properties", {}).get(part)
+        here = _resolved(within if within is not None else _of_any_name(here), whole)
+    return list(here.get("properties", {}))
+
+
+@cache
+def _schema(settings: type[BaseModel]) -> Mapping[str, Any]:
+    return settings.model_json_schema()
+
+
+def _of_any_name(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give what a table holds whose names are of one's own choice."""
+    return next(iter(table.get("patternProperties", {}).values()), {})
+
+
+def _resolved(part: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    if name := part.get("$ref", "").rpartition("/")[2]:
+        found: Mapping[str, Any] = whole["$defs"][name]
+        return found
+    return part
