@@ -117,10 +117,11 @@ async def _score(
     ):
         given, decide = GivenDocuments.of(documents), settings.policy.decide
         way = put_together(given, pool, decide, scoring.profile, translation, retrieval, advise)
-        answers = OfflineAnswers(way, datetime.now(UTC))
-        async with aclosing(
-            judged_lines(read(file, ChatbotAnswer, bar), answers, most_in_work(settings))
-        ) as outcomes:
+        begun = datetime.now(UTC)
+        # One moment for both times: a line without one is not produced after it is scored.
+        lines = read(file, ChatbotAnswer, bar, lambda: begun)
+        answers = OfflineAnswers(way, begun)
+        async with aclosing(judged_lines(lines, answers, most_in_work(settings))) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
                 if isinstance(outcome, Verdict):

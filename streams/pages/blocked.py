@@ -10,6 +10,7 @@ from typing import Final
 from schemas.records import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
 from scoring.assessing.known_rules import describe
 from streams.answers.evidence import FAULTS, WRONG, all_evidence, marked_claims, offending
+from streams.pages.markdown import PLAIN, Styled, styled
 from streams.pages.views import (
     Blocked,
     BlockedAnswer,
@@ -74,7 +75,7 @@ def excerpt(verdict: Verdict) -> Excerpt:
     claims = sorted(inside[:_MOST_CLAIMS], key=lambda claim: claim.start)
     return Excerpt(
         question=_shortened(verdict.question, _QUESTION_CHARACTERS),
-        answer=tuple(pieces(verdict.answer, spans, begin, end, claims)),
+        answer=tuple(pieces(verdict.answer, spans, begin, end, claims, styled(verdict.answer, begin, end))),
         cut_before=begin > 0,
         cut_after=end < len(verdict.answer),
         claims=tuple(map(_claim, claims)),
@@ -88,20 +89,27 @@ def _explaining(verdict: Verdict) -> int:
 
 
 def pieces(
-    text: str, spans: Sequence[VerdictEvidence], begin: int, end: int, claims: Sequence[VerdictClaim] = ()
+    text: str,
+    spans: Sequence[VerdictEvidence],
+    begin: int,
+    end: int,
+    claims: Sequence[VerdictClaim] = (),
+    style: Styled = PLAIN,
 ) -> Iterator[Piece]:
     """Divide ``text[begin:end]`` where spans and claims begin and end; the pieces put together are that text.
 
     Spans may overlap and repeat each other. Offsets are in characters: what shows the pieces need not
-    count in the same units.
+    count in the same units. What ``style`` hides is left out.
     """
     marks: list[VerdictEvidence | VerdictClaim] = [*spans, *claims]
-    edges = {begin, end} | {place for mark in marks for place in (mark.start, mark.end)}
+    edges = {begin, end, *style.edges} | {place for mark in marks for place in (mark.start, mark.end)}
     inside = sorted(place for place in edges if begin <= place <= end)
     for left, right in pairwise(inside):
+        if style.hides(left):
+            continue
         kinds = tuple(dict.fromkeys(span.kind for span in spans if span.start <= left and right <= span.end))
         claim = next((at for at, it in enumerate(claims) if it.start <= left and right <= it.end), None)
-        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim)
+        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim, style.stresses(left))
 
 
 def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:

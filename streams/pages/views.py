@@ -197,13 +197,15 @@ class ClaimTold:
 class Piece:
     """A stretch of an answer, with the kinds of evidence that lie on it.
 
-    ``claim`` is the place of its claim among those of the excerpt, None where it is of none.
+    ``claim`` is the place of its claim among those of the excerpt, None where it is of none, and ``strong``
+    whether Markdown stresses it.
     """
 
     text: str
     kinds: tuple[str, ...] = ()
     at_fault: bool = False
     claim: int | None = None
+    strong: bool = False
 
 
 @dataclass(frozen=True, slots=True)

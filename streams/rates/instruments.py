@@ -83,7 +83,7 @@ class RatesTelemetry:
         self._lag.show(lag)
 
     def show_rates(self, closed: Iterable[ClosedWindow]) -> None:
-        """Show the rates of these windows and no others; 0, with bounds 0 and 1, where nothing was scored.
+        """Show these windows and no others; no rate, with bounds 0 and 1, where nothing was scored.
 
         A faithfulness is shown where there is one.
         """
@@ -122,7 +122,7 @@ def _gauges_of_rates(instruments: Instruments) -> _OfRates:
         return of_window(f"hallucination_{name}", meaning, verdicts, unit)
 
     return (
-        (rate("rate", "Untrue among the scored answers"), lambda tally: tally.rate or 0.0),
+        (rate("rate", "Untrue among the scored answers, if any,"), lambda tally: tally.rate),
         (rate("rate_lower_bound", "Lower Wilson 95% bound of the rate"), lambda tally: tally.bounds[0]),
         (rate("rate_upper_bound", "Upper Wilson 95% bound of the rate"), lambda tally: tally.bounds[1]),
         (rate("rate_scored_answers", "Scored answers", "{answer}"), lambda tally: tally.scored),

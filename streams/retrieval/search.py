@@ -144,7 +144,8 @@ class Search:
             _hit(ranked, key, documents[key[0]], asked.vector) for key in self._diverse(ranked, keys)
         )
         relevance = max((self._relevance(asked.question, asked.language, hit) for hit in hits), default=None)
-        return Retrieved(hits, relevance is not None and relevance >= self._floor, relevance)
+        sufficient = relevance is not None and relevance >= self._floor
+        return Retrieved(hits, sufficient, relevance, self._floor)
 
     def _ranked(self, languages: Collection[str], asked: _Asked) -> _Ranked:
         depth = self._settings.candidates

@@ -35,13 +35,15 @@ class Retrieved:
     """The hits for one question, the best first.
 
     ``sufficient`` says whether they reach the relevance floor, ``relevance`` what they reach: that of the
-    most relevant hit, None where there is none. ``behind`` says that some documents are known to be missing
+    most relevant hit, None where there is none. ``floor`` is that floor, None where nothing was compared with
+    it. ``behind`` says that some documents are known to be missing
     from what was searched, or to be there in an older version.
     """
 
     hits: tuple[Hit, ...]
     sufficient: bool
     relevance: float | None = None
+    floor: float | None = None
     behind: bool = False
 
 

@@ -71,7 +71,7 @@ async def publish_blocked(settings: Settings) -> None:
     fault = ("undefined_component", "Opslaan")
     verdicts = [
         blocked_verdict(
-            f"{SECRET} 🎉 Klik op Opslaan of op Annuleren.",
+            f"{SECRET} 🎉 Klik op **Opslaan** of op Annuleren.",
             fault,
             ("defined_component", "Annuleren"),
             begin=now,
@@ -108,6 +108,13 @@ async def expect_opinions(answer: Locator) -> None:
     told = ["no label: cut off single by gpt_small", "FALSE, 93% sure single by gpt_small: order"]
     await expect(answer.get_by_label("Second opinions").locator("li")).to_have_text(told)
     await expect(answer.page.get_by_label("Second opinions")).to_have_count(1)
+
+
+async def expect_no_markdown(answers: Locator) -> None:
+    """Expect that a fault is marked in what Markdown stresses, and that its marks are not shown."""
+    await expect(answers.locator("mark.fault").first).to_contain_text("Opslaan")
+    await expect(answers.locator("mark.fault strong")).to_have_text("Opslaan")
+    await expect(answers.page.locator("#blocked")).not_to_contain_text("**")
 
 
 async def say_of_sending(settings: Settings, hold: Hold) -> None:
@@ -154,7 +161,7 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
         hostile = page.locator("#blocked > li", has_text="a-2")
         await expect(hostile.locator(".answer")).to_contain_text("onerror=\"document.title='owned'\"")
         await expect_opinions(hostile)
-        await expect(answers.locator("mark.fault").first).to_contain_text("Opslaan")
+        await expect_no_markdown(answers)
         await expect(page.locator("#blocked mark.seen")).to_have_text("Annuleren")
         assert await page.locator("main script, main img, main b >> text=Zwaluw").count() == 0
         await page.screenshot(path=tmp_path / "page.png", full_page=True)
@@ -188,12 +195,19 @@ async def test_the_page_shows_what_is_held_with_who_and_why_while_it_is(
             page = watched.page
             await expect(page.locator("#version")).to_contain_text("truthgate")
             await expect(page.locator("#sending")).to_be_hidden()
+            await expect(page.get_by_text("publishes a chat log")).to_be_visible()
             await say_of_sending(counted, hold)
             await expect(page.locator("#held li")).to_contain_text("instruction answers in Dutch")
             await expect(page.locator("#held li")).to_contain_text(f"by anna: {HOSTILE}")
             await page.screenshot(path=tmp_path / "held.png", full_page=True)
             await say_of_sending(counted, resumed(hold))
             await expect(page.locator("#sending")).to_be_hidden()
+            # What to do about an empty page is for one that is empty, not for one that is loading.
+            await page.route("**/api/live*", lambda route: route.abort())
+            await page.goto(worker.address)
+            await expect(page.get_by_text("No answer", exact=True)).to_be_visible()
+            await expect(page.get_by_text("publishes a chat log")).to_be_hidden()
+            watched.complaints.clear()  # of what is aborted above
         assert watched.complaints == []
     assert "onerror" not in worker.log
 

@@ -68,9 +68,14 @@ def demo(
         float, typer.Option(min=0, metavar="N", help="Answers a second; 0 is as fast as it goes.")
     ] = 2,
     port: Annotated[
-        int,
-        typer.Option(min=0, max=65535, help="Where the worker serves its page; taken: a free one is used."),
-    ] = 6066,
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Where the worker serves its page; taken: a free one is used. Default: as configured "
+            "(web.port), 6066.",
+        ),
+    ] = None,
     judges: Annotated[
         bool,
         typer.Option(
@@ -87,15 +92,17 @@ def demo(
 
     Needs nothing but `pip install 'truthgate[demo]'`. The first run fetches Apache Kafka (44 MB).
     It ends by itself when every sample answer has its verdict, and leaves nothing behind. Meanwhile
-    http://127.0.0.1:6066/ shows how often answers are untrue, and which were blocked and why.
+    its page, by default http://127.0.0.1:6066/, shows how often answers are untrue, and which were blocked
+    and why.
 
     Example: `truthgate demo --rate 5`
     """
-    asked = _judges(load_settings()) if judges else None
+    own = load_settings()
+    asked = _judges(own) if judges else None
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _stopped_in_order(), _reporting(folder):
-            own_port = _port(port)
+            own_port = _port(own.web.port if port is None else port)
             board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
         if not keep:

@@ -26,6 +26,7 @@ def as_json(question: Question, found: Retrieved) -> dict[str, Any]:
         "question": question.question,
         "sufficient": found.sufficient,
         "relevance": found.relevance,
+        "relevance_floor": found.floor,
         "passages": [
             {**asdict(hit), "highlights": places(question.question, hit.text, hit.language)}
             for hit in found.hits
@@ -49,7 +50,8 @@ def as_text(question: Question, found: Retrieved) -> Iterator[Text]:
         yield Text("   ") + excerpt(hit.text, found_at, _WIDTH, _BEFORE, "bold black on yellow")
         yield Text()
     if found.hits and found.relevance is not None:
-        yield Text(f"relevance {found.relevance:.2f}", "dim" if found.sufficient else "yellow")
+        floor = "" if found.floor is None else f", floor {found.floor:.2f} (retrieval.floor)"
+        yield Text(f"relevance {found.relevance:.2f}{floor}", "dim" if found.sufficient else "yellow")
     if found.hits and not found.sufficient:
         yield Text("below the relevance floor: an answer would be held, context insufficient", "yellow")
 

@@ -337,7 +337,9 @@ function drawFigures() {
   const { series, end } = state.live;
   byId("figures").hidden = end === null;
   byId("empty").hidden = end !== null;
-  byId("empty-title").textContent = NOTHING[document.body.dataset.state] ?? "No rates yet";
+  const why = NOTHING[document.body.dataset.state];
+  byId("empty-title").textContent = why ?? "No rates yet";
+  byId("empty-hint").hidden = why !== undefined; // what is still read may have some
   if (end === null) return;
   const [all, ...rest] = series;
   const types = rest.sort((a, b) => a.message_type.localeCompare(b.message_type));
@@ -449,10 +451,11 @@ function claimTold({ status, mistake, words: claimed, passage, document_id, vers
     el("summary", {}, el("b", { class: status }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ", el("q", { dir: "auto" }, claimed)), source));
 }
 
-function piece({ text, kinds, at_fault }) {
-  if (!kinds.length) return text;
+function piece({ text, kinds, at_fault, strong }) {
+  const shown = strong ? el("strong", {}, text) : text;
+  if (!kinds.length) return shown;
   const kind = kinds.map(words).join(", ");
-  return el("mark", { class: at_fault ? "fault" : "seen", title: kind }, text,
+  return el("mark", { class: at_fault ? "fault" : "seen", title: kind }, shown,
     at_fault ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
 }
 

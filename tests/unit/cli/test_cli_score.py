@@ -104,6 +104,7 @@ def test_verdicts_have_the_fields_of_the_contract_and_do_not_depend_on_the_numbe
     assert [run.returncode for run in runs] == [0, 0]
     one, three = ([json.loads(line) for line in run.stdout.splitlines()] for run in runs)
     assert list(one[0]) == list(Verdict.__dataclass_fields__)
+    assert {verdict["produced_at"] == verdict["scored_at"] for verdict in (*one, *three)} == {True}
     for verdict in (*one, *three):
         del verdict["scored_at"], verdict["produced_at"]  # the lines have no time, so it is that of the run
     assert one == three

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -78,6 +79,7 @@ def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, do
     assert done.stdout.startswith("1. Factuur versturen  invoice (nl), characters 0 to 67")
     assert "keyword rank 1 (BM25 " in done.stdout
     assert "vector rank 1 (similarity " in done.stdout
+    assert re.search(r"^relevance \d\.\d\d, floor 0\.22 \(retrieval\.floor\)$", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.usefixtures("narrow")
@@ -94,7 +96,7 @@ def test_for_programs_a_question_is_one_line_with_ranks_scores_and_places(
     command: Truthgate, documents: Path
 ) -> None:
     found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
-    assert list(found) == ["question", "sufficient", "relevance", "passages"]
+    assert list(found) == ["question", "sufficient", "relevance", "relevance_floor", "passages"]
     first = found["passages"][0]
     assert (first["document_id"], first["language"], first["start"], first["end"]) == ("invoice", "nl", 0, 67)
     assert (first["keyword_rank"], first["vector_rank"]) == (1, 1)

@@ -13,6 +13,7 @@ from scoring.assessing.known_rules import KINDS
 from scoring.values.claims import ClaimStatus
 from scoring.values.opinion import Mistake
 from streams.pages.blocked import LastBlocked, excerpt, pieces
+from streams.pages.markdown import styled
 from streams.pages.views import ClaimCount, ClaimTold, EvidenceCount, OpinionTold
 from tests.support.pages import blocked_verdict, opinion, with_claims
 
@@ -30,6 +31,39 @@ def test_evidence_is_marked_where_it_lies_also_after_characters_of_two_units() -
         (".", (), False),
     ]
     assert (shown.cut_before, shown.cut_after) == (False, False)
+
+
+def test_marks_of_markdown_are_not_shown_and_evidence_lies_where_it_lay() -> None:
+    answer = "## Invoice\n\nClick **Save** and `F2`, not *[New](x)*."
+    shown = excerpt(blocked_verdict(answer, (FAULT, "Save"), (SEEN, "Click **Save**")))
+    assert [(piece.text, piece.strong, piece.at_fault) for piece in shown.answer] == [
+        ("Invoice", True, False),
+        ("\n\n", False, False),
+        ("Click ", False, False),
+        ("Save", True, True),
+        (" and ", False, False),
+        ("F2", True, False),
+        (", not ", False, False),
+        ("[New](x)", True, False),
+        (".", False, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer", ["2 * 3 * 4", "a_b_c **open", "* item\n* item", "snake_case_name", "# ", "**", "\0 **a", ""]
+)
+def test_what_only_looks_like_markdown_is_shown_as_it_is(answer: str) -> None:
+    assert "".join(piece.text for piece in excerpt(blocked_verdict(answer)).answer) == answer
+
+
+@given(st.text("*_`# a\n\r\0b\\[]", max_size=40))
+def test_of_any_text_nothing_but_marks_is_left_out(text: str) -> None:
+    divided = pieces(text, [], 0, len(text), style=styled(text, 0, len(text)))
+    shown = "".join(piece.text for piece in divided)
+    kept = str.maketrans("", "", "*_`# \n\r")
+    assert shown.translate(kept) == text.translate(kept)
+    if not set(text) & set("*_`#"):
+        assert shown == text
 
 
 def test_a_long_answer_is_cut_around_the_first_span_at_fault() -> None:

@@ -207,6 +207,22 @@ def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness() -> Non
     assert shown(metrics, "truthgate_faithfulness_answers", **of_rate) == 0
 
 
+def test_where_nothing_was_scored_there_is_no_rate_and_the_bounds_say_that_nothing_is_known() -> None:
+    metrics = Metrics()
+    metrics.rates.show_rates([replace(CLOSED, tallies={Group("binary", "nl"): Tally(answers=3)})])
+    of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
+    rate = {
+        name: shown(metrics, f"truthgate_hallucination_{name}", **of_rate)
+        for name in ("rate", "rate_lower_bound", "rate_upper_bound", "rate_scored_answers")
+    }
+    assert rate == {
+        "rate": None,
+        "rate_lower_bound": 0,
+        "rate_upper_bound": 1,
+        "rate_scored_answers": 0,
+    }
+
+
 @dataclass
 class Pool:
     processes: int = 4
