@@ -169,7 +169,7 @@ class Codec:
             raise _unknown(value)
         if not self._json_input:
             raise DecodeError("json_not_accepted", "the value is JSON, which is not switched on")
-        return from_json(value, record_type)
+        return from_json(value, record_type, known=record_type)
 
     def _shipped_writer(self, value: bytes) -> RecordSchema:
         if len(value) < SINGLE_OBJECT_HEADER:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -29,6 +30,8 @@ from schemas.validation import from_json
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]
+#: Called with the number of a line and a field of it that no such record has.
+IgnoredField = Callable[[int, str], None]
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Far above what a topic accepts as one value; a file without line ends does not fill the memory."""
@@ -125,11 +128,11 @@ class _DocumentLine:
         )
 
 
-#: What is read of a line in the place of a record, and how the record is made of that.
-_LINES: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any]]] = {
-    ChatbotAnswer: (_AnswerLine, _AnswerLine.whole),
-    RatedAnswer: (_RatedLine, _RatedLine.rated),
-    KnowledgeDocument: (_DocumentLine, _DocumentLine.whole),
+#: What is read of a line in a record's place, how the record is made of that, and whose fields are known.
+_LINES: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any], type[Any]]] = {
+    ChatbotAnswer: (_AnswerLine, _AnswerLine.whole, _RatedLine),
+    RatedAnswer: (_RatedLine, _RatedLine.rated, _RatedLine),
+    KnowledgeDocument: (_DocumentLine, _DocumentLine.whole, _DocumentLine),
 }
 
 
@@ -138,26 +141,32 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def read_jsonl(path: Path, record_type: type[T], clock: Clock = utc_now) -> Iterator[tuple[int, T | BadLine]]:
+def read_jsonl(
+    path: Path, record_type: type[T], clock: Clock = utc_now, ignored: IgnoredField | None = None
+) -> Iterator[tuple[int, T | BadLine]]:
     """Read the records of a file, each with its line's number from 1; blank lines are passed over.
 
     A ChatbotAnswer, rated or not, may come without ids (they are then derived from line number, question and
     answer: the same file gives the same ids) and time (``clock``'s); a KnowledgeDocument without
-    time. Fields that the record does not have are ignored. Never raises for what a file holds,
-    but OSError if it cannot be read.
+    time. Fields that the record does not have are ignored, and ``ignored`` is called with the line and the
+    field; one whose name is a slip makes a bad line. An answer may have the fields of a rated one. Never
+    raises for what a file holds, but OSError if it cannot be read.
     """
     with path.open("rb") as file:
         for number, line in _lines(file):
             if isinstance(line, BadLine):
                 yield number, line
             elif line.strip():
-                yield number, _read_line(number, line, record_type, clock)
+                yield number, _read_line(number, line, record_type, clock, ignored)
 
 
-def _read_line(number: int, line: bytes, record_type: type[T], clock: Clock) -> T | BadLine:
-    shape, complete = _LINES.get(record_type, (record_type, None))
+def _read_line(
+    number: int, line: bytes, record_type: type[T], clock: Clock, ignored: IgnoredField | None
+) -> T | BadLine:
+    shape, complete, known = _LINES.get(record_type, (record_type, None, None))
+    tell = partial(ignored, number) if ignored else None
     try:
-        record: Any = from_json(line.rstrip(), shape)
+        record: Any = from_json(line.rstrip(), shape, known, tell)
     except DecodeError as error:
         if error.stage == "validate":
             return BadLine(number, error.detail)

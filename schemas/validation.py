@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from schemas.errors import DecodeError
+from schemas.fields import UnknownField, unknown_fields
 from schemas.records import Record
 
 T = TypeVar("T")
 
 MAX_REASONS = 3
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+_SCHEMAS: dict[type[Any], dict[str, Any]] = {}
 _FIELD_NAMES: dict[type[Any], frozenset[str]] = {}
+
+Ignored = Callable[[str], None]
 
 
 def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
@@ -30,18 +34,36 @@ def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
         raise _invalid(error, record_type) from None
 
 
-def from_json(value: bytes, record_type: type[T]) -> T:
+def from_json(
+    value: bytes, record_type: type[T], known: type[Any] | None = None, ignored: Ignored | None = None
+) -> T:
     """Make a record of a JSON object in UTF-8; fields that the record does not have are ignored.
 
-    Types are strict: the number 5 is no text, and a time is text as in RFC 3339. Raises
-    DecodeError ``invalid_json`` if the bytes are no JSON object or name a key twice (RFC 8259
-    leaves open which of the two counts), and ``invalid_record`` if a value breaks a rule.
+    But where the type of the ``known`` ones is given, one whose name is a slip, such as ``document_id`` for
+    ``document_ids``, is refused: what it says would be missing, unseen. Types are strict: the number 5 is no
+    text, and a time is text as in RFC 3339.
+
+    Args:
+        value: the object.
+        record_type: the record.
+        known: the type whose fields are known; None: it is not looked at the fields that are not.
+        ignored: called with the place of each field that is ignored, such as ``context[0].colour``.
+
+    Raises:
+        DecodeError: ``invalid_json`` if the bytes are no JSON object or name a key twice (RFC 8259
+            leaves open which of the two counts), and ``invalid_record`` if a value breaks a rule.
     """
     try:
         record = adapter(record_type).validate_json(value, strict=True)
     except ValidationError as error:
-        raise _invalid(error, record_type) from None
-    _refuse_ambiguous(value, record_type)
+        raise _invalid(error, record_type, _misspelt_in(value, known)) from None
+    read = _unambiguous(value, record_type)
+    unknown = list(unknown_fields(read, _schema(known))) if known else []
+    if misspelt := [_misspelt(field) for field in unknown if field.meant]:
+        raise _refusal(misspelt)
+    if ignored:
+        for field in unknown:
+            ignored(f"{field.place}{field.name}")
     return record
 
 
@@ -58,15 +80,34 @@ def adapter(record_type: type[T]) -> TypeAdapter[T]:
     return _ADAPTERS[record_type]
 
 
-def _invalid(error: ValidationError, record_type: type[Any]) -> DecodeError:
+def _invalid(error: ValidationError, record_type: type[Any], misspelt: Iterable[str] = ()) -> DecodeError:
     details = error.errors(include_url=False, include_context=False, include_input=False)
     if details[0]["type"] == "json_invalid":
         return DecodeError("invalid_json", details[0]["msg"].removeprefix("Invalid JSON: "))
     known = _field_names(record_type)
-    reasons = [f"{_place(detail['loc'], known)}: {_phrase(detail)}" for detail in details[:MAX_REASONS]]
-    if len(details) > MAX_REASONS:
-        reasons.append(f"and {len(details) - MAX_REASONS} more")
-    return DecodeError("invalid_record", "; ".join(reasons), stage="validate")
+    return _refusal(
+        [*misspelt, *(f"{_place(detail['loc'], known)}: {_phrase(detail)}" for detail in details)]
+    )
+
+
+def _refusal(reasons: Sequence[str]) -> DecodeError:
+    more = [f"and {len(reasons) - MAX_REASONS} more"] if len(reasons) > MAX_REASONS else []
+    return DecodeError("invalid_record", "; ".join([*reasons[:MAX_REASONS], *more]), stage="validate")
+
+
+def _misspelt_in(value: bytes, known: type[Any] | None) -> list[str]:
+    """Say which names are slips in an object that is refused: what is missing may stand under one."""
+    if known is None:
+        return []
+    try:
+        found = unknown_fields(json.loads(value), _schema(known))
+    except (ValueError, RecursionError):
+        return []  # the refusal says why
+    return [_misspelt(field) for field in found if field.meant]
+
+
+def _misspelt(field: UnknownField) -> str:
+    return f"{field.place}{field.name}: is no field; did you mean {field.meant}?"
 
 
 def _place(location: tuple[int | str, ...], known: frozenset[str]) -> str:
@@ -83,10 +124,16 @@ def _place(location: tuple[int | str, ...], known: frozenset[str]) -> str:
 def _field_names(record_type: type[Any]) -> frozenset[str]:
     """Return the names of the fields of a record and of those within it, found once."""
     if record_type not in _FIELD_NAMES:
-        schema = adapter(record_type).json_schema()
+        schema = _schema(record_type)
         within = (schema, *schema.get("$defs", {}).values())
         _FIELD_NAMES[record_type] = frozenset(name for each in within for name in each.get("properties", {}))
     return _FIELD_NAMES[record_type]
+
+
+def _schema(record_type: type[Any]) -> dict[str, Any]:
+    if record_type not in _SCHEMAS:
+        _SCHEMAS[record_type] = adapter(record_type).json_schema()
+    return _SCHEMAS[record_type]
 
 
 def _phrase(detail: ErrorDetails) -> str:
@@ -97,10 +144,10 @@ def _phrase(detail: ErrorDetails) -> str:
     return detail["msg"].removeprefix("Value error, ").replace("Input should", "should")
 
 
-def _refuse_ambiguous(value: bytes, record_type: type[Any]) -> None:
-    """Look for what the validator lets pass: repeated keys, and numbers that JSON does not have."""
+def _unambiguous(value: bytes, record_type: type[Any]) -> Any:
+    """Read JSON as Python has it, and refuse what the validator lets pass: repeated keys, NaN and such."""
     try:
-        json.loads(
+        return json.loads(
             value.decode(),
             object_pairs_hook=lambda pairs: _check_unique(pairs, record_type),
             parse_constant=_no_constant,
@@ -112,12 +159,13 @@ def _refuse_ambiguous(value: bytes, record_type: type[Any]) -> None:
         raise DecodeError("invalid_json", reason) from None
 
 
-def _check_unique(pairs: Iterable[tuple[str, Any]], record_type: type[Any]) -> None:
-    seen: set[str] = set()
-    for key, _ in pairs:
+def _check_unique(pairs: Iterable[tuple[str, Any]], record_type: type[Any]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
         if key in seen:
             raise ValueError(f"key {key if key in _field_names(record_type) else '*'} is repeated")
-        seen.add(key)
+        seen[key] = value
+    return seen
 
 
 def _no_constant(name: str) -> None:

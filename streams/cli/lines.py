@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +19,9 @@ T = TypeVar("T")
 Place = int | str
 
 _STANDARD_INPUT = Path("/dev/stdin")
+_LINES_NAMED = 10
+_FIELDS_NAMED = 10
+_ANY_INDEX = re.compile(r"\[\d+\]")
 
 
 class Complaints:
@@ -55,16 +60,52 @@ def read(
 ) -> Iterator[tuple[int, T | BadLine]]:
     """Read records line by line, moving the bar; ``clock`` is for lines without a time.
 
+    At the end say on standard error which fields were ignored, in which line first and how often.
+
     Raises:
         CommandFailed: the file cannot be read.
     """
+    ignored = _Ignored()
     try:
-        for numbered in read_jsonl(opened(path), record_type, clock):
-            yield numbered
+        for line in read_jsonl(opened(path), record_type, clock, ignored.note):
+            yield line
             if bar is not None:
                 bar.advance(bar.task_ids[0])
     except OSError as error:
         raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
+    ignored.tell(path)
+
+
+def numbered(lines: Collection[int]) -> str:
+    """Name lines by their numbers, the first ten and how many more there are, such as ``line 3, 7``."""
+    first = ", ".join(map(str, sorted(lines)[:_LINES_NAMED]))
+    return f"line {_and_more(first, len(lines) - _LINES_NAMED)}"
+
+
+class _Ignored:
+    """The fields that were ignored, of each the first line and how many there were."""
+
+    def __init__(self) -> None:
+        self._firsts: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
+
+    def note(self, number: int, field: str) -> None:
+        name = _ANY_INDEX.sub("[]", field)
+        if len(self._firsts) < _FIELDS_NAMED:
+            self._firsts.setdefault(name, number)
+        self._counts[name if name in self._firsts else ""] += 1
+
+    def tell(self, path: Path) -> None:
+        fields = (
+            f"{name} ({_and_more(f'line {first}', self._counts[name] - 1)})"
+            for name, first in self._firsts.items()
+        )
+        if self._firsts:
+            say(f"{path}: fields that are ignored: {_and_more(', '.join(fields), self._counts[''])}")
+
+
+def _and_more(named: str, rest: int) -> str:
+    return f"{named} and {rest} more" if rest > 0 else named
 
 
 def count(*paths: Path) -> int | None:

@@ -23,6 +23,7 @@ from streams.answers.way import put_together
 from streams.cli.feed import in_order
 from streams.cli.knowledge import listed_documents
 from streams.cli.lines import Complaints, count, read
+from streams.cli.missing import MissingDocuments
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import indexing_bar, json_line, progress
 from streams.cli.output_file import open_output, refuse_overwriting
@@ -76,26 +77,29 @@ def score(
     that could not be translated are judged as they are; with --translate always the exit code is 3 then.
     It is 3, too, where answers were to be searched for and could not be, or where language models of
     judges.endpoints were to be asked and gave no opinion, and 1 where answers took longer to score than
-    scoring.timeout_seconds; these are held for review. What judges.budget is spent for is held, too: it
-    counts for each run alone.
+    scoring.timeout_seconds or name documents that are not there; these are held for review. What
+    judges.budget is spent for is held, too: it counts for each run alone.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
     refuse_overwriting(output, [file, documents])
     settings = translated(chosen(load_settings(config), profile, processes), translate)
     settings, on_demand = started(settings, count(file))
-    complaints, missing = Complaints(str(file)), Complaints(str(documents))
-    known = listed_documents(documents, missing) if documents else []
+    complaints, bad_documents = Complaints(str(file)), Complaints(str(documents))
+    missing = MissingDocuments(str(file))
+    known = listed_documents(documents, bad_documents) if documents else []
     with (
         offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
         open_output(output) as sink,
         progress("scoring", count(file), shown=sink is not sys.stdout) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
-        unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, bar))
+        unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, missing, bar))
+    missing.tell()
     unserved.tell()
     ended = unserved.exit_code(translation_required=settings.translation.mode == "always")
-    raise typer.Exit(max(complaints.exit_code, missing.exit_code, ended))
+    wrong = (complaints, bad_documents, missing)
+    raise typer.Exit(max(ended, *(each.exit_code for each in wrong)))
 
 
 async def _score(
@@ -105,6 +109,7 @@ async def _score(
     documents: Sequence[KnowledgeDocument],
     sink: TextIO,
     complaints: Complaints,
+    missing: MissingDocuments,
     bar: Progress,
 ) -> Unserved:
     scoring, unserved = settings.scoring, Unserved()
@@ -121,7 +126,7 @@ async def _score(
         # One moment for both times: a line without one is not produced after it is scored.
         lines = read(file, ChatbotAnswer, bar, lambda: begun)
         answers = OfflineAnswers(way, begun)
-        async with aclosing(judged_lines(lines, answers, most_in_work(settings))) as outcomes:
+        async with aclosing(judged_lines(lines, answers, most_in_work(settings), missing)) as outcomes:
             async for outcome in outcomes:
                 _write(outcome, sink, complaints)
                 if isinstance(outcome, Verdict):
@@ -130,11 +135,11 @@ async def _score(
 
 
 async def judged_lines(
-    lines: Iterable[Line], answers: OfflineAnswers, limit: int
+    lines: Iterable[Line], answers: OfflineAnswers, limit: int, missing: MissingDocuments
 ) -> AsyncGenerator[Outcome, None]:
     """Judge the good lines, ``limit`` at once, and pass the bad ones on; all in the order of the input.
 
-    An answer that the scorer fails on becomes a bad line.
+    An answer that the scorer fails on becomes a bad line; ``missing`` sees every verdict.
 
     Raises:
         InfrastructureFailure: there is no judging.
@@ -145,9 +150,11 @@ async def judged_lines(
         if isinstance(answer, BadLine):
             return answer
         try:
-            return await answers.verdict(answer)
+            verdict = await answers.verdict(answer)
         except BadAnswer as error:
             return BadLine(number, f"the scorer failed on this answer: {error.error_class}")
+        missing.see(number, answer, verdict)
+        return verdict
 
     async with aclosing(in_order(lines, judged, limit)) as outcomes:
         async for outcome in outcomes:

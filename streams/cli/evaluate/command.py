@@ -91,7 +91,8 @@ def evaluate(
     `message_type`. Intervals are of 95%. A malformed line is named on standard error, the rest is
     evaluated, and the exit code is 1; lines without a rating are named and counted out. Where a
     translation is asked for by always or both and cannot be had, the exit code is 3. Where answers took
-    longer to score than scoring.timeout_seconds, and so have no score, it is 1.
+    longer to score than scoring.timeout_seconds, and so have no score, it is 1, and so it is where they
+    name documents that are not there.
 
     With --opinions, what language models say of these answers is compared with people as well: ratings 4
     and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE or NOT_GIVEN),
@@ -122,9 +123,8 @@ def evaluate(
     _show(found, judging, settings, plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
     ended = found.unserved.exit_code(translation_required=always)
-    raise typer.Exit(
-        max(ended, *(each.exit_code for each in (*given, *found.complaints, *judging.complaints)))
-    )
+    complaints = (*given, *found.complaints, *judging.complaints)
+    raise typer.Exit(max(ended, *(each.exit_code for each in complaints), *found.missing_codes))
 
 
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:

@@ -18,6 +18,7 @@ from streams.answers.way import put_together
 from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, without_context
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
+from streams.cli.missing import MissingDocuments
 from streams.cli.output import indexing_bar
 from streams.cli.scoring_options import most_in_work, translated
 from streams.judging.pool import ScoringPool
@@ -68,7 +69,8 @@ async def judged(
             return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
 
         sources = [
-            Source(path, judges(each), Complaints(str(path))) for path, each in zip(files, known, strict=True)
+            Source(path, judges(each), Complaints(str(path)), MissingDocuments(str(path)))
+            for path, each in zip(files, known, strict=True)
         ]
         async with aclosing(judged_lines(sources, most_in_work(settings), bar)) as answers:
             return Judged([way.name for way in ways], sources, [each async for each in answers])

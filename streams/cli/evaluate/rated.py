@@ -15,8 +15,10 @@ from scoring.evaluation.cases import Case
 from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType
 from streams.answers.offline import OfflineAnswers
+from streams.cli.exits import ExitCode
 from streams.cli.feed import in_order
-from streams.cli.lines import Complaints, read
+from streams.cli.lines import Complaints, numbered, read
+from streams.cli.missing import MissingDocuments
 from streams.cli.output import say
 from streams.cli.scoring_options import Unserved
 from streams.failures import BadAnswer
@@ -25,7 +27,6 @@ from streams.judging.batches.opinions import AnswerKey
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
 _TYPES = ", ".join(MessageType)
-_LINES_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,13 @@ class Source:
     """One file, who judges its answers (one judge for each way of scoring), and what is wrong with it.
 
     ``unrated`` fills with the numbers of the lines that have no rating, ``answer_ids`` with the ids
-    of the answers that were judged.
+    of the answers that were judged, ``missing`` with the answers whose documents are not there.
     """
 
     path: Path
     judges: Sequence[Judge]
     complaints: Complaints
+    missing: MissingDocuments
     unrated: list[int] = field(default_factory=list)
     answer_ids: list[str] = field(default_factory=list)
 
@@ -96,6 +98,11 @@ class Judged:
         return [source.complaints for source in self.sources]
 
     @property
+    def missing_codes(self) -> list[ExitCode]:
+        """How the command ends for the documents that answers of each file name."""
+        return [source.missing.exit_code for source in self.sources]
+
+    @property
     def unserved(self) -> Unserved:
         """The answers that could not be served in full, in whatever way they were scored."""
         unserved = Unserved()
@@ -107,6 +114,8 @@ class Judged:
     def tell(self) -> None:
         """Say on standard error what a reader of the tables must know."""
         self._tell_unrated()
+        for source in self.sources:
+            source.missing.tell()
         ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
         if repeated := len(ids) - len(set(ids)):
             say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
@@ -115,10 +124,8 @@ class Judged:
     def _tell_unrated(self) -> None:
         for source in self.sources:
             if source.unrated:
-                numbers = ", ".join(map(str, source.unrated[:_LINES_NAMED]))
-                more = f" and {len(source.unrated) - _LINES_NAMED} more"
-                rest = more if len(source.unrated) > _LINES_NAMED else ""
-                say(f"{source.path}: {len(source.unrated)} answers have no rating (line {numbers}{rest})")
+                lines = numbered(source.unrated)
+                say(f"{source.path}: {len(source.unrated)} answers have no rating ({lines})")
 
     def described(self) -> dict[str, Any]:
         """Give what a report of these answers is about, ready for JSON."""
@@ -177,6 +184,8 @@ async def _judge(line: _Line) -> tuple[_Line, _Outcome | BadLine]:
         verdicts = [await judge(rated.answer) for judge in line.source.judges]
     except BadAnswer as error:
         return line, BadLine(line.number, f"the scorer failed on this answer: {error.error_class}")
+    for verdict in verdicts[:1]:  # the other ways of scoring look the same documents up, if any
+        line.source.missing.see(line.number, rated.answer, verdict)
     return line, _Outcome(rated, tuple(_case(rated, verdict) for verdict in verdicts))
 
 

@@ -18,6 +18,7 @@ from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
 from streams.cli.entry import run
+from streams.cli.missing import MissingDocuments
 from streams.cli.score import judged_lines
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -128,6 +129,31 @@ def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> No
         "review",
     )
     assert (done.returncode, done.stderr.count("documents.jsonl, line 2: ")) == (1, 1)
+    told = "1 answers name documents that are not there, such as d-2 (line 2): degraded context_missing"
+    assert f"truthgate: {answers}: {told}\n" in done.stderr
+
+
+def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_count(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    named = [json.dumps({"question": "q?", "answer": "a.", "document_ids": [f"d-{n}"]}) for n in range(12)]
+    file.write_text("\n".join(['{"question": "q?", "answer": "a."}', *named]))
+    done = truthgate_here("score", file)
+    lines = "line 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
+    told = f"12 answers name documents that are not there, such as d-0 ({lines})"
+    assert (done.returncode, told in done.stderr) == (1, True)
+
+
+def test_fields_that_no_answer_has_are_named_and_one_that_is_a_slip_makes_a_bad_line(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    whole = {"question": "q?", "answer": "a."}
+    lines = [whole | {"document_id": ["d-1"]}, whole | {"note": "x", "rating": 4}, whole | {"note": "y"}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    done = truthgate_here("score", file)
+    assert (done.returncode, done.stdout.count("\n")) == (1, 2)
+    assert done.stderr.splitlines() == [
+        f"truthgate: {file}, line 1: document_id: is no field; did you mean document_ids?",
+        f"truthgate: {file}: fields that are ignored: note (line 2 and 1 more)",
+    ]
 
 
 def test_the_output_file_takes_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -187,7 +213,9 @@ async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score(
 
 async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
     failing = answers_by(Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), {})
-    outcomes = [each async for each in judged_lines([(7, ANSWER)], failing, limit=2)]
+    outcomes = [
+        each async for each in judged_lines([(7, ANSWER)], failing, 2, MissingDocuments("answers.jsonl"))
+    ]
     assert [(each.number, each.reason) for each in outcomes] == [
         (7, "the scorer failed on this answer: ProcessExpired")
     ]
@@ -209,7 +237,8 @@ def test_the_sample_is_scored_whole(name: str) -> None:
     done = truthgate(
         "score", sample / f"answers.{name}.jsonl", "--documents", sample / f"documents.{name}.jsonl"
     )
-    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 80)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 80)
+    assert [line for line in done.stderr.splitlines() if "fields that are ignored" not in line] == []
 
 
 @pytest.mark.parametrize("command", ["score", "evaluate"])

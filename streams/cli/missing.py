@@ -1,0 +1,47 @@
+"""Documents that answers name and that are not there: which answers, and how many."""
+
+from __future__ import annotations
+
+from schemas.records import ChatbotAnswer, Verdict
+from scoring.values.reasons import Reason
+from streams.answers.context import ContextSource
+from streams.cli.exits import ExitCode
+from streams.cli.lines import numbered
+from streams.cli.output import say
+
+_LOOKED_UP = frozenset({ContextSource.BY_ID, ContextSource.NONE})
+
+
+class MissingDocuments:
+    """Takes the verdicts of one file in, and tells which of its answers name documents that are not there.
+
+    Args:
+        source: the file, as it is named.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._lines: list[int] = []
+        self._example = ""
+
+    def see(self, number: int, answer: ChatbotAnswer, verdict: Verdict) -> None:
+        """Take in what became of the answer of a line: its number from 1."""
+        if verdict.context_source not in _LOOKED_UP or Reason.CONTEXT_MISSING not in verdict.degraded:
+            return
+        if missing := [each for each in answer.document_ids if each not in verdict.context_ids]:
+            self._lines.append(number)
+            self._example = self._example or missing[0]
+
+    def tell(self) -> None:
+        """Say how many answers there are and where, if any."""
+        if self._lines:
+            count, lines = len(self._lines), numbered(self._lines)
+            say(
+                f"{self._source}: {count} answers name documents that are not there, such as {self._example} "
+                f"({lines}): degraded {Reason.CONTEXT_MISSING}"
+            )
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """How the command ends: such answers are held, since what they rest on could not be looked at."""
+        return ExitCode.BAD_INPUT if self._lines else ExitCode.DONE
