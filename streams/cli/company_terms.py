@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from scoring.company_terms.building import build as build_terms
 from scoring.company_terms.counting import LanguageCounts
 from scoring.company_terms.general import GeneralLanguage
 from streams.cli.exits import CommandFailed, WrongUsage
-from streams.cli.knowledge import MarkdownLanguage, documents_of, refuse_wrong_language
+from streams.cli.knowledge import Given, PageLanguages
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson
 from streams.cli.output import json_line, printable, progress, say, write_line
@@ -31,14 +30,14 @@ def build(
         typer.Option(
             exists=True,
             metavar="FILE|FOLDER",
-            help="JSONL of documents, or a folder of Markdown; may be repeated.",
+            help="JSONL of documents, or a folder of pages; may be repeated.",
         ),
     ],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Where the words go (JSON)."),
     ],
-    language: MarkdownLanguage = None,
+    language: PageLanguages = None,
     least_documents: Annotated[
         int, typer.Option(min=1, metavar="N", help="A language with fewer documents is left out.")
     ] = LEAST_DOCUMENTS,
@@ -51,13 +50,13 @@ def build(
 
     Example: `truthgate company-terms build --documents help.jsonl --output company-terms.json`
     """
+    given = [Given(source, language or ()) for source in documents]
     for source in documents:
-        refuse_wrong_language(source, language)
         if output.exists() and output.samefile(source):
             raise WrongUsage(f"--output {output} would overwrite the documents")
     complaints, general = [Complaints(str(source)) for source in documents], GeneralLanguage()
     with progress("reading", count(*documents)) as bar:
-        read = map(documents_of, documents, repeat(language), complaints, repeat(bar))
+        read = (each.placed(about, bar) for each, about in zip(given, complaints, strict=True))
         counts = count_given(document for placed in read for _, document in placed)
     terms = build_terms(counts.languages, general, least_documents)
     _tell(terms, counts.languages, general, least_documents)

@@ -18,6 +18,7 @@ from streams.cli import (
     company_terms,
     dead_letters,
     demo,
+    documents,
     evaluate,
     health,
     holds,
@@ -60,6 +61,7 @@ app.command("resume")(holds.resume)
 app.command("holds")(holds.holds)
 app.add_typer(company_terms.app, name="company-terms")
 app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
+app.add_typer(documents.app, name="documents")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(judge.app, name="judge")

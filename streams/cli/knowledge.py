@@ -1,8 +1,10 @@
-"""Help documents as commands are given them: a JSONL file, or a folder of Markdown."""
+"""Help documents as commands are given them: a JSONL file, a folder of pages, or what a deployment has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,55 +14,110 @@ from rich.progress import Progress
 from schemas import KnowledgeDocument
 from streams.cli.exits import WrongUsage
 from streams.cli.lines import Complaints, Place, read
-from streams.documents.markdown_folder import BadFile, read_markdown_folder
+from streams.cli.output import say
+from streams.cli.published import read_published
+from streams.documents.folder import BadFile, Pages, is_language, read_folder
+from streams.settings import Settings
 
-MarkdownLanguage = Annotated[
-    str | None,
-    typer.Option(
-        "--language",
-        metavar="CODE",
-        help="Language of the Markdown files, such as nl; a folder needs it.",
-    ),
+_LANGUAGES = (
+    "Language of the pages of a folder, such as nl; several: the folders of these names in it hold them. "
+    "Front matter (language: nl) and, where nothing else says it, the lang of HTML tell it page by page."
+)
+
+PageLanguages = Annotated[list[str] | None, typer.Option("--language", metavar="CODE", help=_LANGUAGES)]
+
+DocumentLanguages = Annotated[
+    list[str] | None, typer.Option("--documents-language", metavar="CODE", help=_LANGUAGES)
+]
+
+FromKafka = Annotated[
+    bool, typer.Option("--from-kafka", help="Take the documents that the deployment has, from its topic.")
 ]
 
 
-def refuse_wrong_language(source: Path | None, language: str | None) -> None:
-    """Refuse a folder without a language, and a file with one.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Where documents come from: a file of lines, or a folder of pages and what is known of its languages.
 
     Raises:
-        WrongUsage: it is one of these.
+        WrongUsage: a language is none, or it is given for a file, whose lines have their own.
     """
-    if source and source.is_dir() and not language:
-        raise WrongUsage("a folder of Markdown needs --language, such as --language nl")
-    if language and not (source and source.is_dir()):
-        raise WrongUsage("--language is for a folder of Markdown; the lines of a JSONL file have their own")
+
+    source: Path
+    languages: Sequence[str] = ()
+    id_prefix: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for language in self.languages:
+            if not is_language(language):
+                raise WrongUsage(f"--language {language}: is no code of a language, such as nl or en")
+            if not self.source.is_dir():
+                raise WrongUsage("--language is for a folder; the lines of a JSONL file have their own")
+            if len(self.languages) > 1 and not (self.source / language).is_dir():
+                raise WrongUsage(f"--language {language}: {self.source} has no folder of that name")
+
+    def placed(
+        self, complaints: Complaints, bar: Progress | None
+    ) -> Iterator[tuple[Place, KnowledgeDocument]]:
+        """Read the documents one by one, moving the bar, and complain about bad lines and files.
+
+        Raises:
+            CommandFailed: a file of lines cannot be read.
+        """
+        if self.source.is_dir():
+            yield from self._pages(complaints, bar)
+            return
+        for place, document in complaints.without_bad(read(self.source, KnowledgeDocument, bar)):
+            yield place, replace(document, document_id=self.id_prefix + document.document_id)
+
+    def _pages(
+        self, complaints: Complaints, bar: Progress | None
+    ) -> Iterator[tuple[Place, KnowledgeDocument]]:
+        for document in read_folder(Pages(self.source, self.languages, self.id_prefix)):
+            if isinstance(document, BadFile):
+                complaints.about(str(document.path.relative_to(self.source)), document.reason)
+            else:
+                yield document.document_id, document
+            if bar is not None:
+                bar.advance(bar.task_ids[0])
 
 
-def listed_documents(
-    path: Path, complaints: Complaints, bar: Progress | None = None
+def documents_to_search(
+    source: Path | None,
+    languages: Sequence[str] | None,
+    settings: Settings,
+    complaints: Complaints,
+    bar: Progress | None = None,
+    *,
+    from_kafka: bool = False,
 ) -> list[KnowledgeDocument]:
-    """Read the documents of a JSONL file, complain about bad lines, and move the bar, if one is given.
+    """Read all documents that a command is given, and complain about bad lines and files.
+
+    Args:
+        source: a file or folder; None: there is none.
+        languages: of a folder's pages.
+        settings: where the deployment's topic is.
+        complaints: about the source.
+        bar: moved, if one is given.
+        from_kafka: those of the deployment, in place of a source.
 
     Raises:
-        CommandFailed: it cannot be read.
+        CommandFailed: a file cannot be read.
+        WrongUsage: the options do not go together, or the topic is not there.
+        ServiceUnreachable: no broker answers.
     """
-    return [document for _, document in complaints.without_bad(read(path, KnowledgeDocument, bar))]
-
-
-def documents_of(
-    source: Path, language: str | None, complaints: Complaints, bar: Progress
-) -> Iterator[tuple[Place, KnowledgeDocument]]:
-    """Read the documents one by one, moving the bar, and complain about bad lines and files.
-
-    Raises:
-        CommandFailed: a file of lines cannot be read.
-    """
-    if language is None:
-        yield from complaints.without_bad(read(source, KnowledgeDocument, bar))
-        return
-    for document in read_markdown_folder(source, language):
-        if isinstance(document, BadFile):
-            complaints.about(str(document.path.relative_to(source)), document.reason)
-        else:
-            yield document.document_id, document
-        bar.advance(bar.task_ids[0])
+    if from_kafka and source:
+        raise WrongUsage("--documents and --from-kafka exclude each other")
+    if languages and not source:
+        raise WrongUsage("--documents-language: needs --documents FOLDER")
+    if from_kafka:
+        published = asyncio.run(read_published(settings))
+        published.tell()
+        return list(published.documents.values())
+    if source is None:
+        return []
+    documents = [document for _, document in Given(source, languages or ()).placed(complaints, bar)]
+    if source.is_dir() and not documents:
+        say(f"{source}: there is no page in it that can be used")
+    return documents

@@ -65,6 +65,6 @@ InputFileOrFolder = Annotated[
     typer.Argument(
         metavar="FILE|FOLDER",
         callback=_existing,
-        help="JSONL (- is standard input), or a folder of Markdown.",
+        help="JSONL (- is standard input), or a folder of Markdown and HTML files.",
     ),
 ]

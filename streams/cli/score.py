@@ -21,7 +21,7 @@ from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
 from streams.cli.feed import in_order
-from streams.cli.knowledge import listed_documents
+from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints, count, read
 from streams.cli.missing import MissingDocuments
 from streams.cli.options import ConfigFile, InputFile
@@ -56,12 +56,13 @@ def score(
         Path | None,
         typer.Option(
             exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
-            "neither these nor context.",
+            metavar="FILE|FOLDER",
+            help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
+            "answers which bring neither these nor context.",
         ),
     ] = None,
+    documents_language: DocumentLanguages = None,
+    from_kafka: FromKafka = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where verdicts go; default: standard output."),
@@ -87,7 +88,7 @@ def score(
     settings, on_demand = started(settings, count(file))
     complaints, bad_documents = Complaints(str(file)), Complaints(str(documents))
     missing = MissingDocuments(str(file))
-    known = listed_documents(documents, bad_documents) if documents else []
+    known = documents_to_search(documents, documents_language, settings, bad_documents, from_kafka=from_kafka)
     with (
         offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
         open_output(output) as sink,

@@ -128,6 +128,98 @@ async def test_documents_come_from_lines_and_folders_and_are_deleted_by_tombston
     assert (added.language, added.title) == ("nl", "Toevoegen")
 
 
+@pytest.fixture
+def help_pages(tmp_path: Path) -> Path:
+    folder = tmp_path / "help"
+    pages = {"en/invoice.md": "# Invoice\n\nClick **New**.", "nl/factuur.html": "<h1>Factuur</h1>"}
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def published(settings: Settings) -> dict[str, str]:
+    """Give id and language of each document that the command lists."""
+    listed = truthgate("documents", "list", "--json", environment=variables(settings))
+    assert (listed.returncode, listed.stderr) == (0, "")
+    found = map(json.loads, listed.stdout.splitlines())
+    return {each["document_id"]: each["language"] for each in found}
+
+
+@pytest.mark.usefixtures("topics")
+def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
+    settings: Settings, help_pages: Path
+) -> None:
+    environment = variables(settings)
+    assert published(settings) == {}
+    both = ("publish-documents", help_pages, "--language", "nl", "--language", "en", "--prune")
+    dry = truthgate(*both, "--dry-run", environment=environment)
+    assert (dry.returncode, dry.stdout) == (0, "publish en/invoice\npublish nl/factuur\n")
+    assert published(settings) == {}
+    assert truthgate(*both, environment=environment).returncode == 0
+    assert published(settings) == {"en/invoice": "en", "nl/factuur": "nl"}
+    shown = truthgate("documents", "show", "en/invoice", environment=environment)
+    assert shown.stdout.endswith("\n\n# Invoice\n\nClick **New**.\n")
+    as_json = truthgate("documents", "show", "en/invoice", "--json", environment=environment)
+    assert json.loads(as_json.stdout)["text"] == "# Invoice\n\nClick **New**."
+    (help_pages / "nl" / "factuur.html").rename(help_pages / "nl" / "nieuw.html")
+    pruned = truthgate(*both, environment=environment)
+    assert "2 documents published, 1 deleted" in pruned.stderr
+    assert published(settings) == {"en/invoice": "en", "nl/nieuw": "nl"}
+    missing = truthgate("documents", "show", "nl/factuur", environment=environment)
+    assert (missing.returncode, missing.stderr) == (1, "truthgate: there is no document nl/factuur\n")
+
+
+@pytest.mark.usefixtures("topics")
+def test_nothing_is_pruned_where_a_page_is_bad_nor_what_is_not_under_the_prefix(
+    settings: Settings, help_pages: Path
+) -> None:
+    environment = variables(settings)
+    for name in ("en", "nl"):
+        of_one = ("publish-documents", help_pages / name, "--language", name, "--id-prefix", f"{name}/")
+        assert truthgate(*of_one, "--prune", environment=environment).returncode == 0
+    assert published(settings) == {"en/invoice": "en", "nl/factuur": "nl"}
+    (help_pages / "nl" / "factuur.html").write_text("")
+    (help_pages / "nl" / "other.md").write_text("Tekst.")
+    done = truthgate(*of_one, "--prune", environment=environment)
+    assert done.returncode == 1
+    assert "--prune: nothing is deleted" in done.stderr
+    assert published(settings) == {"en/invoice": "en", "nl/factuur": "nl", "nl/other": "nl"}
+
+
+@pytest.mark.usefixtures("topics")
+def test_a_translation_does_not_take_the_place_of_its_original(settings: Settings, help_pages: Path) -> None:
+    environment = variables(settings)
+    (help_pages / "nl" / "invoice.md").write_text("# Factuur")
+    english = ("publish-documents", help_pages / "en", "--language", "en")
+    assert truthgate(*english, environment=environment).returncode == 0
+    dutch = ("publish-documents", help_pages / "nl", "--language", "nl")
+    done = truthgate(*dutch, environment=environment)
+    assert done.returncode == 1
+    assert "the id invoice is that of a document in en" in done.stderr
+    assert published(settings) == {"invoice": "en", "factuur": "nl"}
+    assert truthgate(*dutch, "--change-language", environment=environment).returncode == 0
+    assert published(settings) == {"invoice": "nl", "factuur": "nl"}
+
+
+@pytest.mark.usefixtures("topics")
+def test_lines_in_no_language_are_refused_and_the_deployment_s_documents_can_be_scored_against(
+    settings: Settings, tmp_path: Path
+) -> None:
+    environment = variables(settings)
+    documents, answers = tmp_path / "documents.jsonl", tmp_path / "answers.jsonl"
+    line = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
+    other = line | {"document_id": "d-2", "language": "Klingon"}
+    documents.write_text("\n".join(map(json.dumps, (line, other))))
+    done = truthgate("publish-documents", documents, environment=environment)
+    assert done.returncode == 1
+    assert "line 2: language: 'Klingon' is no code such as nl or en" in done.stderr
+    answers.write_text(answer_line(1, document_ids=["d-1"], question="Can I save?", answer="Click **Save**."))
+    scored = truthgate("score", answers, "--from-kafka", environment=environment)
+    assert scored.returncode == 0
+    assert json.loads(scored.stdout)["context_ids"] == ["d-1"]
+
+
 async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     settings: Settings, topics: Topics
 ) -> None:
@@ -167,6 +259,7 @@ async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topi
         (["replay", "LINES"], "answers"),
         (["publish-documents", "LINES"], "documents"),
         (["publish-documents", "--delete", "d-1"], "documents"),
+        (["documents", "list"], "documents"),
     ],
 )
 def test_a_topic_that_is_not_there_is_one_line_with_what_to_do(

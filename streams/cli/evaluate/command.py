@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +29,7 @@ from streams.cli.evaluate.opinions import (
 from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.exits import CommandFailed, WrongUsage
-from streams.cli.knowledge import listed_documents
+from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson, ConfigFile, InputFiles
 from streams.cli.output import json_line, progress, write_line
@@ -53,12 +54,13 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
-            "neither these nor context: one for all FILEs, or one for each in order.",
+            metavar="FILE|FOLDER",
+            help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
+            "answers which bring neither these nor context: one for all FILEs, or one for each in order.",
         ),
     ] = None,
+    documents_language: DocumentLanguages = None,
+    from_kafka: FromKafka = False,
     profile: ProfileOption = None,
     context: Annotated[
         ContextChoice,
@@ -107,9 +109,7 @@ def evaluate(
         check_plot(plot, [*files, *(opinions or [])])
     settings = chosen(load_settings(config), profile, processes)
     given = [Complaints(str(path)) for path in documents or []]
-    known = [
-        listed_documents(path, complaints) for path, complaints in zip(documents or [], given, strict=True)
-    ]
+    known = _known(documents or [], documents_language, settings, given, from_kafka=from_kafka)
     ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
@@ -125,6 +125,23 @@ def evaluate(
     ended = found.unserved.exit_code(translation_required=always)
     complaints = (*given, *found.complaints, *judging.complaints)
     raise typer.Exit(max(ended, *(each.exit_code for each in complaints), *found.missing_codes))
+
+
+def _known(
+    paths: Sequence[Path],
+    languages: Sequence[str] | None,
+    settings: Settings,
+    complaints: Sequence[Complaints],
+    *,
+    from_kafka: bool,
+) -> list[Documents]:
+    """Read the documents of each path, or those of the deployment."""
+    if not paths and not from_kafka and not languages:
+        return []
+    read = partial(documents_to_search, languages=languages, settings=settings, from_kafka=from_kafka)
+    if not paths:
+        return [read(None, complaints=Complaints("documents"))]
+    return [read(path, complaints=about) for path, about in zip(paths, complaints, strict=True)]
 
 
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:

@@ -22,7 +22,7 @@ from streams.cli.judge.options import (
     models,
 )
 from streams.cli.judge.replied import read_replies
-from streams.cli.knowledge import listed_documents
+from streams.cli.knowledge import documents_to_search
 from streams.cli.lines import Complaints, count
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import json_line, progress, say
@@ -151,7 +151,7 @@ class _Answers:
 
     def read(self, settings: Settings) -> list[Asked]:
         """Read them; raises as :func:`with_documents` does."""
-        known = listed_documents(self._documents, self._missing) if self._documents else []
+        known = documents_to_search(self._documents, None, settings, self._missing)
         with progress("reading answers", count(self._file)) as bar:
             if self._reference is Reference.EXPECTED:
                 asked = with_expected(self._file, self._complaints, bar)

@@ -16,7 +16,7 @@ from schemas.jsonl import BadLine
 from scoring.values.readable import is_text
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
-from streams.cli.knowledge import listed_documents
+from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints, count, read
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import indexing_bar, json_line, progress, write_line
@@ -36,9 +36,6 @@ Show = Callable[[Question, Retrieved], None]
 
 
 def search(
-    documents: Annotated[
-        Path, typer.Option(exists=True, dir_okay=False, metavar="FILE", help="JSONL of the documents.")
-    ],
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What to search for.")] = None,
     questions: Annotated[
         Path | None,
@@ -49,6 +46,14 @@ def search(
             help="JSONL with a question a line, and any id (id, answer_id, ...); gives one JSON line each.",
         ),
     ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, metavar="FILE|FOLDER", help="JSONL of the documents, or a folder of pages."
+        ),
+    ] = None,
+    documents_language: DocumentLanguages = None,
+    from_kafka: FromKafka = False,
     language: Annotated[
         str | None,
         typer.Option(metavar="CODE", help="The question's language, such as nl; default: identified."),
@@ -74,10 +79,14 @@ def search(
         raise WrongUsage("the QUESTION is empty")
     if question is not None and not is_text(question):
         raise WrongUsage("the QUESTION is not UTF-8")
+    if documents is None and not from_kafka:
+        raise WrongUsage("give the documents: --documents FILE or FOLDER, or --from-kafka")
     settings = _chosen(load_settings(config), passages)
     asked, about = Complaints(str(questions)), Complaints(str(documents))
-    with progress("reading documents", count(documents)) as bar:
-        known = listed_documents(documents, about, bar)
+    with progress("reading documents", count(documents) if documents else None) as bar:
+        known = documents_to_search(
+            documents, documents_language, settings, about, bar, from_kafka=from_kafka
+        )
     lines: Iterable[Line] = read(questions, Question) if questions else [(1, Question(question or ""))]
     show = _as_json if as_json_lines or questions else _as_text
     asyncio.run(_search(lines, known, settings, language, partial(_show, asked, show)))

@@ -32,6 +32,7 @@ COMMANDS = [
     "hold",
     "resume",
     "holds",
+    "documents",
     "topics",
     "dead-letters",
     "company-terms",
@@ -39,6 +40,8 @@ COMMANDS = [
 ]
 LEAVES = [
     *COMMANDS[:9],
+    "documents list",
+    "documents show",
     "topics create",
     "topics check",
     "dead-letters list",
@@ -101,8 +104,14 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["replay", "ANSWERS", "--rate", "1", "--speed", "1"], "exclude each other"),
         (["replay", "ANSWERS", "--rate", "0"], "--rate"),
         (["publish-documents"], "nothing to do"),
-        (["publish-documents", "."], "needs --language"),
+        (["publish-documents", ".", "--language", "Klingon"], "is no code of a language"),
+        (["publish-documents", ".", "--language", "nl", "--language", "en"], "has no folder of that name"),
         (["publish-documents", "ANSWERS", "--language", "nl"], "--language is for a folder"),
+        (["publish-documents", "--prune", "--delete", "d-1"], "need a FILE or a FOLDER"),
+        (["documents", "list", "--language", "Dutch"], "is no code of a language"),
+        (["search", "q"], "give the documents"),
+        (["score", "ANSWERS", "--documents", "ANSWERS", "--from-kafka"], "exclude each other"),
+        (["score", "ANSWERS", "--documents-language", "nl"], "needs --documents FOLDER"),
         (["publish-documents", "--delete", "\udcff"], "--delete needs the id of a document"),
         (["search", "\udcff", "--documents", "ANSWERS"], "QUESTION is not UTF-8"),
         (["tail", "--decision", "maybe"], "maybe"),
@@ -150,6 +159,9 @@ UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__C
         ["dead-letters", "replay"],
         ["replay", "ANSWERS"],
         ["publish-documents", "--delete", "d-1"],
+        ["documents", "list"],
+        ["documents", "show", "d-1"],
+        ["search", "q", "--from-kafka"],
     ],
 )
 def test_a_broker_that_is_not_there_is_one_line_and_exit_code_3(

@@ -1,0 +1,5 @@
+"""``truthgate documents``: what a deployment knows."""
+
+from streams.cli.documents.command import app
+
+__all__ = ["app"]

@@ -1,0 +1,59 @@
+"""A page of Markdown, with or without front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+from streams.documents.folder.page import Page
+
+_FENCE: Final = re.compile(r"---[ \t]*\r?\n")
+_END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+# Nested values, lists and texts of several lines say nothing of what is looked for.
+_ENTRY: Final = re.compile(r"(?P<key>[A-Za-z_]+)[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*\r?")
+
+
+def read_markdown(content: str) -> Page:
+    """Read a page; of front matter between ``---`` it takes ``language`` or ``lang``, ``title`` and ``url``.
+
+    Without a title there it is the first heading.
+    """
+    said, text = _divided(content)
+    return Page(
+        text,
+        said.get("title") or _first_heading(text),
+        said.get("language") or said.get("lang"),
+        said.get("url"),
+    )
+
+
+def _divided(content: str) -> tuple[Mapping[str, str], str]:
+    """Divide front matter from the text; a page may begin with a rule that only looks like it."""
+    if not (begin := _FENCE.match(content)) or not (end := _END.search(content, begin.end())):
+        return {}, content
+    entries = map(_ENTRY.fullmatch, content[begin.end() : end.start()].split("\n"))
+    said = {entry["key"].lower(): _unquoted(entry["value"]) for entry in entries if entry}
+    return said, content[end.end() :].lstrip("\r\n")
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1].strip() if quoted else value.partition(" #")[0].strip()
+
+
+def _first_heading(text: str) -> str | None:
+    tokens = _reader().parse(text)
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open" and token.content:
+            return token.content
+    return None
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("zero").enable(["heading", "lheading", "fence", "code"])
