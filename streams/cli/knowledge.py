@@ -39,6 +39,8 @@ FromKafka = Annotated[
 class Given:
     """Where documents come from: a file of lines, or a folder of pages and what is known of its languages.
 
+    ``option`` is the one that gives the languages.
+
     Raises:
         WrongUsage: a language is none, or it is given for a file, whose lines have their own.
     """
@@ -46,16 +48,17 @@ class Given:
     source: Path
     languages: Sequence[str] = ()
     id_prefix: str = ""
+    option: str = "--language"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         for language in self.languages:
             if not is_language(language):
-                raise WrongUsage(f"--language {language}: is no code of a language, such as nl or en")
+                raise WrongUsage(f"{self.option} {language}: is no code of a language, such as nl or en")
             if not self.source.is_dir():
-                raise WrongUsage("--language is for a folder; the lines of a JSONL file have their own")
+                raise WrongUsage(f"{self.option} is for a folder; the lines of a JSONL file have their own")
             if len(self.languages) > 1 and not (self.source / language).is_dir():
-                raise WrongUsage(f"--language {language}: {self.source} has no folder of that name")
+                raise WrongUsage(f"{self.option} {language}: {self.source} has no folder of that name")
 
     def placed(
         self, complaints: Complaints, bar: Progress | None
@@ -117,7 +120,8 @@ def documents_to_search(
         return list(published.documents.values())
     if source is None:
         return []
-    documents = [document for _, document in Given(source, languages or ()).placed(complaints, bar)]
+    given = Given(source, languages or (), option="--documents-language")
+    documents = [document for _, document in given.placed(complaints, bar)]
     if source.is_dir() and not documents:
         say(f"{source}: there is no page in it that can be used")
     return documents
