@@ -14,8 +14,6 @@ from streams.documents.folder.page import Page
 
 _FENCE: Final = re.compile(r"---[ \t]*\r?\n")
 _END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
-# Nested values, lists and texts of several lines say nothing of what is looked for.
-_ENTRY: Final = re.compile(r"(?P<key>[A-Za-z_]+)[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*\r?")
 
 
 def read_markdown(content: str) -> Page:
@@ -36,8 +34,9 @@ def _divided(content: str) -> tuple[Mapping[str, str], str]:
     """Divide front matter from the text; a page may begin with a rule that only looks like it."""
     if not (begin := _FENCE.match(content)) or not (end := _END.search(content, begin.end())):
         return {}, content
-    entries = map(_ENTRY.fullmatch, content[begin.end() : end.start()].split("\n"))
-    said = {entry["key"].lower(): _unquoted(entry["value"]) for entry in entries if entry}
+    entries = (line.partition(":") for line in content[begin.end() : end.start()].splitlines())
+    # Nested values, lists and texts of several lines say nothing of what is looked for.
+    said = {key.rstrip().lower(): _unquoted(value.strip()) for key, _, value in entries if key[:1].isalpha()}
     return said, content[end.end() :].lstrip("\r\n")
 
 
