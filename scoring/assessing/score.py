@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.values.reasons import Reason
@@ -56,6 +56,10 @@ def rules_met(
     values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], kind: MessageType
 ) -> list[Rule]:
     """Return the rules for this type of question whose evidence was found, in the order of the profile."""
-    found = {evidence.kind for value in values for evidence in value.evidence}
+    return rules_for({evidence.kind for value in values for evidence in value.evidence}, rules, kind)
+
+
+def rules_for(found: Collection[str], rules: Mapping[str, Rule | None], kind: MessageType) -> list[Rule]:
+    """Return the rules for this type of question that follow from these kinds of evidence, in their order."""
     met = (rule for name, rule in rules.items() if rule and name in found and rule.only_for in (None, kind))
     return list(dict.fromkeys(met))

@@ -11,6 +11,8 @@ from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 
 RATINGS = (1, 2, 3, 4, 5)
+#: A rating, or a score, that says neither true nor untrue.
+NEUTRAL = 3.0
 UNRATED = "unrated"
 # Such an answer was scored the other way, so that it says nothing about this one.
 _WRONG_WAY = Reason.TRANSLATION_UNAVAILABLE
@@ -20,18 +22,20 @@ _WRONG_WAY = Reason.TRANSLATION_UNAVAILABLE
 class Case:
     """One answer as it was judged, and as people rated it; without its texts.
 
-    ``score`` is in [1, 5] or None, ``reason`` the code that decided, ``features`` each one's value
-    in [0, 1] or None where it does not apply. ``rating`` and ``rating_second`` are 1..5, ``labelled``
-    is the message type that a person gave the question; each is None where nobody did. So are ``label``,
-    what a person says that the answer is, ``consistent``, whether all of it stands in the documents, and
-    ``relevant``, whether it addresses the question.
+    ``score`` is in [1, 5] or None, ``reasons`` are codes, the one that decided first, ``features`` each one's
+    value in [0, 1] or None where it does not apply. ``checks`` has each rule of the profile, by the reason
+    that a verdict then has, and whether evidence for it was found. ``rating`` and ``rating_second`` are 1..5,
+    ``labelled`` is the message type that a person gave the question; each is None where nobody did. So are
+    ``label``, what a person says that the answer is, ``consistent``, whether all of it stands in the
+    documents, and ``relevant``, whether it addresses the question.
     """
 
+    answer_id: str
     recognised: MessageType
     language: str | None
     score: float | None
     decision: Decision
-    reason: str
+    reasons: tuple[str, ...]
     rating: int | None = None
     rating_second: int | None = None
     labelled: MessageType | None = None
@@ -39,8 +43,25 @@ class Case:
     consistent: bool | None = None
     relevant: bool | None = None
     features: Mapping[str, float | None] = field(default_factory=dict)
+    checks: Mapping[str, bool] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     translated: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The code that decided."""
+        return self.reasons[0]
+
+    @property
+    def truth(self) -> Label | None:
+        """What the answer is: the label that people gave it, or the one of its rating.
+
+        Ratings above 3 are TRUE and ratings below are FALSE, as the paper reads them (section VI-B3). 3 is
+        neither. A rating never means NOT_GIVEN, since it says nothing of whether the question is answered.
+        """
+        if self.label is not None or self.rating is None or self.rating == NEUTRAL:
+            return self.label
+        return Label.TRUE if self.rating > NEUTRAL else Label.FALSE
 
     @property
     def as_asked(self) -> bool:

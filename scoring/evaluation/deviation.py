@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
+from scoring.evaluation.cases import EVERY, NEUTRAL, RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
 from scoring.values.types import HIGHEST, LOWEST
 
 MARGIN = 1.0
-NEUTRAL = 3.0
 # A score is computed in binary fractions: 1 + 4 * 0.3 is a little less than 2.2.
 _ROUNDING = 1e-9
 

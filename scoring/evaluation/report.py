@@ -8,23 +8,32 @@ from itertools import pairwise
 
 from scoring.evaluation.agreement import Agreement, agreement
 from scoring.evaluation.cases import Case, groups, language_groups
+from scoring.evaluation.checks import CheckTable, check_table
 from scoring.evaluation.correlation import Correlation, Gain, correlation, gain
 from scoring.evaluation.decisions import DecisionTable, decision_table
 from scoring.evaluation.deviation import Deviation, deviation
 from scoring.evaluation.features import FeatureTable, feature_table
 from scoring.evaluation.message_types import TypeTable, type_table
 from scoring.evaluation.routing import Routing, routing
+from scoring.evaluation.sending import Misrouted, SendingTable, misrouted, sending_table
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one way of scoring came to: Tables IV and V, the decisions, and each feature alone."""
+    """What one way of scoring came to: Tables IV and V, the decisions, each feature and each check alone.
+
+    The first row of each of ``features`` is the score itself. ``misrouted`` are the answers that were routed
+    wrongly.
+    """
 
     name: str
     correlations: tuple[Correlation, ...]
     deviations: tuple[Deviation, ...]
     routings: tuple[Routing, ...]
     features: tuple[FeatureTable, ...]
+    sendings: tuple[SendingTable, ...]
+    checks: tuple[CheckTable, ...]
+    misrouted: tuple[Misrouted, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +82,7 @@ def _run(name: str, cases: Sequence[Case]) -> Run:
         deviations=tuple(deviation(cases, group) for group in every),
         routings=tuple(routing(cases, group) for group in every),
         features=tuple(feature_table(cases, group) for group in language_groups(cases)),
+        sendings=tuple(sending_table(cases, group) for group in every),
+        checks=tuple(check_table(cases, group) for group in language_groups(cases)),
+        misrouted=misrouted(cases),
     )

@@ -12,9 +12,9 @@ from scoring.values.types import Decision
 
 @dataclass(frozen=True, slots=True)
 class RoutingRow:
-    """Where the answers of one rating went; no shares where there are no such answers."""
+    """Where answers of one rating went, or of several (``rating`` None); no shares where there are none."""
 
-    rating: int
+    rating: int | None
     answers: int
     auto_send: Share | None
     review: Share | None
@@ -38,12 +38,15 @@ def routing(cases: Sequence[Case], group: Group = EVERY) -> Routing:
     """
     rated = [case for case in group.of(cases) if case.rating is not None]
     members = [case for case in rated if case.as_asked]
-    rows = tuple(_row(rating, members) for rating in RATINGS)
+    rows = tuple(
+        routing_row([case.decision for case in members if case.rating == rating], rating)
+        for rating in RATINGS
+    )
     return Routing(group, rows, counted_out=len(rated) - len(members))
 
 
-def _row(rating: int, cases: Sequence[Case]) -> RoutingRow:
-    decisions = [case.decision for case in cases if case.rating == rating]
+def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> RoutingRow:
+    """Count the decisions on some answers."""
 
     def share(decision: Decision) -> Share | None:
         return Share.of(decisions.count(decision), len(decisions))

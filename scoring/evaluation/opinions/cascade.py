@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scoring.evaluation.deviation import NEUTRAL
+from scoring.evaluation.cases import NEUTRAL
 from scoring.evaluation.opinions.deciding import SendingRow, by_both, sending
 from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.opinions.ranking import Ranking, checks_score, judge_score, ranking

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from scoring.evaluation.opinions.flags import TAUS
 from scoring.evaluation.opinions.judged import Judged, rated
-from scoring.evaluation.routing import Routing, routing
+from scoring.evaluation.routing import Routing, routing, routing_row
+from scoring.evaluation.sending import sending_of
 from scoring.evaluation.statistics import Share
 from scoring.values.opinion import Label
 from scoring.values.reasons import Reason
@@ -74,21 +75,15 @@ def sending_rows(
 
 def sending(judged: Sequence[Judged], decisions: Sequence[Decision], tau: float) -> SendingRow:
     """Count what some decisions, one for each answer, send and block."""
-    pairs = [(each.truth, decision) for each, decision in zip(judged, decisions, strict=True)]
-    true, untrue = ([made for truth, made in pairs if truth is label] for label in (Label.TRUE, Label.FALSE))
-    sent = [truth for truth, decision in pairs if decision is Decision.AUTO_SEND]
+    found = sending_of([(each.truth, made) for each, made in zip(judged, decisions, strict=True)])
     cases = [replace(each.case, decision=made) for each, made in zip(judged, decisions, strict=True)]
     return SendingRow(
         tau=tau,
-        true_sent=_share(true, Decision.AUTO_SEND),
-        untrue_sent=_share(untrue, Decision.AUTO_SEND),
-        untrue_of_sent=Share.of(sent.count(Label.FALSE), len(sent)),
-        untrue_blocked=_share(untrue, Decision.BLOCKED),
-        true_blocked=_share(true, Decision.BLOCKED),
-        reviewed=_share(decisions, Decision.REVIEW),
+        true_sent=found.true.auto_send,
+        untrue_sent=found.untrue.auto_send,
+        untrue_of_sent=found.untrue_of_sent,
+        untrue_blocked=found.untrue.blocked,
+        true_blocked=found.true.blocked,
+        reviewed=routing_row(decisions).review,
         routing=routing(cases),
     )
-
-
-def _share(decisions: Sequence[Decision], decision: Decision) -> Share | None:
-    return Share.of(list(decisions).count(decision), len(decisions))

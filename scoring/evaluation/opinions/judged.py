@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scoring.evaluation.cases import RATINGS, Case
-from scoring.evaluation.deviation import NEUTRAL
 from scoring.values.opinion import Label, Opinion
 
 
@@ -19,15 +18,8 @@ class Judged:
 
     @property
     def truth(self) -> Label | None:
-        """What the answer is: the label that people gave it, or the one of its rating.
-
-        Ratings above 3 are TRUE and ratings below are FALSE, as paper 000 reads them (section VI-B3). 3 is
-        neither. A rating never means NOT_GIVEN, since it says nothing of whether the question is answered.
-        """
-        rating = self.case.rating
-        if self.case.label is not None or rating is None or rating == NEUTRAL:
-            return self.case.label
-        return Label.TRUE if rating > NEUTRAL else Label.FALSE
+        """What the answer is, as people say."""
+        return self.case.truth
 
     @property
     def consistent(self) -> bool | None:

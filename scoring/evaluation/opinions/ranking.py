@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import RATINGS
-from scoring.evaluation.deviation import NEUTRAL
+from scoring.evaluation.cases import NEUTRAL, RATINGS
 from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.statistics import (
     Estimate,

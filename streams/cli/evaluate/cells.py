@@ -31,7 +31,16 @@ def percentage(share: Share | None, *, interval: bool = True) -> Text:
     if share is None:
         return Text(NOTHING)
     text = Text(f"{share.value:.0%}")
-    return text.append(f"\n{100 * share.low:.0f}–{100 * share.high:.0f}", "dim") if interval else text
+    return text.append(_below(share)) if interval else text
+
+
+def count_and_range(share: Share | None) -> Text:
+    """Give ``11 (55%)``, with its interval on a line below, or a dash where there was nothing to count."""
+    if share is None:
+        return Text(NOTHING)
+    return (
+        Text(f"{share.count} (").append(percentage(share, interval=False)).append(")").append(_below(share))
+    )
 
 
 def counted(share: Share | None) -> str:
@@ -48,6 +57,10 @@ def name(group: Group) -> str:
     """Give ``all``, ``nl``, ``binary`` or ``nl, binary``."""
     parts = [part for part in (group.language, group.message_type) if part is not None]
     return ", ".join(map(in_words, parts)) or "all"
+
+
+def _below(share: Share) -> Text:
+    return Text(f"\n{100 * share.low:.0f}–{100 * share.high:.0f}", "dim")
 
 
 def _sign(p: float | None) -> str:

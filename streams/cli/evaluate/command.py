@@ -96,6 +96,10 @@ def evaluate(
     longer to score than scoring.timeout_seconds, and so have no score, it is 1, and so it is where they
     name documents that are not there.
 
+    Answers rated 4 and 5 are true, those rated 1 and 2 untrue, unless a line has a `label`: it shows how many
+    of both were sent, held and blocked, in how many each check found something, and the ids of the answers
+    that were routed wrongly: untrue and sent, or true and blocked.
+
     With --opinions, what language models say of these answers is compared with people as well: ratings 4
     and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE or NOT_GIVEN),
     `consistent` and `relevant` (true or false), which people gave the answer.

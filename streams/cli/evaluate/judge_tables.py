@@ -16,7 +16,7 @@ from scoring.evaluation.opinions.simulation import Simulated
 from scoring.evaluation.statistics import Estimate, Share
 from scoring.values.opinion import Label
 from streams.cli.evaluate.cells import NOTHING, estimate, percentage, share_and_count
-from streams.cli.evaluate.tables import titled
+from streams.cli.evaluate.titled import titled
 from streams.cli.output import printable
 from streams.cli.render import in_words
 

@@ -11,6 +11,8 @@ from typing import Any
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
+from scoring.assessing.profile import profiles
+from scoring.assessing.score import rules_for
 from scoring.evaluation.cases import Case
 from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType
@@ -27,6 +29,7 @@ from streams.judging.batches.opinions import AnswerKey
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
 _TYPES = ", ".join(MessageType)
+_RULES = {profile.name: profile.rules for profile in profiles()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +193,14 @@ async def _judge(line: _Line) -> tuple[_Line, _Outcome | BadLine]:
 
 
 def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
+    message_type = MessageType(verdict.message_type)
     return Case(
-        recognised=MessageType(verdict.message_type),
+        answer_id=verdict.answer_id,
+        recognised=message_type,
         language=verdict.language,
         score=verdict.score,
         decision=Decision(verdict.decision),
-        reason=verdict.reasons[0],
+        reasons=verdict.reasons,
         rating=rated.rating,
         rating_second=rated.rating_second,
         labelled=None if rated.message_type is None else MessageType(rated.message_type),
@@ -203,6 +208,14 @@ def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
         consistent=rated.consistent,
         relevant=rated.relevant,
         features={feature.name: feature.value for feature in verdict.features},
+        checks=_checks(verdict, message_type),
         degraded=verdict.degraded,
         translated=verdict.translated,
     )
+
+
+def _checks(verdict: Verdict, message_type: MessageType) -> dict[str, bool]:
+    rules = _RULES[verdict.profile]
+    found = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
+    met = {rule.reason for rule in rules_for(found, rules, message_type)}
+    return {rule.reason: rule.reason in met for rule in rules.values() if rule}

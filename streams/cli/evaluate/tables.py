@@ -11,22 +11,36 @@ from rich.table import Table
 from rich.text import Text
 
 from scoring.evaluation.agreement import Agreement
-from scoring.evaluation.cases import EVERY, Group
+from scoring.evaluation.cases import Group
+from scoring.evaluation.checks import CheckTable
 from scoring.evaluation.correlation import Correlation, Gain
 from scoring.evaluation.decisions import DecisionTable
 from scoring.evaluation.deviation import Deviation, RatingRow
-from scoring.evaluation.features import FeatureTable
+from scoring.evaluation.features import SCORE, FeatureTable
 from scoring.evaluation.message_types import TypeTable
 from scoring.evaluation.report import Report, Run
 from scoring.evaluation.routing import Routing, RoutingRow
+from scoring.evaluation.sending import SendingTable
 from scoring.evaluation.statistics import Share
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision
-from streams.cli.evaluate import ways
+from streams.cli.evaluate import routed_tables, ways
 from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain, share_and_count
+from streams.cli.evaluate.titled import titled
 from streams.cli.render import in_words
 
-T = TypeVar("T", TypeTable, Correlation, Deviation, DecisionTable, Routing, FeatureTable, Gain)
+T = TypeVar(
+    "T",
+    TypeTable,
+    Correlation,
+    Deviation,
+    DecisionTable,
+    Routing,
+    FeatureTable,
+    Gain,
+    SendingTable,
+    CheckTable,
+)
 
 _DEVIATIONS: dict[str, Callable[[RatingRow], Share | None]] = {
     "within 1": lambda row: row.within_margin,
@@ -58,28 +72,9 @@ def tables(report: Report) -> Iterator[RenderableType]:
     if not report.rated:
         return
     yield _correlations(report)
+    yield _areas(report.runs)
     for run in report.runs:
         yield from _run(run, ways.in_words(run.name) if len(report.runs) > 1 else "")
-
-
-def titled(
-    title: str, columns: Iterable[str] = (), group: Group = EVERY, note: str = "", how: str = ""
-) -> Table:
-    """Give an empty table, its first column for the names of rows; ``note`` stands below it."""
-    of_group = "" if group == EVERY else name(group)
-    heading = ", ".join(filter(None, (title, of_group, how)))
-    table = Table(
-        title=Text(f"\n{heading}", "bold"),
-        caption=Text(note, "dim") if note else None,
-        title_justify="left",
-        caption_justify="left",
-        box=None,
-        pad_edge=False,
-    )
-    table.add_column("")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
 
 
 def _run(run: Run, how: str) -> Iterator[RenderableType]:
@@ -97,6 +92,11 @@ def _run(run: Run, how: str) -> Iterator[RenderableType]:
         ("1: sent", "1: blocked", "5: sent", "5: blocked"),
         [(each.group, _routing_cells(each)) for each in _shown(run.routings)],
     )
+    of_languages = [each for each in _shown(run.sendings) if each.group.message_type is None]
+    yield routed_tables.sending(of_languages, how)
+    yield routed_tables.wrong(run.misrouted, how)
+    for checks in _shown(run.checks):
+        yield routed_tables.checks(checks, how)
     for features in _shown(run.features):
         yield _features(features, how)
 
@@ -158,6 +158,18 @@ def _counted_out(row: Correlation, how: str) -> Text:
 def _gain(found: Gain, how: str) -> Text:
     text = Text(f"{how} ({name(found.group)}), {found.answers} answers scored both ways: ")
     return text.append(estimate(found.difference))
+
+
+def _areas(runs: Sequence[Run]) -> Table:
+    table = titled("AUROC of the score: answers rated 5 against those rated 1", note="[95% interval]")
+    for run in runs:
+        table.add_column("rated 1, 5", justify="right")
+        table.add_column(ways.in_words(run.name))
+    for features in zip(*(_shown(run.features) for run in runs), strict=True):
+        scores = [next(row for row in each.rows if row.name == SCORE) for each in features]
+        cells = ((f"{row.untrue}, {row.true}", estimate(row.auroc)) for row in scores)
+        table.add_row(name(features[0].group), *(cell for pair in cells for cell in pair))
+    return table
 
 
 def _deviation(found: Deviation, how: str) -> Table:

@@ -4,16 +4,20 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from schemas import ChatbotAnswer
+from scoring.evaluation.sending import Misrouted
 from scoring.values.opinion import Label, Opinion, Usage
-from scoring.values.types import Evidence
+from scoring.values.types import Decision, Evidence
 from streams.cli.entry import run
 from streams.cli.evaluate import extras
+from streams.cli.evaluate.routed_tables import wrong
 from streams.judging.batches.opinions import AnswerKey, opinion_line
 from tests.support.commands import truthgate, truthgate_here
 
@@ -63,7 +67,7 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
     everything = found["runs"][0]["correlations"][0]
     assert everything["counted_out"] == [{"reason": "unrated", "count": 1}]
     assert everything["spearman"]["value"] > 0.8
-    assert found["runs"][0]["deviations"][0]["ratings"][0]["score_1"]["count"] == 1
+    assert found["runs"][0]["deviations"][0]["ratings"][0]["below_3"]["count"] == 1
     assert found["agreement"]["answers"] == 2
     assert "<svg" in plot.read_text()
     assert TRUE["answer"] not in done.stdout + done.stderr
@@ -72,8 +76,33 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
 
 def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
     shown = truthgate_here("evaluate", rated).stdout
-    headings = ("Table III", "Table IV", "Table V", "Routing", "Each feature alone", "Two raters on 2")
+    headings = (
+        "Table III",
+        "Table IV",
+        "AUROC of the score",
+        "Table V",
+        "Routing",
+        "True and untrue answers sent and blocked",
+        "Each check alone",
+        "Each feature alone",
+        "Two raters on 2",
+    )
     assert [heading for heading in headings if heading not in shown] == []
+
+
+def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_count() -> None:
+    found = [
+        Misrouted(f"a-{number}\x1b[2J", "nl", 5, Decision.BLOCKED, 1.0, ("undefined_component",))
+        for number in range(23)
+    ]
+    console = Console(file=StringIO(), width=100)
+    console.print(wrong(found, "profile paper"))
+    shown = console.file.getvalue()
+    assert "Routed wrongly: 23 answers, profile paper" in shown
+    assert "a-19" in shown
+    assert "a-20" not in shown
+    assert "and 3 more" in shown
+    assert "\x1b" not in shown
 
 
 def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path: Path) -> None:

@@ -37,7 +37,13 @@ def opinion(label: Label | None = TRUE, confidence: float = 0.9, **other: object
 
 
 def judged(rating: int | None, given: Opinion, score: float | None = None, **other: object) -> Judged:
-    known = {"recognised": MessageType.BINARY, "language": "nl", "decision": HELD, "reason": "middle_score"}
+    known = {
+        "answer_id": "a-1",
+        "recognised": MessageType.BINARY,
+        "language": "nl",
+        "decision": HELD,
+        "reasons": ("middle_score",),
+    }
     return Judged(Case(score=score, rating=rating, **{**known, **other}), given)
 
 
@@ -178,13 +184,13 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
         (opinion(None), {}, HELD, HELD),
         (opinion(TRUE, 0.89), {}, HELD, HELD),
         (opinion(FALSE, 0.89), {}, HELD, HELD),
-        (opinion(TRUE), {"reason": "denied_request"}, SENT, HELD),
-        (opinion(FALSE), {"reason": "denied_request"}, BLOCKED, BLOCKED),
+        (opinion(TRUE), {"reasons": ("denied_request",)}, SENT, HELD),
+        (opinion(FALSE), {"reasons": ("denied_request",)}, BLOCKED, BLOCKED),
         (opinion(FALSE, shortened=True), {}, BLOCKED, HELD),
         (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, HELD),
-        (opinion(FALSE), {"reason": "refusal"}, BLOCKED, HELD),
-        (opinion(TRUE), {"decision": BLOCKED, "reason": "undefined_component"}, SENT, BLOCKED),
-        (opinion(FALSE), {"decision": SENT, "reason": "verbatim_guide"}, BLOCKED, SENT),
+        (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, HELD),
+        (opinion(TRUE), {"decision": BLOCKED, "reasons": ("undefined_component",)}, SENT, BLOCKED),
+        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_guide",)}, BLOCKED, SENT),
     ],
 )
 def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
@@ -211,7 +217,7 @@ def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     assessment = Assessment(score, MessageType.BINARY, "nl", because, gap, refuses)
     given_ = opinion(label, confidence, shortened=shortened)
     alone = Policy().decide(assessment)
-    answer = judged(5, given_, decision=alone.decision, reason=alone.reasons[0], degraded=gap)
+    answer = judged(5, given_, decision=alone.decision, reasons=alone.reasons, degraded=gap)
     policy = Policy(send_confidence=tau, block_confidence=tau)
     expected = policy.decide(assessment, given_ if policy.doubt(assessment) else None).decision
     found = by_both(answer, tau)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scoring.evaluation.agreement import agreement
 from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.checks import check_table
 from scoring.evaluation.correlation import correlation, gain
 from scoring.evaluation.decisions import decision_table
 from scoring.evaluation.deviation import deviation
@@ -17,7 +18,9 @@ from scoring.evaluation.features import feature_table
 from scoring.evaluation.message_types import type_table
 from scoring.evaluation.report import report
 from scoring.evaluation.routing import routing
+from scoring.evaluation.sending import misrouted, sending_table
 from scoring.evaluation.statistics import Share, auroc, spearman
+from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType
 
 BINARY, INSTRUCTION, ERROR = MessageType.BINARY, MessageType.INSTRUCTION, MessageType.ERROR
@@ -25,10 +28,11 @@ BINARY, INSTRUCTION, ERROR = MessageType.BINARY, MessageType.INSTRUCTION, Messag
 
 def case(score: float | None = None, rating: int | None = None, **other: object) -> Case:
     known = {
+        "answer_id": "a-1",
         "recognised": BINARY,
         "language": "nl",
         "decision": Decision.REVIEW,
-        "reason": "middle_score" if score else "message_type_not_scored",
+        "reasons": ("middle_score" if score else "message_type_not_scored",),
     }
     return Case(score=score, rating=rating, **{**known, **other})
 
@@ -100,7 +104,7 @@ def test_what_is_counted_out_has_its_reason() -> None:
         case(None, 1),
         case(4.0, None),
         case(2.0, 2, degraded=("translation_unavailable",)),
-        case(None, 5, reason="context_missing"),
+        case(None, 5, reasons=("context_missing",)),
         case(None, 4),
     ]
     found = correlation(cases)
@@ -184,15 +188,17 @@ RATING = st.none() | st.integers(1, 5)
 CASES = st.lists(
     st.builds(
         Case,
+        answer_id=st.sampled_from(["a-1", "a-2", "a-3"]),
         recognised=st.sampled_from(MessageType),
         language=st.sampled_from(["nl", "en", None]),
         score=st.none() | st.floats(1, 5),
         decision=st.sampled_from(Decision),
-        reason=st.just("message_type_not_scored"),
+        reasons=st.just(("message_type_not_scored", "context_missing")),
         rating=RATING,
         rating_second=RATING,
         labelled=st.none() | st.sampled_from(MessageType),
         features=st.fixed_dictionaries({"hal": st.none() | st.floats(0, 1)}),
+        checks=st.fixed_dictionaries({"unknown_number": st.booleans()}),
     ),
     max_size=6,
 )
@@ -258,3 +264,92 @@ def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_
     assert (found.ratings[0].answers, found.counted_out) == (1, 1)
     whole = report({"off": [case(4.0, 1)] * 3, "always": cases})
     assert [(each.answers, each.counted_out) for each in whole.decisions[:1]] == [(1, 2)]
+
+
+UNTRANSLATED = {"degraded": ("translation_unavailable",)}
+
+
+def test_true_and_untrue_answers_are_counted_by_where_they_went() -> None:
+    """3 is neither, and counts among the sent; without a rating or a translation nothing counts."""
+    cases = [
+        *(case(None, rating, decision=SENT) for rating in (5, 4, 4, 3, 2, None)),
+        *(case(None, rating, decision=BLOCKED) for rating in (5, 1, 1, 2)),
+        *(case(None, rating, decision=HELD) for rating in (4, 1)),
+        case(None, 5, decision=SENT, **UNTRANSLATED),
+    ]
+    table = sending_table(cases)
+    true, untrue = (
+        [each and each.count for each in (row.auto_send, row.review, row.blocked)]
+        for row in (table.sending.true, table.sending.untrue)
+    )
+    assert (true, table.sending.true.answers) == ([3, 1, 1], 5)
+    assert (untrue, table.sending.untrue.answers) == ([1, 1, 3], 5)
+    of_sent = table.sending.untrue_of_sent
+    assert of_sent
+    assert (of_sent.count, of_sent.total, table.counted_out) == (1, 5, 1)
+
+
+def test_what_people_call_an_answer_says_more_than_its_rating() -> None:
+    refusing = case(None, 5, decision=SENT, label=Label.NOT_GIVEN)
+    found = sending_table([refusing, case(None, 4, decision=SENT, label=Label.FALSE)]).sending
+    assert (found.true.answers, found.untrue.answers) == (0, 1)
+
+
+def test_without_answers_nothing_was_sent_and_no_check_found_anything() -> None:
+    found = sending_table([]).sending
+    assert (found.true.answers, found.true.auto_send, found.untrue_of_sent) == (0, None, None)
+    assert check_table([]).rows == ()
+
+
+def test_each_check_has_its_hits_on_untrue_true_and_other_answers_of_the_language() -> None:
+    """Found in 2 of 3 untrue ones, 1 of 4 true ones, 0 of 1 others; a rule without hits has its row."""
+    hits = ((1, True), (2, True), (2, False), (4, True), (4, False), (5, False), (5, False), (3, False))
+    cases = [case(None, rating, checks={"number": hit, "order": False}) for rating, hit in hits]
+    cases += [
+        case(None, None, checks={"number": True}),
+        case(None, 1, checks={"number": True}, **UNTRANSLATED),
+    ]
+    english = case(None, 5, language="en", checks={"number": True})
+    number, order = check_table([*cases, english], Group("nl")).rows
+    assert [each and (each.count, each.total) for each in (number.untrue, number.true, number.others)] == [
+        (2, 3),
+        (1, 4),
+        (0, 1),
+    ]
+    assert (order.reason, order.untrue and order.untrue.count) == ("order", 0)
+    assert check_table([*cases, english], Group("en")).rows[0].untrue is None
+
+
+def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named_the_sent_first() -> None:
+    reasons = ("low_score", "context_missing")
+    cases = [
+        case(1.0, 5, answer_id="lost", decision=BLOCKED, reasons=reasons),
+        case(5.0, 2, answer_id="sent", decision=SENT),
+        case(5.0, 5, answer_id="right", decision=SENT),
+        case(1.0, 1, answer_id="caught", decision=BLOCKED),
+        case(1.0, 1, answer_id="held"),
+        case(5.0, 3, answer_id="neither", decision=SENT),
+        case(5.0, None, answer_id="unrated", decision=SENT, label=Label.FALSE),
+        case(5.0, 1, answer_id="untranslated", decision=SENT, **UNTRANSLATED),
+    ]
+    sent, lost = misrouted(cases)
+    assert (sent.answer_id, sent.rating, sent.decision) == ("sent", 2, SENT)
+    assert (lost.answer_id, lost.score, lost.reasons) == ("lost", 1.0, reasons)
+
+
+@given(CASES)
+def test_as_many_answers_are_named_as_the_table_has_untrue_ones_sent_and_true_ones_blocked(
+    cases: list[Case],
+) -> None:
+    found = sending_table(cases).sending
+    shares = (found.untrue.auto_send, found.true.blocked)
+    assert len(misrouted(cases)) == sum(share.count for share in shares if share)
+
+
+@given(CASES)
+def test_languages_share_the_hits_of_a_check_out(cases: list[Case]) -> None:
+    def hits(group: Group) -> int:
+        rows = check_table(cases, group).rows
+        return sum(each.count for row in rows for each in (row.untrue, row.true, row.others) if each)
+
+    assert sum(hits(Group(language)) for language in ("nl", "en", "und")) == hits(Group())

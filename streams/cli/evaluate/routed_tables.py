@@ -1,0 +1,69 @@
+"""The tables on a terminal of true and untrue answers: sent and blocked, found by checks, routed wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group as Lines
+from rich.table import Table
+from rich.text import Text
+
+from scoring.evaluation.checks import CheckTable
+from scoring.evaluation.routing import RoutingRow
+from scoring.evaluation.sending import Misrouted, SendingTable
+from scoring.evaluation.statistics import Share
+from streams.cli.evaluate.cells import NOTHING, count_and_range, name
+from streams.cli.evaluate.titled import titled
+from streams.cli.output import printable
+from streams.cli.render import in_words
+
+# What a terminal has room for; JSON has all.
+_SHOWN = 20
+
+
+def sending(tables: Iterable[SendingTable], how: str) -> Table:
+    """Give where the true and the untrue answers of each group went."""
+    note = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without a score are among them"
+    columns = ("answers", "sent", "held", "blocked", "of all sent")
+    shown = titled("True and untrue answers sent and blocked", columns, note=note, how=how)
+    for table in tables:
+        found = table.sending
+        group = name(table.group)
+        shown.add_row(f"{group}: true", *_went(found.true))
+        shown.add_row(f"{group}: untrue", *_went(found.untrue), count_and_range(found.untrue_of_sent))
+    return shown
+
+
+def checks(table: CheckTable, how: str) -> Table:
+    """Give in how many answers each check of a profile found something."""
+    note = "95% interval below; rules that send are among them; others: rated 3"
+    columns = ("untrue : true", "others", "of the untrue", "of the true")
+    shown = titled("Each check alone", columns, table.group, note, how)
+    for row in table.rows:
+        counts = (f"{_count(row.untrue)} : {_count(row.true)}", _count(row.others))
+        shown.add_row(in_words(row.reason), *counts, count_and_range(row.untrue), count_and_range(row.true))
+    return shown
+
+
+def wrong(found: Sequence[Misrouted], how: str) -> Lines:
+    """Give the answers that were routed wrongly, the first of them."""
+    shown = titled(f"Routed wrongly: {len(found)} answers", how=how)
+    for column in ("rated", "decision", "score"):
+        shown.add_column(column, justify="right", no_wrap=True)
+    shown.add_column("reasons")
+    for each in found[:_SHOWN]:
+        score = NOTHING if each.score is None else f"{each.score:.2f}"
+        reasons = ", ".join(map(in_words, each.reasons))
+        shown.add_row(
+            Text(printable(each.answer_id)), str(each.rating), in_words(each.decision), score, Text(reasons)
+        )
+    more = len(found) - _SHOWN
+    return Lines(shown, *([Text(f"and {more} more (--json has all)", "dim")] if more > 0 else []))
+
+
+def _went(row: RoutingRow) -> tuple[str | Text, ...]:
+    return str(row.answers), *map(count_and_range, (row.auto_send, row.review, row.blocked))
+
+
+def _count(share: Share | None) -> str:
+    return NOTHING if share is None else str(share.count)
