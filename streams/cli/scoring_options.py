@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated, Literal
 
 import typer
@@ -34,7 +35,14 @@ _UNSERVED = {
     Reason.JUDGE_BUDGET_SPENT: "were in doubt, and judges.budget was spent",
 }
 
-ProfileName = Literal["truthgate", "paper"]
+
+class ProfileName(StrEnum):
+    """The name of a profile; no Literal, of which typer takes no list."""
+
+    TRUTHGATE = "truthgate"
+    PAPER = "paper"
+
+
 ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
 TranslateMode = Literal["off", "auto", "always"]
 TranslateOption = Annotated[
@@ -53,7 +61,7 @@ ProcessesOption = Annotated[
 
 def chosen(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
     """Give the settings with what the command line says instead; None leaves a setting as it is."""
-    options = {"profile": profile, "processes": processes}
+    options = {"profile": profile and profile.value, "processes": processes}
     return settings.changed("scoring", {key: value for key, value in options.items() if value})
 
 

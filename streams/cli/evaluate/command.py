@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +36,7 @@ from streams.cli.output import json_line, progress, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.scoring_options import (
     ProcessesOption,
-    ProfileOption,
+    ProfileName,
     chosen,
     started,
     translated,
@@ -61,7 +61,10 @@ def evaluate(
     ] = None,
     documents_language: DocumentLanguages = None,
     from_kafka: FromKafka = False,
-    profile: ProfileOption = None,
+    profile: Annotated[
+        list[ProfileName] | None,
+        typer.Option("--profile", help="The scorer profile; may be repeated, which compares."),
+    ] = None,
     context: Annotated[
         ContextChoice,
         typer.Option(
@@ -96,35 +99,38 @@ def evaluate(
     longer to score than scoring.timeout_seconds, and so have no score, it is 1, and so it is where they
     name documents that are not there.
 
-    Answers rated 4 and 5 are true, those rated 1 and 2 untrue, unless a line has a `label`: it shows how many
-    of both were sent, held and blocked, in how many each check found something, and the ids of the answers
-    that were routed wrongly: untrue and sent, or true and blocked.
+    With --profile given twice the answers are scored by one profile after the other, and both stand side by
+    side. Answers rated 4 and 5 are true, those rated 1 and 2 untrue, unless a line has a `label`. For each
+    profile it shows how many of both were sent, held and blocked, in how many each check found something,
+    and the ids of the answers that were routed wrongly: untrue and sent, or true and blocked.
 
-    With --opinions, what language models say of these answers is compared with people as well: ratings 4
-    and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE or NOT_GIVEN),
-    `consistent` and `relevant` (true or false), which people gave the answer.
+    With --opinions, which takes one profile, what language models say of these answers is compared with
+    people as well: ratings 4 and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE
+    or NOT_GIVEN), `consistent` and `relevant` (true or false), which people gave the answer.
 
     Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
-    Example: `truthgate evaluate rated.jsonl --documents help.jsonl --plot rated.svg`
+    Example: `truthgate evaluate rated.jsonl --documents help.jsonl --profile paper --profile truthgate`
     """
     require("scipy", "evaluate")
     if plot:
         check_plot(plot, [*files, *(opinions or [])])
-    settings = chosen(load_settings(config), profile, processes)
+    settings = chosen(load_settings(config), None, processes)
+    profiles = [each.value for each in profile or []] or [settings.scoring.profile]
+    ways = chosen_ways(profiles, context, translate)
     given = [Complaints(str(path)) for path in documents or []]
     known = _known(documents or [], documents_language, settings, given, from_kafka=from_kafka)
-    ways = chosen_ways(context, translate)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
     judging = _judging(opinions or [], ways, Weaker(flip or [], confidence, seed), tau)
-    settings, on_demand = started(settings, count(*files))
+    lines = count(*files)
+    settings, on_demand = started(settings, lines)
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
-    with offline_terms(settings, every) as settings, progress("judging", count(*files)) as bar:
+    with offline_terms(settings, every) as settings, progress("judging", _steps(lines, ways)) as bar:
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
-    _show(found, judging, settings, plot, as_json=as_json)
+    _show(found, judging, _versions(settings, ways), plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
     ended = found.unserved.exit_code(translation_required=always)
     complaints = (*given, *found.complaints, *judging.complaints)
@@ -161,7 +167,9 @@ def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settin
 def _judging(opinions: Sequence[Path], ways: Sequence[Way], weaker: Weaker, tau: float) -> Judging:
     """Refuse before the opinions are read, and these before anything is judged."""
     if opinions and len(ways) > 1:
-        raise WrongUsage("--opinions: compare one thing at a time, --context or --translate is both")
+        raise WrongUsage(
+            "--opinions: compare one thing at a time; --context or --translate is both, or --profile repeated"
+        )
     if weaker.flips and not opinions:
         raise WrongUsage("--flip: needs --opinions")
     return Judging([OpinionFile.of(path) for path in opinions], tau, weaker)
@@ -175,7 +183,14 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     return [*(known or [[]])] * len(files)
 
 
-def _show(found: Judged, judging: Judging, settings: Settings, plot: Path | None, *, as_json: bool) -> None:
+def _steps(lines: int | None, ways: Sequence[Way]) -> int | None:
+    """Give how far a bar has to go: each profile judges all lines anew."""
+    return None if lines is None else lines * len({way.profile for way in ways})
+
+
+def _show(
+    found: Judged, judging: Judging, versions: Mapping[str, Any], plot: Path | None, *, as_json: bool
+) -> None:
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.tables import tables  # noqa: PLC0415 - needs scipy
@@ -186,7 +201,7 @@ def _show(found: Judged, judging: Judging, settings: Settings, plot: Path | None
     if plot:
         draw_to(plot, found.cases, judged_by)
     if as_json:
-        about = {**found.described(), **judging.described(), **_versions(settings)}
+        about = {**found.described(), **judging.described(), **versions}
         write_line(json_line({**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}))
     else:
         console = ResultConsole()
@@ -194,9 +209,9 @@ def _show(found: Judged, judging: Judging, settings: Settings, plot: Path | None
             console.print(part)
 
 
-def _versions(settings: Settings) -> dict[str, str]:
+def _versions(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
     return {
-        "profile": settings.scoring.profile,
+        "profiles": list(dict.fromkeys(way.profile for way in ways)),
         "policy_version": settings.policy.identity,
         "scorer_version": SCORER_VERSION,
     }

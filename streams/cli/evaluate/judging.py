@@ -1,11 +1,12 @@
-"""All files judged in all ways, by one pool of scoring processes."""
+"""All files judged in all ways, by one pool of scoring processes for each profile."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 from rich.progress import Progress
@@ -15,7 +16,16 @@ from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
-from streams.cli.evaluate.rated import Judge, Judged, Source, judged_lines, without_context
+from streams.cli.evaluate.rated import (
+    Judge,
+    Judged,
+    Line,
+    Source,
+    answered,
+    judged_lines,
+    lines_of,
+    without_context,
+)
 from streams.cli.evaluate.ways import Way
 from streams.cli.lines import Complaints
 from streams.cli.missing import MissingDocuments
@@ -46,34 +56,56 @@ async def judged(
 ) -> Judged:
     """Judge the answers of each file against its documents in each way, moving the bar.
 
+    The lines are kept where there are several profiles, and judged by one after the other: two pools at once
+    would keep the documents prepared twice.
+
     Raises:
         CommandFailed: a file cannot be read.
         InfrastructureFailure: there is no judging.
         WrongSettings: what they ask for cannot be had.
     """
-    scoring, now = settings.scoring, datetime.now(UTC)
-    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options)
-    async with (
-        pool,
-        _translations(settings, ways) as translations,
-        _opened(documents, settings, indexing_bar(bar)) as known,
-    ):
+    sources = [Source(path, Complaints(str(path)), MissingDocuments(str(path))) for path in files]
+    lines: Iterable[Line] = lines_of(sources, bar)
+    *former, last = (list(each) for _, each in groupby(ways, lambda way: way.profile))
+    async with _opened(documents, settings, indexing_bar(bar)) as known:
+        for each in former:
+            async with _judged_by(each, lines, known, settings, options) as passed:
+                lines = _again([line async for line in passed], bar)
+        async with (
+            _judged_by(last, lines, known, settings, options) as passed,
+            aclosing(answered(sources, passed)) as answers,
+        ):
+            return Judged([way.name for way in ways], sources, [each async for each in answers])
+
+
+@asynccontextmanager
+async def _judged_by(
+    ways: Sequence[Way],
+    lines: Iterable[Line],
+    known: Sequence[_Known],
+    settings: Settings,
+    options: ScorerOptions,
+) -> AsyncIterator[AsyncGenerator[Line, None]]:
+    """Give the lines as they are judged in these ways, which are all of one profile."""
+    scoring, profile, now = settings.scoring, ways[0].profile, datetime.now(UTC)
+    pool = ScoringPool(profile, scoring.processes, scoring.timeout_seconds, options)
+    async with pool, _translations(settings, ways) as translations:
 
         def judges(known: _Known) -> list[Judge]:
             steps = [
-                put_together(
-                    known.given, pool, settings.policy.decide, scoring.profile, translation, known.retrieval
-                )
+                put_together(known.given, pool, settings.policy.decide, profile, translation, known.retrieval)
                 for translation in translations
             ]
             return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
 
-        sources = [
-            Source(path, judges(each), Complaints(str(path)), MissingDocuments(str(path)))
-            for path, each in zip(files, known, strict=True)
-        ]
-        async with aclosing(judged_lines(sources, most_in_work(settings), bar)) as answers:
-            return Judged([way.name for way in ways], sources, [each async for each in answers])
+        async with aclosing(judged_lines(lines, [*map(judges, known)], most_in_work(settings))) as passed:
+            yield passed
+
+
+def _again(lines: Sequence[Line], bar: Progress) -> Iterator[Line]:
+    for line in lines:
+        yield line
+        bar.advance(bar.task_ids[0])
 
 
 def _judge(way: Way, judge: OfflineAnswers) -> Judge:

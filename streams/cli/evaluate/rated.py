@@ -34,14 +34,13 @@ _RULES = {profile.name: profile.rules for profile in profiles()}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file, who judges its answers (one judge for each way of scoring), and what is wrong with it.
+    """One file, and what is wrong with it.
 
     ``unrated`` fills with the numbers of the lines that have no rating, ``answer_ids`` with the ids
     of the answers that were judged, ``missing`` with the answers whose documents are not there.
     """
 
     path: Path
-    judges: Sequence[Judge]
     complaints: Complaints
     missing: MissingDocuments
     unrated: list[int] = field(default_factory=list)
@@ -55,16 +54,17 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    source: Source
+class Line:
+    """One line of the file of that place in their order, with the cases that it has come to so far.
+
+    ``first`` is the verdict of the first way of scoring.
+    """
+
+    file: int
     number: int
     content: RatedAnswer | BadLine
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    rated: RatedAnswer
-    cases: tuple[Case, ...]
+    cases: tuple[Case, ...] = ()
+    first: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,29 +148,45 @@ def without_context(judge: OfflineAnswers) -> Judge:
     return verdict
 
 
+def lines_of(sources: Iterable[Source], bar: Progress) -> Iterator[Line]:
+    """Read the lines of all files, moving the bar; raises CommandFailed where one cannot be read."""
+    for file, source in enumerate(sources):
+        for number, content in read(source.path, RatedAnswer, bar):
+            yield Line(file, number, _with_known_type(number, content))
+
+
 async def judged_lines(
-    sources: Iterable[Source], limit: int, bar: Progress
-) -> AsyncGenerator[Answered, None]:
-    """Judge the good lines of all files, ``limit`` at once, in their order, and complain about the others.
+    lines: Iterable[Line], judges: Sequence[Sequence[Judge]], limit: int
+) -> AsyncGenerator[Line, None]:
+    """Give each line the cases that the judges of its file come to, ``limit`` lines at once, in their order.
 
     Raises:
         CommandFailed: a file cannot be read.
         InfrastructureFailure: there is no judging.
     """
-    async with aclosing(in_order(_lines(sources, bar), _judge, limit)) as outcomes:
-        async for line, outcome in outcomes:
-            if isinstance(outcome, BadLine):
-                line.source.complaints.about(line.number, outcome.reason)
-                continue
-            line.source.note(line.number, outcome.rated)
-            answer = outcome.rated.answer
-            yield Answered(AnswerKey.of(answer), answer.answer, outcome.cases)
+
+    async def judge(line: Line) -> Line:
+        return await _judged(line, judges[line.file])
+
+    async with aclosing(in_order(lines, judge, limit)) as outcomes:
+        async for line in outcomes:
+            yield line
 
 
-def _lines(sources: Iterable[Source], bar: Progress) -> Iterator[_Line]:
-    for source in sources:
-        for number, content in read(source.path, RatedAnswer, bar):
-            yield _Line(source, number, _with_known_type(number, content))
+async def answered(
+    sources: Sequence[Source], lines: AsyncGenerator[Line, None]
+) -> AsyncGenerator[Answered, None]:
+    """Give the good lines, once all judges have seen them, and complain about the others."""
+    async for line in lines:
+        source = sources[line.file]
+        if isinstance(line.content, BadLine):
+            source.complaints.about(line.number, line.content.reason)
+            continue
+        source.note(line.number, line.content)
+        answer = line.content.answer
+        if line.first:  # the other ways of scoring look the same documents up, if any
+            source.missing.see(line.number, answer, line.first)
+        yield Answered(AnswerKey.of(answer), answer.answer, line.cases)
 
 
 def _with_known_type(number: int, line: RatedAnswer | BadLine) -> RatedAnswer | BadLine:
@@ -179,17 +195,17 @@ def _with_known_type(number: int, line: RatedAnswer | BadLine) -> RatedAnswer | 
     return BadLine(number, f"message_type: should be one of {_TYPES}")
 
 
-async def _judge(line: _Line) -> tuple[_Line, _Outcome | BadLine]:
+async def _judged(line: Line, judges: Sequence[Judge]) -> Line:
     rated = line.content
     if isinstance(rated, BadLine):
-        return line, rated
+        return line
     try:
-        verdicts = [await judge(rated.answer) for judge in line.source.judges]
+        verdicts = [await judge(rated.answer) for judge in judges]
     except BadAnswer as error:
-        return line, BadLine(line.number, f"the scorer failed on this answer: {error.error_class}")
-    for verdict in verdicts[:1]:  # the other ways of scoring look the same documents up, if any
-        line.source.missing.see(line.number, rated.answer, verdict)
-    return line, _Outcome(rated, tuple(_case(rated, verdict) for verdict in verdicts))
+        reason = f"the scorer failed on this answer: {error.error_class}"
+        return replace(line, content=BadLine(line.number, reason))
+    cases = (*line.cases, *(_case(rated, verdict) for verdict in verdicts))
+    return replace(line, cases=cases, first=line.first or verdicts[0])
 
 
 def _case(rated: RatedAnswer, verdict: Verdict) -> Case:

@@ -11,15 +11,22 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from schemas import ChatbotAnswer
+from schemas import ChatbotAnswer, Verdict
 from scoring.evaluation.sending import Misrouted
 from scoring.values.opinion import Label, Opinion, Usage
 from scoring.values.types import Decision, Evidence
 from streams.cli.entry import run
 from streams.cli.evaluate import extras
+from streams.cli.evaluate.rated import Source, judged_lines, lines_of
+from streams.cli.evaluate.rated import answered as good_lines
 from streams.cli.evaluate.routed_tables import wrong
+from streams.cli.lines import Complaints
+from streams.cli.missing import MissingDocuments
+from streams.cli.output import progress
+from streams.failures import BadAnswer, Stage
 from streams.judging.batches.opinions import AnswerKey, opinion_line
 from tests.support.commands import truthgate, truthgate_here
+from tests.support.rates import sample_verdict
 
 TRUE = {
     "question": "Can I save?",
@@ -90,6 +97,65 @@ def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
     assert [heading for heading in headings if heading not in shown] == []
 
 
+GUIDE = "# Saving\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
+
+
+def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
+    """The guide that is quoted is sent by both; the button that no document has is found by both."""
+    quoting = {"question": "How do I save?", "answer": GUIDE.partition("\n\n")[2], "language": "en"}
+    context = [{"document_id": "d-1", "title": "Saving", "text": GUIDE}]
+    file = written(
+        tmp_path / "rated.jsonl",
+        {**quoting, "context": context, "answer_id": "wrongly-sent", "rating": 1},
+        {**UNTRUE, "answer_id": "wrongly-blocked", "rating": 5},
+        {**UNTRUE, "answer_id": "caught", "rating": 1},
+        {**TRUE, "rating": 6},
+    )
+    profiles = ("--profile", "paper", "--profile", "truthgate")
+    plot = tmp_path / "profiles.svg"
+    done = truthgate_here("evaluate", file, *profiles, "--json", "--plot", plot)
+    assert done.returncode == 1
+    assert done.stderr.count("line 4: rating") == 1
+    found = json.loads(done.stdout)
+    assert found["profiles"] == [run["name"] for run in found["runs"]] == ["paper", "truthgate"]
+    assert (found["answers"], found["decisions"][0]["answers"]) == (3, 3)
+    for run_ in found["runs"]:
+        assert [each["answer_id"] for each in run_["misrouted"]] == ["wrongly-sent", "wrongly-blocked"]
+        sending = run_["sendings"][0]["sending"]
+        assert (sending["untrue_of_sent"]["count"], sending["untrue_of_sent"]["total"]) == (1, 1)
+        assert (sending["true"]["blocked"]["count"], sending["untrue"]["blocked"]["count"]) == (1, 1)
+        checks = {row["reason"]: row for row in run_["checks"][0]["rows"]}
+        undefined, quoted = checks["undefined_component"], checks["verbatim_guide"]
+        hits = [row[side]["count"] for row in (undefined, quoted) for side in ("untrue", "true")]
+        assert hits == [1, 1, 1, 0]
+    assert "unknown_number" not in {row["reason"] for row in found["runs"][0]["checks"][0]["rows"]}
+    assert "profile truthgate" in plot.read_text()
+    shown = truthgate_here("evaluate", file, *profiles).stdout
+    parts = ("profile paper (rows)", "Gained by profile truthgate", "wrongly-sent")
+    assert [part for part in parts if part not in shown] == []
+
+
+async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table(
+    rated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def judging(answer: ChatbotAnswer) -> Verdict:
+        known = {"answer_id": answer.answer_id, "profile": "paper", "message_type": "binary"}
+        return sample_verdict(1, datetime.now(UTC), **known)
+
+    async def failing(answer: ChatbotAnswer) -> Verdict:
+        if answer.answer == UNTRUE["answer"]:
+            raise BadAnswer(Stage.SCORE, "ProcessExpired", "died")
+        return await judging(answer)
+
+    source = Source(rated, Complaints("rated"), MissingDocuments("rated"))
+    read = lines_of([source], progress("judging", None))
+    first = [line async for line in judged_lines(read, [[judging]], limit=2)]
+    found = [each async for each in good_lines([source], judged_lines(first, [[failing]], limit=2))]
+    assert [len(each.cases) for each in found] == [2, 2, 2]
+    assert capsys.readouterr().err.count("failed on this answer: ProcessExpired") == 2
+    assert source.complaints.count == 4
+
+
 def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_count() -> None:
     found = [
         Misrouted(f"a-{number}\x1b[2J", "nl", 5, Decision.BLOCKED, 1.0, ("undefined_component",))
@@ -152,6 +218,12 @@ def test_a_file_that_rates_nothing_is_no_input(tmp_path: Path, lines: tuple[dict
         (("--plot", "/proc/x.svg"), "/proc/x.svg cannot be written: No such file or directory"),
         (("--translate", "both"), "no translator is configured"),
         (("--translate", "maybe"), "maybe"),
+        (("--profile", "extended"), "extended"),
+        (("--profile", "paper", "--profile", "paper"), "name each profile once"),
+        (
+            ("--profile", "paper", "--profile", "truthgate", "--translate", "both"),
+            "several --profile and --translate both: compare one of them at a time",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_before_anything_is_judged(
@@ -282,8 +354,10 @@ def test_opinions_are_evaluated_beside_one_way_of_scoring(
     page = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
     documents = written(tmp_path / "documents.jsonl", json.dumps(page))
     both = ["--context", "both", "--documents", str(documents), "--opinions", str(path)]
-    assert run(["evaluate", str(answered), *both]) == 2
-    assert "--opinions: compare one thing at a time" in capsys.readouterr().err
+    profiles = ["--profile", "paper", "--profile", "truthgate", "--opinions", str(path)]
+    for several in (both, profiles):
+        assert run(["evaluate", str(answered), *several]) == 2
+        assert "--opinions: compare one thing at a time" in capsys.readouterr().err
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:

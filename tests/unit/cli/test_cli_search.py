@@ -255,7 +255,7 @@ def test_an_evaluation_compares_given_with_retrieved_contexts(
     table = found["decisions"][0]
     assert (table["answers"], table["counted_out"], table["same"]["count"]) == (4, 0, 0)
     blocked = next(row for row in table["rows"] if row["decision"] == "blocked")
-    assert (blocked["answers"], blocked["review"]) == (4, 4)
+    assert (blocked["answers"], blocked["blocked"]) == (4, 0)
     shown = command("evaluate", file, *options).stdout
     assert "Decisions: context given (rows), context retrieved" in " ".join(shown.split())
     assert "The same decision on 0 of 4" in shown

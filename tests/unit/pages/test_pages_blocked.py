@@ -167,7 +167,7 @@ def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
     ]
     assert [claim.status for claim in shown.claims] == ["supported", "contradicted", "not_found"]
     assert shown.claims[1] == ClaimTold(
-        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1"
+        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1", None
     )
 
 
