@@ -30,6 +30,7 @@ from streams.cli import (
     search,
     tail,
     topics,
+    trying,
     worker,
 )
 from streams.cli.exits import CommandFailed, ExitCode
@@ -50,6 +51,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
 app.command("health")(health.health)
+app.command("try")(trying.try_out)
 app.command("score")(score.score)
 app.command("evaluate")(evaluate.evaluate)
 app.command("search")(search.search)

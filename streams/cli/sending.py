@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
+from streams.cli.exits import CommandFailed
 from streams.cli.lines import Complaints, Place
 from streams.cli.reading import expecting_topics
 from streams.delivery.lanes import Lanes
@@ -113,6 +114,27 @@ async def send_all(
         await sender.send(record, partial(settle, place))
     await sender.finish()
     return sent
+
+
+async def send_each(settings: Settings, records: Iterable[Outgoing]) -> None:
+    """Send records, and return when all in-sync replicas have them.
+
+    Raises:
+        WrongUsage: a topic is not there.
+        ServiceUnreachable, InfrastructureFailure: they could not be sent.
+        CommandFailed: the brokers refuse one.
+    """
+    outgoing, refusals = list(records), list[BadAnswer]()
+
+    def settle(refusal: BadAnswer | None) -> None:
+        refusals.extend([refusal] if refusal else [])
+
+    async with open_sender(settings, *sorted({record.topic for record in outgoing})) as sender:
+        for record in outgoing:
+            await sender.send(record, settle)
+        await sender.finish()
+    if refusals:
+        raise CommandFailed(f"the broker refuses it: {refusals[0].error_class}")
 
 
 @asynccontextmanager

@@ -1,16 +1,14 @@
-"""Changes of what is held, as records that every worker can read, and sending them."""
+"""Changes of what is held, as records that every worker can read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from schemas import DecodeError, EncodeError, Hold
 from schemas.records import rfc3339
 from scoring.policy import Scope
-from streams.cli.exits import CommandFailed, WrongUsage
-from streams.cli.sending import Outgoing, open_sender
-from streams.failures import BadAnswer
+from streams.cli.exits import WrongUsage
+from streams.cli.sending import Outgoing
 from streams.holds.board import Entry
 from streams.holds.records import CODEC, Status, key_of
 from streams.kafka.event_headers import event_headers
@@ -55,27 +53,6 @@ class Change:
 
     def _id(self, key: bytes) -> str:
         return f"{key.decode(errors='backslashreplace')}@{rfc3339(self._at)}"
-
-
-async def send(settings: Settings, records: Iterable[Outgoing]) -> None:
-    """Send changes, and return when all in-sync replicas have them.
-
-    Raises:
-        WrongUsage: the topic is not there.
-        ServiceUnreachable, InfrastructureFailure: they could not be sent.
-        CommandFailed: the brokers refuse one.
-    """
-    refusals: list[BadAnswer] = []
-
-    def settle(refusal: BadAnswer | None) -> None:
-        refusals.extend([refusal] if refusal else [])
-
-    async with open_sender(settings, Topics(settings.kafka.topic_prefix).controls) as sender:
-        for record in records:
-            await sender.send(record, settle)
-        await sender.finish()
-    if refusals:
-        raise CommandFailed(f"the broker refuses it: {refusals[0].error_class}")
 
 
 def _written(hold: Hold) -> bytes:

@@ -13,11 +13,12 @@ import typer
 from scoring.policy import Scope
 from scoring.values.types import MessageType
 from streams.cli.exits import CommandFailed, WrongUsage
-from streams.cli.holds.changing import Change, send
+from streams.cli.holds.changing import Change
 from streams.cli.holds.shown import described, held_now, name, table
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
 from streams.cli.render import ResultConsole
+from streams.cli.sending import send_each
 from streams.holds.board import Entry
 from streams.holds.told import in_words
 from streams.settings import Settings, load_settings
@@ -60,7 +61,7 @@ def hold(
     change = Change(settings, _who(by), reason.strip())
     scopes = _scopes(message_type, language)
     records = [change.held(scope) for scope in scopes]
-    asyncio.run(send(settings, records))
+    asyncio.run(send_each(settings, records))
     say(f"sending is held: {', '.join(map(in_words, scopes))}")
 
 
@@ -143,5 +144,5 @@ async def _resume(
     if missing or not chosen:
         names = sorted(in_words(each) if each else "what is unreadable" for each in missing)
         raise CommandFailed(f"no hold is on {', '.join(names) or 'anything'}: see `truthgate holds`")
-    await send(settings, map(change.resumed, chosen))
+    await send_each(settings, map(change.resumed, chosen))
     return chosen, [entry for entry in held if entry not in chosen]

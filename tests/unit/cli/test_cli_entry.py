@@ -37,6 +37,7 @@ COMMANDS = [
     "dead-letters",
     "company-terms",
     "health",
+    "try",
 ]
 LEAVES = [
     *COMMANDS[:9],
@@ -48,6 +49,7 @@ LEAVES = [
     "dead-letters replay",
     "company-terms build",
     "health",
+    "try",
 ]
 
 
