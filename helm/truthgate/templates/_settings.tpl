@@ -1,0 +1,146 @@
+{{/* The settings as they are in effect, in JSON: those of the values, with what the chart derives. */}}
+{{- define "truthgate.settings" -}}
+{{- $settings := deepCopy .Values.settings -}}
+{{- $kafka := $settings.kafka | default dict -}}
+{{- $_ := required "settings.kafka.bootstrap_servers is needed: where is Kafka?" $kafka.bootstrap_servers -}}
+{{- $own := printf "%s.%s" .Release.Namespace .Release.Name -}}
+{{- if kindIs "invalid" $kafka.topic_prefix -}}
+{{- $_ := set $kafka "topic_prefix" (printf "%s." $own) -}}
+{{- end -}}
+{{- if not $kafka.consumer_group -}}
+{{- $_ := set $kafka "consumer_group" $own -}}
+{{- end -}}
+{{- range include "truthgate.kafkaFiles" . | fromJsonArray -}}
+{{- $_ := set $kafka .setting (printf "/etc/truthgate/tls/kafka/%s" .file) -}}
+{{- end -}}
+{{- $_ := set $settings "kafka" $kafka -}}
+{{- $scoring := $settings.scoring | default dict -}}
+{{- $_ := set $settings "scoring" (merge $scoring (dict "processes" (include "truthgate.processes" . | int))) -}}
+{{- if .Values.libretranslate.enabled -}}
+{{- $address := printf "http://%s-libretranslate:5000" (include "truthgate.fullname" .) -}}
+{{- $translation := dict "mode" "auto" "provider" "libretranslate" "base_url" $address -}}
+{{- $_ := set $settings "translation" (mergeOverwrite $translation ($settings.translation | default dict)) -}}
+{{- end -}}
+{{- toJson $settings -}}
+{{- end -}}
+
+{{/* The files of certificates for Kafka, in JSON: of each the setting, the file, its Secret with the key, and KEDA's name. */}}
+{{- define "truthgate.kafkaFiles" -}}
+{{- $files := list -}}
+{{- with .Values.tls.kafka -}}
+{{- $client := .clientSecretName | default .secretName -}}
+{{- if ne (empty .certKey) (empty .keyKey) -}}
+{{- fail "tls.kafka.certKey and keyKey go together" -}}
+{{- end -}}
+{{- if and .certKey (not $client) -}}
+{{- fail "tls.kafka.certKey needs clientSecretName or secretName: whose key is it?" -}}
+{{- end -}}
+{{- if and .secretName .caKey -}}
+{{- $files = append $files (dict "setting" "ssl_cafile" "file" "ca.crt" "name" .secretName "key" .caKey "parameter" "ca") -}}
+{{- end -}}
+{{- if .certKey -}}
+{{- $files = append $files (dict "setting" "ssl_certfile" "file" "tls.crt" "name" $client "key" .certKey "parameter" "cert") -}}
+{{- $files = append $files (dict "setting" "ssl_keyfile" "file" "tls.key" "name" $client "key" .keyKey "parameter" "key") -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end -}}
+
+{{/* Scoring processes: truthgate would take as many as there are processors, and memory must be known beforehand. */}}
+{{- define "truthgate.processes" -}}
+{{- dig "scoring" "processes" 1 .Values.settings | default 1 -}}
+{{- end -}}
+
+{{/* The port of the pages; 0, any free one, is no port of a container. */}}
+{{- define "truthgate.port" -}}
+{{- $port := include "truthgate.setting" (list . "web" "port") | int -}}
+{{- if not $port -}}
+{{- fail "settings.web.port 0 is any free port, which no probe would find" -}}
+{{- end -}}
+{{- $port -}}
+{{- end -}}
+
+{{/* A setting, or truthgate's own default: (list $ "flow" "answer_timeout_seconds"), in JSON. */}}
+{{- define "truthgate.setting" -}}
+{{- $root := first . -}}
+{{- $path := rest . -}}
+{{- $defaults := $root.Files.Get "files/defaults.json" | fromJson -}}
+{{- $found := dig (first $path) (last $path) nil ($root.Values.settings | default dict) -}}
+{{- if kindIs "invalid" $found -}}
+{{- $found = dig (first $path) (last $path) nil $defaults -}}
+{{- end -}}
+{{- toJson $found -}}
+{{- end -}}
+
+{{/* The settings as TOML: tables by their headings, JSON's values, which TOML has too, and objects in lists in one line. */}}
+{{- define "truthgate.toml" -}}
+{{- $path := .path -}}
+{{- range $key, $value := .table -}}
+{{- if not (or (kindIs "map" $value) (kindIs "invalid" $value)) }}
+{{ include "truthgate.tomlKey" $key }} = {{ include "truthgate.tomlValue" $value }}
+{{- end -}}
+{{- end -}}
+{{- range $key, $value := .table -}}
+{{- if kindIs "map" $value }}
+{{- $inner := append $path (include "truthgate.tomlKey" $key) }}
+
+[{{ join "." $inner }}]
+{{- include "truthgate.toml" (dict "path" $inner "table" $value) }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truthgate.tomlKey" -}}
+{{- regexMatch "^[A-Za-z0-9_-]+$" . | ternary . (toJson .) -}}
+{{- end -}}
+
+{{- define "truthgate.tomlValue" -}}
+{{- if kindIs "map" . -}}
+{{- $members := list -}}
+{{- range $key, $value := . -}}
+{{- if not (kindIs "invalid" $value) -}}
+{{- $members = append $members (printf "%s = %s" (include "truthgate.tomlKey" $key) (include "truthgate.tomlValue" $value)) -}}
+{{- end -}}
+{{- end -}}
+{ {{- join ", " $members -}} }
+{{- else if kindIs "slice" . -}}
+{{- $members := list -}}
+{{- range . -}}
+{{- $members = append $members (include "truthgate.tomlValue" .) -}}
+{{- end -}}
+[{{ join ", " $members }}]
+{{- else -}}
+{{- toJson . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truthgate.configFile" -}}
+# Written by the chart; the settings stand in its values.
+{{- include "truthgate.toml" (dict "path" list "table" (include "truthgate.settings" . | fromJson)) }}
+{{- end -}}
+
+{{/* The drain budget: within it everything in work has its verdict and is committed. */}}
+{{- define "truthgate.drainSeconds" -}}
+{{- $answer := include "truthgate.setting" (list . "flow" "answer_timeout_seconds") | float64 -}}
+{{- $send := include "truthgate.setting" (list . "kafka" "delivery_timeout_seconds") | float64 -}}
+{{- addf $answer (mulf 2 (addf $send 5)) 30 .Values.preStopSleepSeconds | ceil | int -}}
+{{- end -}}
+
+{{- define "truthgate.gracePeriodSeconds" -}}
+{{- $drain := include "truthgate.drainSeconds" . | int -}}
+{{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
+{{- add $drain 15 -}}
+{{- else if lt (int .Values.terminationGracePeriodSeconds) $drain -}}
+{{- fail (printf "terminationGracePeriodSeconds should be at least %d, which a worker may take to end" $drain) -}}
+{{- else -}}
+{{- int .Values.terminationGracePeriodSeconds -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "truthgate.secretData" -}}
+{{- $data := dict -}}
+{{- range $setting, $value := .Values.secrets.values -}}
+{{- $_ := set $data $setting ($value | toString | b64enc) -}}
+{{- end -}}
+{{- toYaml $data -}}
+{{- end -}}

@@ -1,0 +1,98 @@
+"""A stand-in for Kubernetes' API that has some ConfigMaps, for what a chart looks up when it is installed."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import yaml
+
+from streams.embedded.ports import LOOPBACK
+
+_NOT_FOUND = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+
+
+@contextmanager
+def api_with(
+    config_maps: Iterable[Mapping[str, Any]], known: Iterable[tuple[str, str]], folder: Path
+) -> Iterator[Path]:
+    """Serve an API that has these ConfigMaps, and knows some kinds, each with its API.
+
+    Gives the file in ``folder`` by which helm reaches it.
+    """
+    pages = {**_discovery(known), **{_path(each): each for each in config_maps}}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = pages.get(self.path.partition("?")[0])
+            body = json.dumps(found or _NOT_FOUND).encode()
+            self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer((LOOPBACK, 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield _configuration(f"http://{LOOPBACK}:{server.server_port}", folder)
+        finally:
+            server.shutdown()
+
+
+def _discovery(known: Iterable[tuple[str, str]]) -> dict[str, Mapping[str, Any]]:
+    apis = defaultdict(list)
+    for api, kind in known:
+        plural = f"{kind.lower()}s"
+        apis[api].append(
+            {"name": plural, "singularName": "", "namespaced": True, "kind": kind, "verbs": ["get"]}
+        )
+    groups = [{"groupVersion": api, "version": api.partition("/")[2]} for api in apis if "/" in api]
+    return {
+        "/version": {"major": "1", "minor": "34", "gitVersion": "v1.34.2"},
+        "/api": {"kind": "APIVersions", "versions": ["v1"]},
+        "/apis": {
+            "kind": "APIGroupList",
+            "apiVersion": "v1",
+            "groups": [
+                {"name": each["groupVersion"].partition("/")[0], "versions": [each]} for each in groups
+            ],
+        },
+        **{
+            f"/{'apis' if '/' in api else 'api'}/{api}": {
+                "kind": "APIResourceList",
+                "groupVersion": api,
+                "resources": kinds,
+            }
+            for api, kinds in apis.items()
+        },
+    }
+
+
+def _path(config_map: Mapping[str, Any]) -> str:
+    metadata = config_map["metadata"]
+    return f"/api/v1/namespaces/{metadata['namespace']}/configmaps/{metadata['name']}"
+
+
+def _configuration(address: str, folder: Path) -> Path:
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "stand-in", "cluster": {"server": address}}],
+        "users": [{"name": "nobody", "user": {}}],
+        "contexts": [{"name": "only", "context": {"cluster": "stand-in", "user": "nobody"}}],
+        "current-context": "only",
+    }
+    file = folder / "kubeconfig"
+    file.write_text(yaml.safe_dump(content), "utf-8")
+    return file

@@ -1,0 +1,73 @@
+"""Two releases never share topics or a consumer group unawares, and so never publish the same rates twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.charts import MINIMUM, NAMESPACE, RELEASE, Resource, resources, template, with_settings
+from tests.support.kubernetes_api import api_with
+
+
+def _claims(release: str = RELEASE, **kafka: str) -> list[Resource]:
+    """Give what a release claims, as it is in the cluster once Helm has installed it."""
+    found = resources(with_settings(kafka=kafka), release=release)
+    claims = [each for each in found if each["metadata"]["labels"]["app.kubernetes.io/component"] == "claim"]
+    for each in claims:
+        owner = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": NAMESPACE}
+        each["metadata"]["annotations"] = owner
+    return claims
+
+
+def _names(claims: list[Resource]) -> set[str]:
+    return {each["metadata"]["name"] for each in claims}
+
+
+def _told(values: Mapping[str, Any], there: list[Resource], folder: Path) -> str:
+    """Give what helm says of a release where other releases' claims are there; empty where it takes it."""
+    kinds = {(each["apiVersion"], each["kind"]) for each in resources(values)}
+    with api_with(there, kinds, folder) as kubeconfig:
+        done = template(
+            values, "--dry-run=server", "--disable-openapi-validation", f"--kubeconfig={kubeconfig}"
+        )
+    assert bool(done.returncode) == bool(done.stderr)
+    return done.stderr
+
+
+def test_releases_claim_different_names_unless_they_are_told_to_share() -> None:
+    blue = _names(_claims("blue"))
+    assert len(blue) == 2
+    assert blue.isdisjoint(_names(_claims("green")))
+    for shared in ({"topic_prefix": "a."}, {"topic_prefix": ""}, {"consumer_group": "a"}):
+        assert len(_names(_claims("blue", **shared)) & _names(_claims("green", **shared))) == 1
+
+
+def test_a_release_takes_what_nobody_or_it_itself_has(tmp_path: Path) -> None:
+    assert _told(MINIMUM, [*_claims("blue"), *_claims("green")], tmp_path) == ""
+
+
+@pytest.mark.parametrize("shared", [{"topic_prefix": "a."}, {"topic_prefix": ""}, {"consumer_group": "a"}])
+def test_a_release_is_refused_what_another_has(shared: dict[str, str], tmp_path: Path) -> None:
+    told = _told(with_settings(kafka=shared), _claims("green", **shared), tmp_path)
+    ((setting, value),) = shared.items()
+    assert f'release chat/green already has settings.kafka.{setting} "{value}"' in told
+
+
+def test_other_namespaces_are_looked_into_where_they_are_named(tmp_path: Path) -> None:
+    shared = {"topic_prefix": "a."}
+    there = _claims("green", **shared)
+    for each in there:
+        each["metadata"]["namespace"] = "elsewhere"
+    values = with_settings(kafka=shared)
+    assert _told(values, there, tmp_path) == ""
+    looking = {**values, "claims": {"namespaces": ["elsewhere"]}}
+    assert "release elsewhere/green already has" in _told(looking, there, tmp_path)
+
+
+def test_a_release_that_is_to_share_claims_nothing(tmp_path: Path) -> None:
+    values = {**with_settings(kafka={"topic_prefix": "a."}), "claims": {"enabled": False}}
+    assert _told(values, _claims("green", topic_prefix="a."), tmp_path) == ""
+    assert "claim" not in str([each["metadata"]["labels"] for each in resources(values)])

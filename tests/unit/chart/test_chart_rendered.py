@@ -1,0 +1,105 @@
+"""The chart with the values of each feature: what helm makes of them, and that Kubernetes takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from tests.support.charts import (
+    BUILT_IN,
+    CHART,
+    FEATURES,
+    NAMESPACE,
+    RENDERED,
+    STANDARD_LABELS,
+    Resource,
+    compared,
+    feature,
+    helm,
+    only,
+    resources,
+)
+
+#: The oldest that the chart is for, and the newest whose schemas there are.
+VERSIONS = ("1.30", kubernetes_validate.latest_version())
+
+#: None of them is a part of the node; `restricted` allows some more.
+VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
+
+
+def pods(found: list[Resource]) -> Iterator[dict[str, Any]]:
+    """Give the specification of every pod."""
+    for each in found:
+        if each["kind"] == "Pod":
+            yield each["spec"]
+        elif each["kind"] in {"StatefulSet", "Deployment", "Job"}:
+            yield each["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_helm_finds_no_fault_with_the_chart(name: str) -> None:
+    done = helm("lint", "--strict", CHART, f"--values={feature(name)}")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_is_rendered_as_before(name: str) -> None:
+    assert compared(name) == (RENDERED / f"{name}.yaml").read_text("utf-8"), (
+        "run `make chart` and look at what changed"
+    )
+
+
+def test_nothing_is_compared_with_a_feature_that_is_gone() -> None:
+    assert sorted(path.stem for path in RENDERED.iterdir()) == FEATURES
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", FEATURES)
+def test_kubernetes_knows_every_field_of_every_resource(name: str, version: str) -> None:
+    own = [each for each in resources(feature(name)) if each["apiVersion"] in BUILT_IN]
+    assert own
+    for each in own:
+        kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_a_field_that_kubernetes_does_not_know_is_found() -> None:
+    workers = only(resources(feature("default")), "StatefulSet")
+    workers["spec"]["replica"] = 2
+    with pytest.raises(kubernetes_validate.ValidationError, match="replica"):
+        kubernetes_validate.validate(workers, VERSIONS[0], strict=True)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_every_resource_has_the_standard_labels_and_its_namespace(name: str) -> None:
+    found = resources(feature(name))
+    own = [each for each in found if "labels" in each["metadata"]]
+    # Those of users are theirs alone.
+    assert len(found) - len(own) == (2 if name == "extras" else 0)
+    for each in own:
+        assert set(STANDARD_LABELS) <= each["metadata"]["labels"].keys(), each["metadata"]["name"]
+        elsewhere = "kafka" if each["kind"] == "KafkaTopic" else NAMESPACE
+        assert each["metadata"]["namespace"] == elsewhere
+
+
+@pytest.mark.parametrize("name", [name for name in FEATURES if name != "extras"])
+def test_no_pod_has_a_right_that_it_does_not_need(name: str) -> None:
+    """What the standard ``restricted`` asks for, and more."""
+    found = list(pods(resources(feature(name))))
+    assert found
+    for pod in found:
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+        assert {tuple(volume)[1] for volume in pod.get("volumes", ())} <= VOLUMES
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert {"requests", "limits"} <= container["resources"].keys()
+            assert "/tmp" in [mount["mountPath"] for mount in container["volumeMounts"]]
