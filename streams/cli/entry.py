@@ -108,7 +108,10 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; whatever goes wrong is one line on standard error."""
+    """Run one command line and return its exit code; what goes wrong is told on standard error.
+
+    In one line, or in a few where several things are wrong.
+    """
     try:
         return _invoke(list(arguments) or ["--help"])
     except BrokenPipeError:
@@ -119,7 +122,8 @@ def run(arguments: Sequence[str]) -> int:
         say(str(error))
         return error.code
     except _EXPECTED as error:
-        say(_message(error))
+        for line in _lines(error):
+            say(line)
         return _code(error)
 
 
@@ -134,6 +138,10 @@ _EXPECTED = (
     InfrastructureFailure,
     KafkaError,
 )
+
+
+def _lines(error: BaseException) -> tuple[str, ...]:
+    return (_message(error), *(error.more if isinstance(error, WrongSettings) else ()))
 
 
 def _message(error: BaseException) -> str:

@@ -24,7 +24,11 @@ Seconds = Annotated[float, Field(gt=0, le=DAY_SECONDS)]
 
 
 class WrongSettings(Exception):
-    """A setting cannot be used; the message is one line that names it."""
+    """A setting cannot be used; the message is one line that names it, and ``more`` are further lines."""
+
+    def __init__(self, message: str, *more: str) -> None:
+        super().__init__(message)
+        self.more = more
 
 
 class Section(BaseModel):

@@ -16,6 +16,9 @@ class LogEvent:
 
 LOG_EVENTS = (
     LogEvent("worker_starts", ("port", "documents", "group"), "The worker serves its pages and begins."),
+    LogEvent(
+        "topic_keeps_too_little", ("topic", "reason"), "Its retention is so short that records may be lost."
+    ),
     LogEvent("worker_stops", ("signal",), "It was asked to stop, and finishes what is in work."),
     LogEvent("worker_stopped", (), "It has stopped, with everything committed."),
     LogEvent("worker_failed", ("reason", "exit_code"), "It could not start or go on, and ends."),

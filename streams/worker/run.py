@@ -35,10 +35,10 @@ from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.kafka.clients import ServiceUnreachable, open_consumer
-from streams.kafka.topics import Topics, check_topics
+from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.pages import create_pages, serve
 from streams.retrieval.service import Retrieval
-from streams.settings import Settings, WrongSettings
+from streams.settings import Settings
 from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
@@ -110,8 +110,7 @@ def _end_process(code: int) -> NoReturn:
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
-    if problems := await check_topics(settings, any_partitions=True):
-        raise WrongSettings("; ".join(problems))
+    await _check_topics(settings)
     stopping = _stop_signals()
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
@@ -162,6 +161,14 @@ async def _run(settings: Settings) -> None:
             await _consume(app, intake, health, stopping, settings)
         health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
+
+
+async def _check_topics(settings: Settings) -> None:
+    checks = await check_topics(settings, any_partitions=True)
+    refuse_wrong_topics(checks)
+    for check in checks:
+        for reason in check.warnings:
+            log.warning("topic_keeps_too_little", topic=check.spec.name, reason=reason)
 
 
 async def _prepared(

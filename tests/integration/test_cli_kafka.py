@@ -39,22 +39,39 @@ def answer_line(index: int, **more: object) -> str:
 def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settings) -> None:
     environment, topics = variables(settings), Topics()
     missing = truthgate("topics", "check", environment=environment)
-    assert (missing.returncode, missing.stderr.count("is missing")) == (
-        2,
-        len((*topics.all, *topics.of_rates)),
-    )
+    needed = len((*topics.all, *topics.of_rates))
+    assert (missing.returncode, missing.stdout.count("is missing")) == (2, needed)
+    assert missing.stdout.count("  retention.ms  ") == needed - 3
+    assert missing.stderr.count("\n") == 1
+    assert f"{needed} topics are missing: run `truthgate topics create`" in missing.stderr
     created = truthgate("topics", "create", "--json", environment=environment)
     assert (created.returncode, created.stderr) == (0, "")
     assert {json.loads(line)["status"] for line in created.stdout.splitlines()} == {"created"}
     checked = truthgate("topics", "check", "--json", environment=environment)
-    assert (checked.returncode, json.loads(checked.stdout)) == (0, {"ok": True, "problems": []})
+    told = json.loads(checked.stdout)
+    assert (checked.returncode, told["ok"], told["problems"], told["warnings"]) == (0, True, [], [])
+    assert {topic["has"]["partitions"] for topic in told["topics"]} == {1, settings.topics.partitions}
 
 
 def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, topics: Topics) -> None:
-    more = variables(settings) | {"TRUTHGATE_TOPICS__PARTITIONS": str(settings.topics.partitions + 1)}
+    there = settings.topics.partitions
+    more = variables(settings) | {"TRUTHGATE_TOPICS__PARTITIONS": str(there + 1)}
     done = truthgate("topics", "create", environment=more)
     assert done.returncode == 2
     assert "differs" in done.stdout
+    checked = truthgate("topics", "check", environment=more)
+    assert checked.returncode == 2
+    assert f"topic {topics.answers} has {there} partitions, {there + 1} wanted\n" in checked.stdout
+    assert f"  partitions                      at least  {there + 1}   (has {there})\n" in checked.stdout
+
+
+def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings) -> None:
+    done = truthgate("worker", environment=variables(settings))
+    assert done.returncode == 2
+    first, last = done.stderr.splitlines()
+    assert first.startswith("truthgate: 11 of 11 topics are missing: ")
+    assert first.endswith(" and 8 more")
+    assert last.startswith("truthgate: `truthgate topics create` makes what is missing; ")
 
 
 async def test_replay_sends_good_lines_in_order_within_a_conversation_and_names_bad_ones(

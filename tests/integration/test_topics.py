@@ -11,6 +11,7 @@ from streams.kafka.topics import (
     check_topics,
     create_topics,
     message_limits,
+    specifications,
 )
 from streams.settings import Settings, TopicSettings, WrongSettings
 from tests.support.records import Outgoing, consume_all, produce
@@ -20,18 +21,22 @@ def _statuses(outcomes: list[TopicOutcome]) -> dict[str, TopicStatus]:
     return {outcome.name: outcome.status for outcome in outcomes}
 
 
-async def test_missing_topics_are_named_with_the_command_that_makes_them(settings: Settings) -> None:
-    names = Topics(settings.kafka.topic_prefix).all
-    assert await check_topics(settings) == [
-        f"topic {name} is missing: run `truthgate topics create`" for name in names
-    ]
+async def _problems(settings: Settings, **options: bool) -> list[str]:
+    checks = await check_topics(settings, **options)
+    return [f"{check.spec.name} {problem}" for check in checks for problem in check.problems]
+
+
+async def test_every_missing_topic_is_told_beside_what_it_needs(settings: Settings) -> None:
+    checks = await check_topics(settings)
+    assert [check.spec for check in checks] == list(specifications(settings))
+    assert {(check.actual, check.problems) for check in checks} == {(None, ("is missing",))}
 
 
 async def test_creating_twice_creates_once(settings: Settings) -> None:
     names = Topics(settings.kafka.topic_prefix).all
     assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.CREATED)
     assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.EXISTS)
-    assert await check_topics(settings) == []
+    assert await _problems(settings) == []
 
 
 async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) -> None:
@@ -46,13 +51,28 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
             "has cleanup.policy delete, compact wanted",
             f"has max.message.bytes 1048588, {message_limits(settings).input} wanted",
         )
-    assert len(await check_topics(settings)) == 3
-    assert len(await check_topics(settings, any_partitions=True)) == 2
+    assert len(await _problems(settings)) == 3
+    assert len(await _problems(settings, any_partitions=True)) == 2
+
+
+async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothing_else(
+    settings: Settings,
+) -> None:
+    topics = Topics(settings.kafka.topic_prefix)
+    brief = settings.model_copy(update={"topics": TopicSettings(partitions=3, retention_days=0.5)})
+    warned = {outcome.name for outcome in await create_topics(brief) if outcome.warnings}
+    assert warned == {topics.answers, topics.dead_letters}
+    checks = await check_topics(settings)
+    assert [check.problems for check in checks if check.problems] == []
+    (warning,) = next(check.warnings for check in checks if check.spec.name == topics.answers)
+    assert warning.startswith(
+        "has retention.ms 43200000, less than 86400000: answers that no worker has read"
+    )
 
 
 async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: Topics) -> None:
     fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
-    assert await check_topics(fewer) == []
+    assert await _problems(fewer) == []
     assert len(topics.all) == 9
 
 

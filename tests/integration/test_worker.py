@@ -290,7 +290,7 @@ async def test_missing_topics_are_told_with_the_command_that_makes_them(quick: S
     code, output = _refusal(quick)
     assert code == 2
     assert "truthgate topics create" in output
-    assert len(output.splitlines()) == 1
+    assert len(output.splitlines()) == 2
 
 
 async def test_a_broker_out_of_reach_is_told_within_the_connect_timeout(quick: Settings) -> None:

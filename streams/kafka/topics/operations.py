@@ -14,7 +14,7 @@ from aiokafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionErro
 from aiokafka.protocol.api import Response
 
 from streams.kafka.clients import open_admin
-from streams.kafka.topics.specification import ActualTopic, TopicSpec, differences, specifications
+from streams.kafka.topics.specification import ActualTopic, TopicSpec, differences, shortages, specifications
 from streams.settings import Settings, WrongSettings
 
 _POLL_SECONDS = 0.05
@@ -32,11 +32,28 @@ class TopicStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicOutcome:
-    """What became of one topic; ``problems`` say in what it differs from what is needed."""
+    """What became of one topic.
+
+    ``problems`` say in what it differs from what is needed, ``warnings`` what may be lost with it.
+    """
 
     name: str
     status: TopicStatus
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCheck:
+    """One topic beside what is asked of it; ``actual`` None is one that is missing.
+
+    ``problems`` and ``warnings`` go on where "topic ..." begins.
+    """
+
+    spec: TopicSpec
+    actual: ActualTopic | None
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 async def create_topics(settings: Settings) -> list[TopicOutcome]:
@@ -52,8 +69,8 @@ async def create_topics(settings: Settings) -> list[TopicOutcome]:
     return [_outcome(spec, created, actual) for spec in specs]
 
 
-async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[str]:
-    """Give one line for each topic that is missing or falls short; empty when all is well.
+async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[TopicCheck]:
+    """Give each topic that is needed beside what the cluster has.
 
     ``any_partitions`` True lets topics have fewer partitions than ``topics.partitions``: judging
     works with any number. Raises ServiceUnreachable.
@@ -61,14 +78,14 @@ async def check_topics(settings: Settings, *, any_partitions: bool = False) -> l
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
         actual = await _settled(admin, [spec.name for spec in specs], _NEWS_SECONDS)
-    lines = []
-    for spec in specs:
-        if spec.name not in actual:
-            lines.append(f"topic {spec.name} is missing: run `truthgate topics create`")
-        else:
-            problems = differences(spec, actual[spec.name], any_partitions=any_partitions)
-            lines += [f"topic {spec.name} {problem}" for problem in problems]
-    return lines
+    return [_checked(spec, actual.get(spec.name), any_partitions) for spec in specs]
+
+
+def _checked(spec: TopicSpec, actual: ActualTopic | None, any_partitions: bool) -> TopicCheck:
+    if actual is None:
+        return TopicCheck(spec, None, ("is missing",))
+    problems = differences(spec, actual, any_partitions=any_partitions)
+    return TopicCheck(spec, actual, problems, shortages(spec, actual))
 
 
 async def _names(admin: AIOKafkaAdminClient) -> set[str]:
@@ -138,9 +155,14 @@ def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
 
 
 def _outcome(spec: TopicSpec, created: set[str], actual: Mapping[str, ActualTopic]) -> TopicOutcome:
-    if spec.name in created:
-        return TopicOutcome(spec.name, TopicStatus.CREATED)
     if spec.name not in actual:
+        if spec.name in created:
+            return TopicOutcome(spec.name, TopicStatus.CREATED)
         return TopicOutcome(spec.name, TopicStatus.DIFFERS, ("is not known to the brokers yet",))
+    warnings = shortages(spec, actual[spec.name])
+    if spec.name in created:
+        return TopicOutcome(spec.name, TopicStatus.CREATED, warnings=warnings)
     problems = differences(spec, actual[spec.name])
-    return TopicOutcome(spec.name, TopicStatus.DIFFERS if problems else TopicStatus.EXISTS, problems)
+    return TopicOutcome(
+        spec.name, TopicStatus.DIFFERS if problems else TopicStatus.EXISTS, problems, warnings
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from streams.kafka.topics.names import Topics
 from streams.settings import Settings
@@ -18,6 +19,9 @@ _SAFE_REPLICATION, _SAFE_IN_SYNC = 3, 2
 # Retention and the like are the owner's choice; these decide whether something can be lost.
 _AT_LEAST = ("max.message.bytes", "delete.retention.ms")
 _EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
+_IN_SYNC = "min.insync.replicas"
+# With less a night's outage, which somebody mends in the morning, loses what came in its first hours.
+_LEAST_KEPT_SECONDS = _DAY_SECONDS
 # A verdict repeats question and answer, and quotes the answer once more as evidence.
 _VERDICT_FACTOR = 4
 
@@ -51,13 +55,33 @@ class MessageLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Keeping:
+    """For how long (seconds) a topic's records should be kept at least, and what comes of less."""
+
+    seconds: float
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """What is asked of one topic; ``replication`` -1 is the cluster's default."""
+    """What is asked of one topic; ``replication`` -1 is the cluster's default.
+
+    ``keeping`` is advice: a topic that keeps less is warned of.
+    """
 
     name: str
     partitions: int
     replication: int
     config: Mapping[str, str]
+    keeping: Keeping | None = None
+
+
+class Need(StrEnum):
+    """How much of what is asked of a topic must be so."""
+
+    EXACTLY = "exactly"
+    AT_LEAST = "at least"
+    ADVISED = "advised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +116,24 @@ def specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         topics.controls: dict(_HOLDS),
         topics.rates_state: dict(_STATE),
     }
+    keeping = _keeping(settings, topics)
     return tuple(
         TopicSpec(
             name,
             1 if name in (topics.controls, topics.rates_state) else settings.topics.partitions,
             settings.topics.replication_factor,
             _common_config(settings, size) | own.get(name, _deleted(settings)),
+            keeping.get(name),
         )
         for name, size in sizes.items()
     )
+
+
+def need_of(key: str) -> Need:
+    """Say how much of a setting of a topic must be as it is specified; the rest is its owner's choice."""
+    if key in _EXACTLY:
+        return Need.EXACTLY
+    return Need.AT_LEAST if key in (*_AT_LEAST, _IN_SYNC) else Need.ADVISED
 
 
 def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = False) -> tuple[str, ...]:
@@ -113,13 +146,42 @@ def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = 
         problems.append(f"has {actual.partitions} partitions, {spec.partitions} wanted")
     if actual.replication < spec.replication:
         problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")
-    in_sync = int(actual.config.get("min.insync.replicas", _SAFE_IN_SYNC))
+    in_sync = int(actual.config.get(_IN_SYNC, _SAFE_IN_SYNC))
     if actual.replication >= _SAFE_REPLICATION and in_sync < _SAFE_IN_SYNC:
         problems.append(f"has min.insync.replicas {in_sync}, 2 wanted: one broker could lose a message")
     problems += [
         _shortfall(key, spec.config.get(key), actual.config.get(key)) for key in (*_EXACTLY, *_AT_LEAST)
     ]
     return tuple(problem for problem in problems if problem)
+
+
+def shortages(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
+    """Say where a topic keeps its records for less time than is wise, which is its owner's choice."""
+    if spec.keeping is None:
+        return ()
+    kept, size = int(actual.config.get("retention.ms", -1)), int(actual.config.get("retention.bytes", -1))
+    least = round(spec.keeping.seconds * _SECOND_MS)
+    warnings = []
+    if 0 <= kept < least:
+        warnings.append(f"has retention.ms {kept}, less than {least}: {spec.keeping.otherwise}")
+    if size >= 0:
+        warnings.append(f"has retention.bytes {size}, however old they are: {spec.keeping.otherwise}")
+    return tuple(warnings)
+
+
+def _keeping(settings: Settings, topics: Topics) -> Mapping[str, Keeping]:
+    answers = Keeping(_LEAST_KEPT_SECONDS, "answers that no worker has read by then are lost")
+    letters = Keeping(_LEAST_KEPT_SECONDS, "dead letters that nobody has looked at by then are lost")
+    kept = {topics.answers: answers, topics.dead_letters: letters}
+    if settings.rates.enabled:
+        # Who takes over the counting reads the verdicts of all windows again that are not final for good.
+        largest = max(window.size_seconds for window in settings.rates.windows)
+        counted = Keeping(
+            max(_LEAST_KEPT_SECONDS, largest + settings.rates.retention_seconds),
+            "rates that are counted again after a restart lack the verdicts that are gone",
+        )
+        kept |= dict.fromkeys(topics.outputs, counted)
+    return kept
 
 
 def _common_config(settings: Settings, size: int) -> dict[str, str]:
@@ -132,7 +194,7 @@ def _common_config(settings: Settings, size: int) -> dict[str, str]:
         "message.timestamp.type": "LogAppendTime",
     }
     if settings.topics.replication_factor >= _SAFE_REPLICATION:
-        config["min.insync.replicas"] = str(_SAFE_IN_SYNC)
+        config[_IN_SYNC] = str(_SAFE_IN_SYNC)
     return config
 
 

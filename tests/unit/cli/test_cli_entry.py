@@ -45,6 +45,7 @@ LEAVES = [
     "documents show",
     "topics create",
     "topics check",
+    "topics describe",
     "dead-letters list",
     "dead-letters replay",
     "company-terms build",

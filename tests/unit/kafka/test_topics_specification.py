@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka.topics import Topics, message_limits, specifications
-from streams.kafka.topics.specification import ActualTopic, TopicSpec, differences
+from streams.kafka.topics import ActualTopic, Need, Topics, TopicSpec, message_limits, need_of, specifications
+from streams.kafka.topics.specification import differences, shortages
 from streams.settings import (
     DocumentSettings,
     EncodingSettings,
@@ -107,6 +107,49 @@ def test_what_could_lose_a_message_is_a_problem(change: dict[str, str], problem:
     spec = _specs(Settings(topics=TopicSettings(replication_factor=3)))["documents"]
     actual = _fulfilled(spec)
     assert differences(spec, replace(actual, config={**actual.config, **change})) == (problem,)
+
+
+HOUR, DAY = 3_600_000, 86_400_000
+
+
+def _warned(settings: Settings, topic: str, **changes: str) -> tuple[str, ...]:
+    spec = _specs(settings)[topic]
+    config = {**spec.config, **{key.replace("_", "."): value for key, value in changes.items()}}
+    return shortages(spec, replace(_fulfilled(spec), config=config))
+
+
+@pytest.mark.parametrize("topic", ["answers", "answers.dead-letters", "verdicts.review"])
+@pytest.mark.parametrize(("kept", "warnings"), [(DAY - 1, 1), (DAY, 0), (7 * DAY, 0), (0, 1), (-1, 0)])
+def test_less_than_a_day_of_what_is_still_to_be_read_is_warned_of(
+    topic: str, kept: int, warnings: int
+) -> None:
+    assert len(_warned(Settings(), topic, retention_ms=str(kept))) == warnings
+
+
+def test_a_topic_that_forgets_by_size_is_warned_of_with_what_comes_of_it() -> None:
+    assert _warned(Settings(), "answers", retention_bytes="1000") == (
+        "has retention.bytes 1000, however old they are: answers that no worker has read by then are lost",
+    )
+    assert _warned(Settings(), "answers", retention_bytes="-1") == ()
+
+
+def test_verdicts_should_be_kept_as_long_as_rates_are_corrected_from_them() -> None:
+    longer = Settings(rates=RatesSettings(retention_seconds=86_400))
+    assert len(_warned(longer, "verdicts.blocked", retention_ms=str(DAY + HOUR - 1))) == 1
+    assert _warned(longer, "verdicts.blocked", retention_ms=str(DAY + HOUR)) == ()
+    uncounted = Settings(rates=RatesSettings(enabled=False))
+    assert _warned(uncounted, "verdicts.blocked", retention_ms="1") == ()
+
+
+def test_nothing_is_warned_of_where_the_topics_are_as_they_are_made() -> None:
+    assert [spec.name for spec in specifications(Settings()) if shortages(spec, _fulfilled(spec))] == []
+
+
+def test_what_must_be_so_is_told_from_what_is_the_owners_choice() -> None:
+    asked = {key: need_of(key) for spec in specifications(Settings()) for key in spec.config}
+    assert asked["cleanup.policy"] is Need.EXACTLY
+    assert asked["max.message.bytes"] is need_of("min.insync.replicas") is Need.AT_LEAST
+    assert asked["retention.ms"] is asked["message.timestamp.type"] is Need.ADVISED
 
 
 def test_more_than_wanted_and_another_retention_are_fine() -> None:

@@ -1,0 +1,119 @@
+"""What each topic needs is said without a broker, as people read it and as other tools take it."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+import pytest
+import yaml
+
+from streams.kafka.topics import TopicSpec, specifications
+from streams.settings import KafkaSettings, Settings, TopicSettings
+from tests.support.commands import truthgate_here
+
+PREFIX = "Eu_1."
+THREE = {"TRUTHGATE_KAFKA__TOPIC_PREFIX": PREFIX, "TRUTHGATE_TOPICS__REPLICATION_FACTOR": "3"}
+SPECS = specifications(
+    Settings(kafka=KafkaSettings(topic_prefix=PREFIX), topics=TopicSettings(replication_factor=3))
+)
+
+
+def described(*arguments: str, environment: dict[str, str] | None = None) -> str:
+    done = truthgate_here("topics", "describe", *arguments, environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def as_terraform_json(text: str) -> dict[str, dict[str, Any]]:
+    """Read the plain HCL that is written: blocks, ``name = value``, and one map of texts."""
+    found: dict[str, dict[str, Any]] = {}
+    for label, body in re.findall(
+        r'^resource "kafka_topic" "([^"]+)" \{\n(.*?)^\}', text, re.MULTILINE | re.DOTALL
+    ):
+        config = re.search(r"config = \{\n(.*?)\n  \}", body, re.DOTALL)
+        assert config
+        own = dict(re.findall(r"^  (\w+) += (.+)$", body, re.MULTILINE))
+        entries = re.findall(r'^    ("[^"]+") += ("[^"]*")$', config[1], re.MULTILINE)
+        assert len(entries) == config[1].count("\n") + 1
+        found[label] = {**own, "config": {json.loads(key): json.loads(value) for key, value in entries}}
+    return found
+
+
+def test_every_topic_is_described_with_its_settings_for_people() -> None:
+    shown = described(environment=THREE)
+    assert re.findall(r"^topic (\S+)$", shown, re.MULTILINE) == [spec.name for spec in SPECS]
+    assert "  retention.ms                    advised   604800000 (7 days)\n" in shown
+    assert "  replication factor              at least  3\n" in shown
+    assert "  cleanup.policy                  exactly   compact\n" in shown
+
+
+def test_the_default_replication_of_the_cluster_is_told_in_words_and_as_null() -> None:
+    assert "  replication factor                        the cluster's default\n" in described()
+    assert {json.loads(line)["replication_factor"] for line in described("--json").splitlines()} == {None}
+
+
+def test_programs_get_a_line_a_topic() -> None:
+    lines = [json.loads(line) for line in described("--json", environment=THREE).splitlines()]
+    read = [
+        TopicSpec(line["topic"], line["partitions"], line["replication_factor"], line["config"], spec.keeping)
+        for line, spec in zip(lines, SPECS, strict=True)
+    ]
+    assert read == list(SPECS)
+    assert lines[0]["must_be"]["cleanup.policy"] == "exactly"
+
+
+def test_terraform_gets_a_resource_a_topic() -> None:
+    found = as_terraform_json(described("--for", "terraform", environment=THREE))
+    assert len(found) == len(SPECS)
+    for spec, (label, written) in zip(SPECS, found.items(), strict=True):
+        assert re.fullmatch(r"[a-zA-Z_][\w-]*", label)
+        assert json.loads(written["name"]) == spec.name
+        assert (written["partitions"], written["replication_factor"]) == (str(spec.partitions), "3")
+        assert written["config"] == spec.config
+
+
+def test_terraform_is_asked_for_the_replication_that_is_not_set() -> None:
+    text = described("--for", "terraform")
+    assert 'variable "kafka_replication_factor"' in text
+    replications = {each["replication_factor"] for each in as_terraform_json(text).values()}
+    assert replications == {"var.kafka_replication_factor"}
+
+
+def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes() -> None:
+    written = list(yaml.safe_load_all(described("--for", "strimzi", "--cluster", "main", environment=THREE)))
+    assert len({each["metadata"]["name"] for each in written}) == len(SPECS)
+    for spec, each in zip(SPECS, written, strict=True):
+        assert re.fullmatch(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", each["metadata"]["name"])
+        assert each["metadata"]["labels"] == {"strimzi.io/cluster": "main"}
+        assert each["spec"] == {
+            "topicName": spec.name,
+            "partitions": spec.partitions,
+            "replicas": 3,
+            "config": spec.config,
+        }
+
+
+def test_strimzi_is_not_told_a_replication_that_is_not_set() -> None:
+    written = yaml.safe_load_all(described("--for", "strimzi"))
+    assert [each for each in written if "replicas" in each["spec"]] == []
+
+
+@pytest.mark.parametrize(("environment", "replication"), [(THREE, ["3"]), ({}, [])])
+def test_kafka_topics_gets_a_command_a_topic(environment: dict[str, str], replication: list[str]) -> None:
+    commands = described("--for", "kafka-topics", environment=environment).split("\n\n")
+    specs = SPECS if environment else specifications(Settings())
+    for spec, command in zip(specs, commands, strict=True):
+        program, *arguments = shlex.split(command.replace("\\\n", " "))
+        assert program == "kafka-topics.sh"
+        options = [(arguments[i], arguments[i + 1]) for i in range(len(arguments) - 1)]
+        assert ("--topic", spec.name) in options
+        assert [value for name, value in options if name == "--replication-factor"] == replication
+        given = dict(value.split("=", 1) for name, value in options if name == "--config")
+        assert given == spec.config
+
+
+def test_a_tool_and_json_exclude_each_other() -> None:
+    done = truthgate_here("topics", "describe", "--for", "strimzi", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "exclude each other" in done.stderr
