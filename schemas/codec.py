@@ -168,7 +168,7 @@ class Codec:
         if value is None or not value.lstrip().startswith(b"{"):
             raise _unknown(value)
         if not self._json_input:
-            raise DecodeError("json_not_accepted", "the value is JSON, which is not switched on")
+            raise DecodeError("json_not_accepted", "the value is JSON, and encoding.json_input is off")
         return from_json(value, record_type, known=record_type)
 
     def _shipped_writer(self, value: bytes) -> RecordSchema:
@@ -184,7 +184,7 @@ class Codec:
         if self._registry is None:
             raise DecodeError(
                 "schema_registry_not_configured",
-                "the value names a registry's schema, and none is configured",
+                "the value names a registry's schema, and encoding.schema_registry_url is unset",
             )
         schema_id = _schema_id(value)
         if schema_id is None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import ssl
+import traceback
 from enum import StrEnum
+from pathlib import Path
 
 
 class Stage(StrEnum):
@@ -49,3 +54,35 @@ class InfrastructureFailure(Exception):
 EXIT_SOFTWARE = 70
 #: The exit code when a service that the worker needs cannot be reached.
 EXIT_UNREACHABLE = 3
+
+
+#: Where our own code is: what it was about is told by its place, more than by that of a library.
+_OURS = tuple(str(Path(__file__).parents[1] / name) + os.sep for name in ("streams", "scoring", "schemas"))
+
+
+def as_logged(error: BaseException) -> str:
+    """Say what went wrong and where, without the text of an exception that may quote what it was given.
+
+    An error of the operating system is told with its code and meaning, any other with its class; and each
+    with the place in our code where it came up.
+    """
+    return f"{_kind(error)}{_place(error)}"
+
+
+def _kind(error: BaseException) -> str:
+    kind = type(error).__name__
+    if not isinstance(error, OSError) or error.errno is None:
+        return kind
+    # The number of an error of TLS is OpenSSL's own.
+    code = kind if isinstance(error, ssl.SSLError) else errno.errorcode.get(error.errno, kind)
+    return f"{code} ({error.strerror})"
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if frame.filename.startswith(_OURS)]
+    if not frames:
+        return ""
+    frame = (ours or frames)[-1]
+    path = Path(frame.filename)
+    return f" at {path.parent.name}/{path.name}:{frame.lineno}"

@@ -46,6 +46,7 @@ class Health:
         self._waits_for: str | None = "the start"
         self._waits_since = clock()
         self._waits_at_most: float | None = stall_timeout
+        self._impairments: tuple[Callable[[], str | None], ...] = ()
 
     def beat(self) -> None:
         """Note that the event loop goes round."""
@@ -101,6 +102,18 @@ class Health:
             return None
         says = f" ({self._kafka_says})" if self._kafka_says else ""
         return InfrastructureFailure(f"Kafka has not answered for {silence:.0f} s{says}", EXIT_UNREACHABLE)
+
+    def may_be_impaired(self, by: Callable[[], str | None]) -> None:
+        """Have ``by`` asked, from any thread, what keeps a worker that is ready from doing all it should.
+
+        No restart and no other worker would help, so it makes nothing unready.
+        """
+        self._impairments = (*self._impairments, by)
+
+    @property
+    def impaired(self) -> tuple[str, ...]:
+        """What a worker cannot do though it is ready; a sentence each."""
+        return tuple(found for by in self._impairments if (found := by()))
 
     @property
     def not_ready(self) -> str | None:

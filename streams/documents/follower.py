@@ -18,7 +18,7 @@ from streams.documents.changes import BadDocument, read_changes
 from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
 from streams.documents.versions import NamedDocument
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader, open_reader
 from streams.kafka.topics import Topics
@@ -202,7 +202,7 @@ class DocumentFollower:
         except (KafkaError, ServiceUnreachable) as error:
             self._fail(DocumentsLost(_unreadable(self._topic, error)))
         except Exception as error:  # noqa: BLE001 - whatever it was, the worker must learn of it
-            lost = DocumentsLost(f"following {self._topic} ended: {type(error).__name__}", EXIT_SOFTWARE)
+            lost = DocumentsLost(f"following {self._topic} ended: {as_logged(error)}", EXIT_SOFTWARE)
             lost.__cause__ = error
             self._fail(lost)
 

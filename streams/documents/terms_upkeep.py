@@ -12,6 +12,7 @@ import structlog
 
 from scoring.company_terms import CompanyTerms, CompanyTermsError
 from streams.documents.company_terms import TermsSource
+from streams.failures import as_logged
 
 log = structlog.get_logger(__name__)
 
@@ -79,6 +80,11 @@ class TermsUpkeep:
         """Seconds since the terms were last known to agree with their source; NaN before that."""
         return float("nan") if self._agreed_at is None else self._clock() - self._agreed_at
 
+    @property
+    def failure(self) -> str | None:
+        """Why the terms could not be built or read the last time; None when they could."""
+        return self._failure
+
     async def _run(self) -> None:
         await self._after.wait()
         if await asyncio.to_thread(lambda: self._source.there):
@@ -117,5 +123,4 @@ class TermsUpkeep:
 
 
 def _described(error: Exception) -> str:
-    # The text of an exception that is not ours may quote what it was given: its class is enough.
-    return str(error) if isinstance(error, CompanyTermsError) else type(error).__name__
+    return str(error) if isinstance(error, CompanyTermsError) else as_logged(error)

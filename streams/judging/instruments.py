@@ -69,4 +69,4 @@ class PreparedTelemetry:
             self._documents.add(cache, number=number)
         for error in use.failures:
             if self._errors.is_first(error):
-                log.warning("prepared_file_failed", error_type=error)
+                log.warning("prepared_file_failed", error_type=error, setting="scoring.kept_parses")

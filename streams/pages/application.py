@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
@@ -42,14 +42,15 @@ def create_pages(
 ) -> web.Application:
     """Build the pages.
 
-    ``/healthz`` and ``/readyz`` (200 or 503 with the reason), ``/metrics``; and with ``settings``, unless
-    ``web.page`` is off, the page for people at ``/`` with its data under ``/api/``. ``board`` has what
-    operators hold back from being sent. ``clock``, monotonic, says how old the text of ``/metrics`` is.
+    ``/healthz`` and ``/readyz`` (200 or 503 with the reason; 200 with what is impaired, too), ``/metrics``;
+    and with ``settings``, unless ``web.page`` is off, the page for people at ``/`` with its data under
+    ``/api/``. ``board`` has what operators hold back from being sent. ``clock``, monotonic, says how old the
+    text of ``/metrics`` is.
     """
     pages = web.Application()
     pages.on_response_prepare.append(_protect)
     pages.router.add_get("/healthz", _probe(health.problem))
-    pages.router.add_get("/readyz", _probe(lambda: health.not_ready))
+    pages.router.add_get("/readyz", _probe(lambda: health.not_ready, lambda: health.impaired))
     pages.router.add_get("/metrics", _metrics(registry, Kept(clock)))
     if settings and settings.web.page:
         data = LiveData(settings)
@@ -59,10 +60,11 @@ def create_pages(
     return pages
 
 
-def _probe(problem: Callable[[], object | None]) -> Answer:
+def _probe(problem: Callable[[], object | None], impaired: Callable[[], Iterable[str]] = tuple) -> Answer:
     async def answer(_: web.Request) -> web.Response:
-        found = problem()
-        return web.Response(status=503 if found else 200, text=f"{found or 'ok'}\n")
+        if found := problem():
+            return web.Response(status=503, text=f"{found}\n")
+        return web.Response(text="\n".join(["ok", *(f"but {each}" for each in impaired()), ""]))
 
     return answer
 

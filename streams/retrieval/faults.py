@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 from enum import Enum, auto
 
 from scoring.storage.sqlite_errors import error_name, is_no_text
+from streams.failures import as_logged
 from streams.retrieval.embedder import EmbeddingFailed
 from streams.retrieval.index_file import DamagedIndex, NoIndex
 
@@ -44,13 +44,11 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def described(error: BaseException) -> str:
-    """Describe what went wrong: a code of ours, SQLite's, the operating system's, or an error's class."""
+    """Describe what went wrong: by a code of ours or of SQLite's, or as :func:`as_logged` tells it."""
     match error:
         case EmbeddingFailed() | NoIndex() | DamagedIndex():
             return str(error)
         case sqlite3.Error():
             return error_name(error)
-        case OSError(errno=int(number)):
-            return errno.errorcode.get(number, type(error).__name__)
         case _:
-            return type(error).__name__
+            return as_logged(error)

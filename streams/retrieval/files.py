@@ -35,6 +35,11 @@ _SUFFIX = ".sqlite3"
 _LOOK_SECONDS = 0.1
 
 
+def index_folder() -> Path:
+    """Give the folder in the user's cache where indexes of files are kept; `XDG_CACHE_HOME` moves it."""
+    return user_cache_path("truthgate") / "file-indexes"
+
+
 @asynccontextmanager
 async def open_file_retriever(
     documents: Iterable[KnowledgeDocument],
@@ -64,7 +69,7 @@ async def open_file_retriever(
             for one in documents
         }.values()
     )
-    folder = cache_directory or user_cache_path("truthgate") / "file-indexes"
+    folder = cache_directory or index_folder()
     lexicons = load_lexicons(settings.scoring.lexicons)
     search = await asyncio.to_thread(_searchable, given, settings.retrieval, lexicons, folder, on_indexed)
 

@@ -71,7 +71,7 @@ class OnDemandRetriever:
             await asyncio.wait([self._opening])
 
     async def _open(self) -> Retriever:
-        from streams.retrieval.files import open_file_retriever  # noqa: PLC0415 - most files need none
+        from streams.retrieval.files import index_folder, open_file_retriever  # noqa: PLC0415 - most files need none
 
         opened = open_file_retriever(self._documents, self._settings, on_indexed=self._indexed)
         try:
@@ -81,7 +81,7 @@ class OnDemandRetriever:
         except (OSError, RuntimeError, ValueError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or described(error)
             raise InfrastructureFailure(
-                f"the documents cannot be indexed: {reason}", EXIT_SOFTWARE
+                f"the documents cannot be indexed in {index_folder()}: {reason}", EXIT_SOFTWARE
             ) from error
 
     def _indexed(self, done: int, total: int) -> None:

@@ -114,6 +114,11 @@ class IndexUpkeep:
         return self._builder.pids
 
     @property
+    def failure(self) -> str | None:
+        """Why the last update failed, and of which file; None when it did not."""
+        return f"{self._failure} ({self._index.path})" if self._failure else None
+
+    @property
     def is_empty(self) -> bool:
         """Whether the index has, and needs, no document; there may be no files of it then."""
         return self.complete.is_set() and not self.indexed
@@ -235,7 +240,7 @@ class IndexUpkeep:
         told = isinstance(error, BuilderFailed | InfrastructureFailure)
         reason = str(error) if told else described(error)
         if reason != self._failure:
-            log.error("retrieval_index_failed", reason=reason)
+            log.error("retrieval_index_failed", reason=reason, path=str(self._index.path))
         self._failure = reason
         self._contents = None  # what it has is asked again
         self._builder.kill()

@@ -5,16 +5,18 @@ The SDK's own variables (``OTEL_EXPORTER_OTLP_...``) count for what the settings
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import structlog
 
+from streams.failures import as_logged
 from streams.settings import TelemetrySettings, WrongSettings
+from streams.telemetry.export_failures import forget, heard, listen
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs.export import LogRecordExporter
@@ -25,8 +27,6 @@ log = structlog.get_logger(__name__)
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
-#: They say again and again what :class:`Reported` says once.
-_REPETITIVE = ("opentelemetry.exporter", "opentelemetry.sdk._shared_internal")
 
 
 def exports(settings: TelemetrySettings) -> bool:
@@ -50,17 +50,24 @@ def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
     return cast("MetricExporter", _exporter(settings, "metrics", "metric_exporter", "OTLPMetricExporter"))
 
 
+#: An exporter gives up without a word where its time is too short to try again.
+_UNHEARD = "no success within the time for an export"
+
+
 class Reported:
     """An exporter that says in the log when it begins to fail, and when it works again; not each time.
 
     Everything but ``export`` is that of the exporter itself.
     """
 
-    def __init__(self, exporter: Any, signal: str) -> None:
-        for name in _REPETITIVE:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+    def __init__(self, exporter: Any, signal: str, endpoint: str) -> None:
+        listen()
         self._exporter = exporter
         self._signal = signal
+        parts = urlsplit(endpoint)
+        credentials, at, host = parts.netloc.rpartition("@")
+        self._endpoint = f"{parts.scheme}://{host}"
+        self._secret = credentials + at
         self._failing = False
         self._lock = threading.Lock()
 
@@ -69,19 +76,21 @@ class Reported:
 
     def export(self, *arguments: Any, **named: Any) -> Any:
         """Export a batch; one that fails is lost."""
+        forget()
         try:
             result = self._exporter.export(*arguments, **named)
-        except Exception:
-            self._note(failed=True)
+        except Exception as error:
+            self._note(as_logged(error))
             raise
-        self._note(failed=result.name != "SUCCESS")
+        self._note(None if result.name == "SUCCESS" else heard() or _UNHEARD)
         return result
 
-    def _note(self, *, failed: bool) -> None:
+    def _note(self, failure: str | None) -> None:
         with self._lock:
-            changed, self._failing = failed != self._failing, failed
-        if changed and failed:
-            log.warning("telemetry_not_exported", signal=self._signal)
+            changed, self._failing = bool(failure) != self._failing, bool(failure)
+        if changed and failure:
+            reason = failure.replace(self._secret, "") if self._secret else failure
+            log.warning("telemetry_not_exported", signal=self._signal, endpoint=self._endpoint, reason=reason)
         elif changed:
             log.info("telemetry_exported_again", signal=self._signal)
 
@@ -91,7 +100,13 @@ def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) 
     arguments = _grpc_arguments(settings) if grpc else _http_arguments(settings, signal)
     # Imported where it is needed: the packages of gRPC and HTTP are slow.
     found = import_module(f"opentelemetry.exporter.otlp.proto.{'grpc' if grpc else 'http'}.{module}")
-    return Reported(getattr(found, name)(**arguments), signal)
+    return Reported(getattr(found, name)(**arguments), signal, _endpoint(settings, signal))
+
+
+def _endpoint(settings: TelemetrySettings, signal: str) -> str:
+    """Return where a signal goes; the SDK's own variables count where the settings do not say."""
+    named = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT") or os.environ.get(_ENDPOINT)
+    return settings.otlp_endpoint or named or ""
 
 
 def _over_grpc(settings: TelemetrySettings) -> bool:

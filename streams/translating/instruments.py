@@ -98,7 +98,7 @@ class TranslationTelemetry(Observer):
     def cache_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._cache_errors.is_first(error):
-            log.warning("translation_cache_failed", error_type=error)
+            log.warning("translation_cache_failed", error_type=error, setting="translation.cache")
 
     def _show_state(self, state: str) -> None:
         self._breaker.replace({(known,): known == state for known in _STATES})

@@ -43,7 +43,9 @@ LOG_EVENTS = (
     LogEvent("scoring_process_not_replaced", ("reason",), "No new one could be started: the worker ends."),
     LogEvent("translation_breaker", ("state",), "The circuit breaker changed its state; one line each."),
     LogEvent("document_not_translated", ("document_id", "error_type"), "A document cannot be translated."),
-    LogEvent("translation_cache_failed", ("error_type",), "The file of translations failed; once a kind."),
+    LogEvent(
+        "translation_cache_failed", ("error_type", "setting"), "The file of translations failed; once a kind."
+    ),
     LogEvent("translation_failed_unexpectedly", ("error_type",), "A defect; the answer is judged as it is."),
     LogEvent(
         "judge_breaker", ("judge", "state"), "The circuit breaker before a judge changed; one line each."
@@ -55,8 +57,10 @@ LOG_EVENTS = (
     ),
     LogEvent("judge_failed_unexpectedly", ("judge", "error_type"), "A defect; the request has no reply."),
     LogEvent("judge_budget_set_aside", ("path",), "Its file was broken, and was renamed; the day is spent."),
-    LogEvent("judge_budget_not_kept", ("error_type",), "What was spent could not be noted; once a kind."),
-    LogEvent("kept_opinions_failed", ("error_type",), "The file of opinions failed; once a kind."),
+    LogEvent(
+        "judge_budget_not_kept", ("error_type", "setting"), "What was spent could not be noted; once a kind."
+    ),
+    LogEvent("kept_opinions_failed", ("error_type", "setting"), "The file of opinions failed; once a kind."),
     LogEvent(
         "sending_held",
         ("message_type", "language", "by", "partition", "offset"),
@@ -83,13 +87,17 @@ LOG_EVENTS = (
     LogEvent("documents_follower_failed", ("reason",), "Documents cannot be followed: the worker ends."),
     LogEvent("documents_store_rebuilt", ("reason", "topic"), "The local documents are read anew."),
     LogEvent("documents_store_set_aside", ("path", "reason"), "Their file was damaged, and was renamed."),
-    LogEvent("prepared_file_failed", ("error_type",), "The file of parsed documents failed; once a kind."),
+    LogEvent(
+        "prepared_file_failed", ("error_type", "setting"), "The file of parsed documents failed; once a kind."
+    ),
     LogEvent("company_terms_failed", ("reason",), "The company's words could not be built or read."),
     LogEvent("company_terms_work_again", (), "They could again."),
     LogEvent(
         "retrieval_failed", ("reason",), "Documents could not be searched; once until the reason changes."
     ),
-    LogEvent("retrieval_index_failed", ("reason",), "The index could not be brought up to date; likewise."),
+    LogEvent(
+        "retrieval_index_failed", ("reason", "path"), "The index could not be brought up to date; likewise."
+    ),
     LogEvent("retrieval_index_works_again", (), "It could again."),
     LogEvent("retrieval_index_built_anew", ("reason",), "The index was damaged, and is made again."),
     LogEvent("retrieval_index_progress", ("indexed", "to_do"), "How far a long update of the index is."),
@@ -125,7 +133,7 @@ LOG_EVENTS = (
         "A record on a verdict topic is none, and counts in no rate.",
     ),
     LogEvent("page_data_failed", ("error_type",), "The page at / has no data for now."),
-    LogEvent("telemetry_not_exported", ("signal",), "Exports by OTLP begin to fail."),
+    LogEvent("telemetry_not_exported", ("signal", "endpoint", "reason"), "Exports by OTLP begin to fail."),
     LogEvent("telemetry_exported_again", ("signal",), "They work again."),
     LogEvent("verdict_not_traced", ("error_type",), "A defect; the verdict is sent as it is."),
     LogEvent("metrics_not_closed", ("error_type",), "The last metrics may not have been exported."),

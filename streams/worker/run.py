@@ -31,7 +31,7 @@ from streams.documents.company_terms import check_terms_file
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.kafka.clients import ServiceUnreachable, open_consumer
@@ -89,7 +89,7 @@ def end_at_once(failure: BaseException) -> None:
 def as_told(failure: BaseException) -> InfrastructureFailure:
     """Return the failure with its exit code and a reason that may be logged.
 
-    The text of an exception that is not ours may quote what it was given: its class is enough.
+    The text of an exception that is not ours may quote what it was given: its class and place are enough.
     """
     match failure:
         case InfrastructureFailure():
@@ -97,7 +97,7 @@ def as_told(failure: BaseException) -> InfrastructureFailure:
         case KafkaError():
             return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
         case _:
-            return InfrastructureFailure(type(failure).__name__, EXIT_SOFTWARE)
+            return InfrastructureFailure(as_logged(failure), EXIT_SOFTWARE)
 
 
 def _end_process(code: int) -> NoReturn:
@@ -140,6 +140,7 @@ async def _run(settings: Settings) -> None:
         stack.callback(ending.cancel)
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
+        _watch_impairments(health, board, documents, terms, retrieval)
         advise = await stack.enter_async_context(
             parts.judges(settings, metrics, traces.stages, lambda: _share(app, topics))
         )
@@ -161,6 +162,26 @@ async def _run(settings: Settings) -> None:
             await _consume(app, intake, health, stopping, settings)
         health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
+
+
+def _watch_impairments(
+    health: Health,
+    board: HoldBoard,
+    documents: DocumentFollower,
+    terms: TermsUpkeep,
+    retrieval: Retrieval | None,
+) -> None:
+    """Have readiness tell what holds answers back that a worker in order would send."""
+    health.may_be_impaired(lambda: None if board.known else "what is held is not known: nothing is sent")
+    health.may_be_impaired(lambda: "the documents may be out of date" if documents.stale else None)
+    health.may_be_impaired(lambda: _told("the company's words cannot be built or read", terms.failure))
+    if retrieval:
+        upkeep = retrieval.upkeep
+        health.may_be_impaired(lambda: _told("documents cannot be indexed", upkeep.failure))
+
+
+def _told(what: str, reason: str | None) -> str | None:
+    return f"{what}: {reason}" if reason else None
 
 
 async def _check_topics(settings: Settings) -> None:

@@ -64,4 +64,4 @@ class BudgetTelemetry(Observer):
     def not_kept(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._errors.is_first(error):
-            log.warning("judge_budget_not_kept", error_type=error)
+            log.warning("judge_budget_not_kept", error_type=error, setting="judges.budget.file")

@@ -37,4 +37,4 @@ class KeptOpinionTelemetry(Observer):
     def failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._errors.is_first(error):
-            log.warning("kept_opinions_failed", error_type=error)
+            log.warning("kept_opinions_failed", error_type=error, setting="judges.kept.file")

@@ -167,7 +167,11 @@ def test_either_a_question_or_a_file_of_them_is_asked_for(
 @pytest.mark.parametrize(
     ("environment", "code", "complaint"),
     [
-        ({"XDG_CACHE_HOME": "/dev/null"}, 70, "the documents cannot be indexed: Not a directory"),
+        (
+            {"XDG_CACHE_HOME": "/dev/null"},
+            70,
+            "the documents cannot be indexed in /dev/null/truthgate/file-indexes: Not a directory",
+        ),
         (
             {
                 "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",

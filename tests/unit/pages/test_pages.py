@@ -50,6 +50,16 @@ async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) ->
     assert await ask(health, "/readyz") == (200, "ok\n")
 
 
+async def test_a_worker_that_is_ready_tells_what_it_cannot_do_meanwhile_and_lives(health: Health) -> None:
+    health.waits_for(None)
+    found: list[str | None] = ["documents cannot be indexed: SQLITE_FULL (/index)", None, "nothing is sent"]
+    for each in found:
+        health.may_be_impaired(lambda each=each: each)
+    told = "ok\nbut documents cannot be indexed: SQLITE_FULL (/index)\nbut nothing is sent\n"
+    assert await ask(health, "/readyz") == (200, told)
+    assert await ask(health, "/healthz") == (200, "ok\n")
+
+
 async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
     health.waits_for("the end")
     assert await ask(health, "/readyz") == (503, "waiting for the end\n")

@@ -17,6 +17,7 @@ from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFail
 from streams.judging.assessor import ScoringOff
 from streams.retrieval import files
 from streams.retrieval.embedder import EmbeddingFailed
+from streams.retrieval.files import index_folder
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.retrieval.types import RetrievalUnavailable, Retrieved
 from streams.settings import RetrievalSettings, Settings, WrongSettings
@@ -76,7 +77,9 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
     async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
         assert retrieval
         failed = await asyncio.gather(*(retrieval.opened() for _ in range(5)), return_exceptions=True)
-    assert {str(each) for each in failed} == {"the documents cannot be indexed: No space left on device"}
+    assert {str(each) for each in failed} == {
+        f"the documents cannot be indexed in {index_folder()}: No space left on device"
+    }
     assert made.opened == 1
 
 

@@ -174,10 +174,12 @@ async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
         service.builder.failing = FULL
         put(store, 2, "new", LEAVE)
         await until(lambda: service.failures > 5)
+        assert retrieval.upkeep.failure == f"SQLITE_FULL ({index_path(service.settings)})"
         assert retrieval.upkeep.complete.is_set()
         assert set(await found(retrieval, "facturen versturen")) == {"invoice", "leave"}
         service.builder.failing = None
         await finds(retrieval, "verlof", lambda ids: "new" in ids)
+        assert retrieval.upkeep.failure is None
 
 
 async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(

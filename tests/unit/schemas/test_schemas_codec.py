@@ -234,3 +234,15 @@ def test_what_a_codec_reads_has_a_name_that_the_settings_change() -> None:
     codecs = (Codec(), Codec(json_input=True), Codec(REGISTRY), Codec(REGISTRY, json_input=True))
     assert len({codec.reads for codec in codecs}) == len(codecs)
     assert Codec().reads == CODEC.reads
+
+
+@pytest.mark.parametrize(
+    ("value", "setting"),
+    [(b'{"answer_id": "a-1"}', "encoding.json_input"), (b"\0\0\0\0\1abc", "encoding.schema_registry_url")],
+)
+def test_a_format_that_is_switched_off_is_refused_with_the_setting_that_switches_it_on(
+    value: bytes, setting: str
+) -> None:
+    with pytest.raises(DecodeError) as caught:
+        Codec().decode(value, ChatbotAnswer)
+    assert setting in caught.value.detail
