@@ -7,6 +7,9 @@ import socket
 
 from streams.settings import KafkaSettings
 
+#: What the names of all clients of workers begin with.
+CLIENT_PREFIX = "truthgate-"
+
 
 def instance_id(settings: KafkaSettings) -> str:
     """Return the name of this worker: that of its membership in the group, else its host and process."""
@@ -15,4 +18,4 @@ def instance_id(settings: KafkaSettings) -> str:
 
 def client_id(settings: KafkaSettings) -> str:
     """Return what the brokers know this worker's clients by."""
-    return f"truthgate-{instance_id(settings)}"
+    return f"{CLIENT_PREFIX}{instance_id(settings)}"

@@ -16,6 +16,7 @@ from streams.settings.telemetry import LogSettings, ObjectiveSettings, Telemetry
 from streams.settings.translation import TranslationSettings
 from streams.settings.trust import show_certificate, trusting
 from streams.settings.whole import Settings
+from streams.settings.without_effect import without_effect
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
 
 __all__ = [
@@ -48,4 +49,5 @@ __all__ = [
     "show_certificate",
     "trusting",
     "variable_name",
+    "without_effect",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -94,7 +95,7 @@ class AlertSettings(Section):
     thresholds: tuple[AlertThreshold, ...] = Field(
         (AlertThreshold(name="hallucination-rate", window_seconds=3600, rate=0.2, severity="critical"),),
         max_length=1_000,
-        description="each name once",
+        description="each name once; unset: one on the longest of rates.windows",
     )
 
     @field_validator("thresholds")
@@ -103,3 +104,11 @@ class AlertSettings(Section):
         if name := repeated(threshold.name for threshold in thresholds):
             raise ValueError(f"the name {name} is there twice")
         return thresholds
+
+    def following(self, sizes: Sequence[int]) -> AlertSettings:
+        """Give the thresholds where windows have these sizes: the shipped one is on the longest of them."""
+        if "thresholds" in self.model_fields_set or self.thresholds[0].window_seconds in sizes:
+            return self
+        (shipped,) = self.thresholds
+        moved = shipped.model_copy(update={"window_seconds": max(sizes)})
+        return self.model_copy(update={"thresholds": (moved,)})

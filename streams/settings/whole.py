@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     def _windows_are_counted(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
         if "rates" in others.data:  # not there: refused itself
             sizes = [window.size_seconds for window in others.data["rates"].windows]
+            alerts = alerts.following(sizes)
             for threshold in alerts.thresholds:
                 if threshold.window_seconds not in sizes:
                     raise ValueError(_no_such_window(threshold, sizes))

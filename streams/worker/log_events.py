@@ -19,6 +19,13 @@ LOG_EVENTS = (
     LogEvent(
         "topic_keeps_too_little", ("topic", "reason"), "Its retention is so short that records may be lost."
     ),
+    LogEvent(
+        "setting_without_effect", ("reason",), "Something is set, and changes nothing because of another."
+    ),
+    LogEvent(
+        "another_deployment", ("reason",), "Another deployment has the same group, or reads the same answers."
+    ),
+    LogEvent("other_deployments_unknown", ("error_type",), "The brokers do not tell which groups there are."),
     LogEvent("worker_stops", ("signal",), "It was asked to stop, and finishes what is in work."),
     LogEvent("worker_stopped", (), "It has stopped, with everything committed."),
     LogEvent("worker_failed", ("reason", "exit_code"), "It could not start or go on, and ends."),

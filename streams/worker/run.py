@@ -35,10 +35,11 @@ from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.kafka.clients import ServiceUnreachable, open_consumer
+from streams.kafka.groups import group_conflicts
 from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.pages import create_pages, serve
 from streams.retrieval.service import Retrieval
-from streams.settings import Settings
+from streams.settings import Settings, without_effect
 from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
@@ -110,7 +111,10 @@ def _end_process(code: int) -> NoReturn:
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
+    for told in without_effect(settings):
+        log.warning("setting_without_effect", reason=told)
     await _check_topics(settings)
+    await _check_groups(settings)
     stopping = _stop_signals()
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
@@ -190,6 +194,16 @@ async def _check_topics(settings: Settings) -> None:
     for check in checks:
         for reason in check.warnings:
             log.warning("topic_keeps_too_little", topic=check.spec.name, reason=reason)
+
+
+async def _check_groups(settings: Settings) -> None:
+    try:
+        conflicts = await group_conflicts(settings.kafka)
+    except (KafkaError, ServiceUnreachable) as error:  # who may not ask works all the same
+        log.warning("other_deployments_unknown", error_type=type(error.__cause__ or error).__name__)
+        return
+    for reason in conflicts:
+        log.warning("another_deployment", reason=reason)
 
 
 async def _prepared(

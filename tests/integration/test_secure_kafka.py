@@ -110,7 +110,7 @@ REFUSED: dict[str, tuple[Access, str, Behaviour]] = {
         Behaviour(),
     ),
     "no TLS": (
-        lambda c: c.scram(security_protocol="SASL_PLAINTEXT"),
+        lambda c: c.scram(security_protocol="SASL_PLAINTEXT", ssl_cafile=None),
         "cannot be reached with SASL_PLAINTEXT",
         Behaviour(),
     ),
