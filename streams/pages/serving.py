@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -13,6 +14,8 @@ from streams.pages.connections import PATIENCE_SECONDS, Connections
 from streams.settings import WebSettings, WrongSettings
 
 _SWEEP_SECONDS = 1.0
+#: Addresses that are listened on and cannot be asked.
+_EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 - nothing listens here
 
 
 @asynccontextmanager
@@ -68,3 +71,9 @@ async def _sweep(connections: Connections) -> None:
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         connections.sweep()
+
+
+def address_of(host: str, port: int) -> str:
+    """Give where the pages are; those that are served everywhere, by the name of this machine."""
+    named = socket.gethostname() if host in _EVERYWHERE else host
+    return f"http://[{named}]:{port}/" if ":" in named else f"http://{named}:{port}/"

@@ -11,6 +11,7 @@ import structlog
 from opentelemetry.trace import format_span_id, format_trace_id, get_current_span
 
 from streams.settings import LogSettings
+from streams.telemetry.false_alarms import FalseAlarms
 from streams.telemetry.private_lines import OncePerMinute, PrivateLines, private_traceback
 
 #: Libraries whose everyday lines say nothing to an operator; their warnings stay. Those of clients of HTTP
@@ -41,6 +42,7 @@ def configure(settings: LogSettings) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(FalseAlarms(level))
     handler.addFilter(OncePerMinute())
     handler.addFilter(PrivateLines())
     handler.setFormatter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 import faust
@@ -34,6 +35,9 @@ class PrivateEvent(Event):
 
 class TruthgateApp(faust.App):
     """A Faust application that reports its crashes instead of staying alive with a dead part."""
+
+    #: Faust's own lines keep its name: at the level of its others, and never under ours.
+    logger = logging.getLogger("faust")
 
     #: Called with the reason when any service of the application crashes.
     on_crash: Callable[[BaseException], None] | None = None

@@ -15,7 +15,12 @@ class LogEvent:
 
 
 LOG_EVENTS = (
-    LogEvent("worker_starts", ("port", "documents", "group"), "The worker serves its pages and begins."),
+    LogEvent("worker_starts", ("port", "group"), "The worker serves its pages and begins."),
+    LogEvent(
+        "worker_ready",
+        ("address", "documents", "partitions"),
+        "It judges answers from now on; its page, health and metrics are at that address.",
+    ),
     LogEvent(
         "topic_keeps_too_little", ("topic", "reason"), "Its retention is so short that records may be lost."
     ),

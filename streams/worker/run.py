@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from typing import NoReturn
 
@@ -35,17 +35,17 @@ from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.kafka.clients import ServiceUnreachable, open_consumer
-from streams.kafka.groups import group_conflicts
-from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
-from streams.pages import create_pages, serve
+from streams.kafka.topics import Topics
+from streams.pages import address_of, create_pages, serve
 from streams.retrieval.service import Retrieval
-from streams.settings import Settings, without_effect
+from streams.settings import Settings
 from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
 from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
+from streams.worker.surroundings import check_surroundings
 from streams.worker.watchdog import Watchdog
 
 log = structlog.get_logger(__name__)
@@ -111,10 +111,7 @@ def _end_process(code: int) -> NoReturn:
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
-    for told in without_effect(settings):
-        log.warning("setting_without_effect", reason=told)
-    await _check_topics(settings)
-    await _check_groups(settings)
+    await check_surroundings(settings)
     stopping = _stop_signals()
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
@@ -158,12 +155,19 @@ async def _run(settings: Settings) -> None:
         await stack.enter_async_context(
             parts.rates(settings, metrics, tracing, lambda: _leads(app, topics), stopping)
         )
-        log.info(
-            "worker_starts", port=port, documents=documents.documents, group=settings.kafka.consumer_group
-        )
+        log.info("worker_starts", port=port, group=settings.kafka.consumer_group)
+
+        def tell_ready() -> None:
+            log.info(
+                "worker_ready",
+                address=address_of(settings.web.host, port),
+                documents=documents.documents,
+                partitions=len(_owned(app)),
+            )
+
         if await _caught_up(settings, documents, health, stopping):
             await _prepared(settings, terms, retrieval, health, stopping)
-            await _consume(app, intake, health, stopping, settings)
+            await _consume(app, intake, health, stopping, settings, tell_ready)
         health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
 
@@ -188,24 +192,6 @@ def _told(what: str, reason: str | None) -> str | None:
     return f"{what}: {reason}" if reason else None
 
 
-async def _check_topics(settings: Settings) -> None:
-    checks = await check_topics(settings, any_partitions=True)
-    refuse_wrong_topics(checks)
-    for check in checks:
-        for reason in check.warnings:
-            log.warning("topic_keeps_too_little", topic=check.spec.name, reason=reason)
-
-
-async def _check_groups(settings: Settings) -> None:
-    try:
-        conflicts = await group_conflicts(settings.kafka)
-    except (KafkaError, ServiceUnreachable) as error:  # who may not ask works all the same
-        log.warning("other_deployments_unknown", error_type=type(error.__cause__ or error).__name__)
-        return
-    for reason in conflicts:
-        log.warning("another_deployment", reason=reason)
-
-
 async def _prepared(
     settings: Settings,
     terms: TermsUpkeep,
@@ -221,11 +207,19 @@ async def _prepared(
 
 
 async def _consume(
-    app: TruthgateApp, intake: Intake, health: Health, stopping: asyncio.Event, settings: Settings
+    app: TruthgateApp,
+    intake: Intake,
+    health: Health,
+    stopping: asyncio.Event,
+    settings: Settings,
+    tell_ready: Callable[[], None],
 ) -> None:
-    """Consume until asked to stop; then finish what is in work, commit it, and leave the group."""
+    """Consume until asked to stop; then finish what is in work, commit it, and leave the group.
+
+    ``tell_ready`` is called once, when answers can be judged.
+    """
     app.on_crash = end_at_once
-    readiness = asyncio.create_task(_follow_readiness(app, health, settings))
+    readiness = asyncio.create_task(_follow_readiness(app, health, settings, tell_ready))
     readiness.add_done_callback(_end_if_failed)
     starting = asyncio.create_task(app.start())
     await _first(starting, stopping.wait())
@@ -262,10 +256,16 @@ async def _beat(health: Health) -> None:
         await asyncio.sleep(_BEAT_SECONDS)
 
 
-async def _follow_readiness(app: TruthgateApp, health: Health, settings: Settings) -> None:
+async def _follow_readiness(
+    app: TruthgateApp, health: Health, settings: Settings, tell_ready: Callable[[], None]
+) -> None:
+    told = False
     while True:
         settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
         health.waits_for(None if settled else "the consumer group", _longest_wait(settings))
+        if settled and not told:
+            told = True
+            tell_ready()
         await asyncio.sleep(_READINESS_SECONDS)
 
 
