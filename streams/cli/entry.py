@@ -28,6 +28,7 @@ from streams.cli import (
     replay,
     score,
     search,
+    settings,
     tail,
     topics,
     trying,
@@ -65,6 +66,7 @@ app.add_typer(company_terms.app, name="company-terms")
 app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
 app.add_typer(documents.app, name="documents")
 app.add_typer(topics.app, name="topics")
+app.add_typer(settings.app, name="settings")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(judge.app, name="judge")
 app.add_typer(monitoring.app, name="monitoring")

@@ -14,7 +14,10 @@ from streams.settings.base import YEAR_SECONDS, Seconds, Section
 class DocumentSettings(Section):
     """The local copy of the help documents, and how long an answer waits for one."""
 
-    store: Path = Field(default_factory=lambda: user_cache_path("truthgate") / "documents")
+    store: Path = Field(
+        default_factory=lambda: user_cache_path("truthgate") / "documents",
+        description="the folder of one worker alone, best on a volume that stays; unset: in the user's cache",
+    )
     wait_seconds: Seconds = Field(
         5, description="how long an answer waits for a document that is not there yet"
     )

@@ -29,7 +29,9 @@ class LinkSettings(Section):
     judges: tuple[str, ...] = Field(
         min_length=1, description="names of judges.endpoints; round-table asks all of them, others the first"
     )
-    temperature: float = Field(_DEFAULTS.temperature, ge=0, le=2)
+    temperature: float = Field(
+        _DEFAULTS.temperature, ge=0, le=2, description="how free the model is in its choice of words"
+    )
     sample_temperature: float = Field(_DEFAULTS.sample_temperature, ge=0, le=2, description="of cot-sc")
     max_tokens: int = Field(_DEFAULTS.max_tokens, ge=16, le=100_000, description="the longest reply")
     steps: int = Field(_DEFAULTS.steps, ge=1, le=20, description="K of adaptive")

@@ -63,18 +63,26 @@ class KafkaSettings(Section):
     """How to reach the cluster, and under which names."""
 
     bootstrap_servers: Servers = Field("localhost:9092", description="host:port, comma separated")
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = "SCRAM-SHA-512"
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="SSL: with TLS; SASL: as a user, by sasl_mechanism"
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
+        "SCRAM-SHA-512", description="how a password is proven, with SASL; OAUTHBEARER: a token in its place"
+    )
+    sasl_username: str | None = Field(None, description="the user, where there is a password")
+    sasl_password: SecretStr | None = Field(None, description="the user's password")
     oauth: OAuthSettings | None = Field(None, description="for sasl_mechanism OAUTHBEARER")
     ssl_cafile: Path | None = Field(None, description="whom to trust; unset: the system's authorities")
     ssl_certfile: Path | None = Field(None, description="shown to brokers that ask for one, with its chain")
-    ssl_keyfile: Path | None = None
+    ssl_keyfile: Path | None = Field(None, description="the key of ssl_certfile")
     ssl_key_password: SecretStr | None = Field(None, description="where ssl_keyfile is encrypted")
-    consumer_group: str = Field("truthgate", min_length=1)
+    consumer_group: str = Field(
+        "truthgate", min_length=1, description="all workers of one deployment share it, and nobody else"
+    )
     group_instance_id: str | None = Field(None, description="static membership, such as the pod's name")
-    topic_prefix: str = Field("", pattern=r"^[a-zA-Z0-9._-]*$")
+    topic_prefix: str = Field(
+        "", pattern=r"^[a-zA-Z0-9._-]*$", description="stands before the name of every topic"
+    )
     connect_timeout_seconds: Seconds = Field(
         10, description="how long a command waits for the first answer of a broker"
     )
@@ -121,7 +129,9 @@ class KafkaSettings(Section):
 class TopicSettings(Section):
     """What ``truthgate topics create`` asks the cluster for."""
 
-    partitions: int = Field(6, ge=1, le=10_000)
+    partitions: int = Field(
+        6, ge=1, le=10_000, description="of each topic but two; as many workers can share the answers"
+    )
     replication_factor: Annotated[int, AfterValidator(_replicas)] = Field(
         -1, ge=-1, le=100, description="-1: the cluster's default"
     )

@@ -17,8 +17,10 @@ MOST_OVERLAPPING = 1_440
 class RateWindowSettings(Section):
     """Windows of ``size_seconds``, one beginning every ``hop_seconds``; unset: they follow each other."""
 
-    size_seconds: int = Field(ge=1, le=DAY_SECONDS)
-    hop_seconds: int = Field(ge=1, le=DAY_SECONDS)
+    size_seconds: int = Field(ge=1, le=DAY_SECONDS, description="how long a window is")
+    hop_seconds: int = Field(
+        ge=1, le=DAY_SECONDS, description="how long after a window the next one begins; unset: its size"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -80,13 +82,15 @@ class RatesSettings(Section):
 class AlertThreshold(Section):
     """A rate alarms when its lower bound is above ``rate``, on at least ``minimum_answers`` scored ones."""
 
-    name: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$")
+    name: str = Field(
+        pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$", description="what the alert is called"
+    )
     message_type: MessageType | None = Field(None, description="unset: all together")
     language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
     window_seconds: int = Field(description="the size_seconds of one of rates.windows")
-    rate: float = Field(ge=0, lt=1)
-    minimum_answers: int = Field(30, ge=1, le=10**9)
-    severity: Literal["critical", "warning", "info"] = "warning"
+    rate: float = Field(ge=0, lt=1, description="it alarms when the lower bound of a rate is above this")
+    minimum_answers: int = Field(30, ge=1, le=10**9, description="of fewer scored answers nothing is said")
+    severity: Literal["critical", "warning", "info"] = Field("warning", description="of the alert")
 
 
 class AlertSettings(Section):

@@ -25,16 +25,20 @@ class RetrievalSettings(Section):
         "http: an endpoint like OpenAI's",
     )
     embeddings_url: HttpUrl | None = Field(None, description="such as http://localhost:8000/v1")
-    embeddings_model: str | None = Field(None, min_length=1)
-    embeddings_key: SecretStr | None = None
+    embeddings_model: str | None = Field(None, min_length=1, description="by the endpoint's name")
+    embeddings_key: SecretStr | None = Field(None, description="sent to the endpoint as a bearer token")
     embeddings_dimensions: int | None = Field(
         None, ge=1, le=16_384, description="set: asked for; unset: the model's own"
     )
     embeddings_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one HTTP call may take")
     embeddings_attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     embeddings_batch: int = Field(32, ge=1, le=2_048, description="how many texts go into one call")
-    chunk_characters: int = Field(1_024, ge=64, le=100_000)
-    overlap_characters: int = Field(512, ge=0, le=99_999)
+    chunk_characters: int = Field(
+        1_024, ge=64, le=100_000, description="how long the parts of a document are that are found, about"
+    )
+    overlap_characters: int = Field(
+        512, ge=0, le=99_999, description="how much of one part begins the next; less than a whole one"
+    )
     embedding_processes: int = Field(
         1, ge=1, le=64, description="how many embed and index documents at once; each holds a model"
     )

@@ -23,7 +23,9 @@ class ScoringSettings(Section):
     """Who judges, in how many processes, and for how long at most."""
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
-    profile: Literal["truthgate", "paper"] = "truthgate"
+    profile: Literal["truthgate", "paper"] = Field(
+        "truthgate", description="paper: the study's features alone, on yes-or-no and how-to questions"
+    )
     lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
         None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
     )

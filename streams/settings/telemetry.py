@@ -22,13 +22,15 @@ class TelemetrySettings(Section):
     otlp_endpoint: HttpUrl | None = Field(
         None, description="such as http://collector:4317, or :4318 for http; https: with TLS"
     )
-    otlp_protocol: Literal["grpc", "http"] = "grpc"
+    otlp_protocol: Literal["grpc", "http"] = Field("grpc", description="http: as protobuf over HTTP")
     otlp_headers: dict[str, SecretStr] = Field(
         default_factory=dict, description="sent with every export, such as an authorization"
     )
     otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
-    otlp_certfile: Path | None = None
-    otlp_keyfile: Path | None = None
+    otlp_certfile: Path | None = Field(
+        None, description="the certificate that the collector is shown, where it asks for one"
+    )
+    otlp_keyfile: Path | None = Field(None, description="its key")
     otlp_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one export may take")
     sampling_ratio: float = Field(
         1,
@@ -66,7 +68,7 @@ class TelemetrySettings(Section):
 class LogSettings(Section):
     """Where log lines go in which form; texts of customers never do."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is told")
     format: Literal["auto", "json", "console"] = Field(
         "auto", description="auto: console in a terminal, json elsewhere"
     )

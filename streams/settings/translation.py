@@ -24,11 +24,13 @@ class TranslationSettings(Section):
         description="auto: what is not in English is translated if a provider is set; "
         "always: the same, and a provider must be set",
     )
-    provider: Literal["libretranslate", "google", "deepl", "mymemory"] | None = None
+    provider: Literal["libretranslate", "google", "deepl", "mymemory"] | None = Field(
+        None, description="who translates, and sees the texts"
+    )
     base_url: HttpUrl | None = Field(
         None, description="the server of libretranslate, which has no default, or of deepl"
     )
-    api_key: SecretStr | None = None
+    api_key: SecretStr | None = Field(None, description="the provider's, where it asks for one")
     time_limit_seconds: Seconds = Field(
         10,
         description="how long an answer waits for its translation, but never more than half of the time "
@@ -46,9 +48,10 @@ class TranslationSettings(Section):
     breaker_reset_seconds: Seconds = Field(30, description="how long until one call tries again")
     cache: Path = Field(
         default_factory=lambda: user_cache_path("truthgate") / "translations.sqlite3",
-        description="where translations of documents are kept; questions and answers never are",
+        description="the file of translations of documents; questions and answers never are in it; unset: in "
+        "the user's cache",
     )
-    cache_mib: int = Field(256, ge=1, le=100_000)
+    cache_mib: int = Field(256, ge=1, le=100_000, description="how large that file may grow")
 
     @model_validator(mode="after")
     def _is_whole(self) -> TranslationSettings:

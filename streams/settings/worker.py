@@ -10,18 +10,25 @@ from streams.settings.base import Seconds, Section
 class FlowSettings(Section):
     """How much is in work at once, and how long one answer may take in all."""
 
-    max_in_flight: int = Field(256, ge=1, le=10_000)
+    max_in_flight: int = Field(
+        256, ge=1, le=10_000, description="how many answers one worker has in work at once"
+    )
     answer_timeout_seconds: Seconds = Field(60, description="after this an answer goes to review as it is")
-    commit_interval_seconds: Seconds = 1
-    session_timeout_seconds: Seconds = 45
-    max_poll_records: int = Field(200, ge=1, le=10_000)
+    commit_interval_seconds: Seconds = Field(1, description="how often offsets are committed")
+    session_timeout_seconds: Seconds = Field(
+        45, description="a worker that the brokers have not heard of for so long loses its partitions"
+    )
+    max_poll_records: int = Field(200, ge=1, le=10_000, description="how many answers are taken in at once")
 
 
 class WebSettings(Section):
     """Where health, readiness, metrics and the page for people are served."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from outside the pod
-    port: int = Field(6066, ge=0, le=65535)
+    host: str = Field(
+        "0.0.0.0",  # noqa: S104 - probes and Prometheus come from outside the pod
+        description="the address that is listened on; as shipped every one of the machine",
+    )
+    port: int = Field(6066, ge=0, le=65535, description="0: any that is free; the log tells which")
     page: bool = Field(True, description="off: no page at / and no data for it")
     texts: bool = Field(
         False,
@@ -39,4 +46,4 @@ class HealthSettings(Section):
     kafka_timeout_seconds: Seconds = Field(
         10, description="Kafka that has not answered for this long makes a worker unready"
     )
-    check_interval_seconds: Seconds = 5
+    check_interval_seconds: Seconds = Field(5, description="how often that is looked at")

@@ -1,0 +1,121 @@
+"""``truthgate settings``: which there are, which are in force, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.options import AsJson, ConfigFile
+from streams.cli.output import json_line, printable, say, write_line
+from streams.documents.company_terms import check_terms_file
+from streams.kafka.clients import connection
+from streams.settings import Settings, load_settings, without_effect
+from streams.settings.described import Setting, described
+from streams.settings.effective import DEFAULT, effective_settings
+from streams.settings.reference import sample
+
+app = typer.Typer(help="Which settings there are, which are in force and from where, and what is wrong.")
+
+Named = Annotated[
+    str, typer.Argument(metavar="[NAME]", help="Only what begins so, such as kafka, or web.port.")
+]
+
+
+@app.command("list")
+def list_settings(
+    name: Named = "",
+    toml: Annotated[bool, typer.Option("--toml", help="Write a sample file that changes nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say of every setting its type, its default, and what it does.
+
+    Example: `truthgate settings list kafka`, `truthgate settings list --toml > truthgate.toml`
+    """
+    if toml and as_json:
+        raise WrongUsage("--toml and --json exclude each other")
+    found = [setting for setting in described() if _is_among(setting.name, name)]
+    _refuse_none(found, name)
+    if toml:
+        write_line(sample(found).rstrip("\n"))
+    for setting in found * (not toml):
+        write_line(json_line(_as_json(setting)) if as_json else _told(setting))
+
+
+@app.command()
+def show(
+    name: Named = "",
+    given: Annotated[
+        bool, typer.Option("--given", help="Only what the environment or the file gives.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Show the settings in force, without secrets, and the variable or file that each comes from.
+
+    Example: `truthgate settings show --given --config truthgate.toml`
+    """
+    found = [each for each in effective_settings(config) if _is_among(each.name, name)]
+    _refuse_none(found, name)
+    for each in found:
+        if given and each.origin == DEFAULT:
+            continue
+        if as_json:
+            write_line(json_line({"name": each.name, "value": json.loads(each.value), "from": each.origin}))
+        else:
+            value = "unset" if each.value == "null" else each.value
+            write_line(printable(f"{each.name} = {value}  ({each.origin})"))
+
+
+@app.command()
+def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Say what is wrong with the settings, and with files that they name; no service is asked.
+
+    Exit code 2 when a worker would not start with them. What is set and changes nothing is told on standard
+    error, and is no failure.
+
+    Example: `truthgate settings check --config truthgate.toml`
+    """
+    settings = load_settings(config)
+    _check_files(settings)
+    warnings = without_effect(settings)
+    if as_json:
+        write_line(json_line({"ok": True, "warnings": warnings}))
+        return
+    for warning in warnings:
+        say(f"warning: {warning}")
+    write_line("a worker can start with these settings")
+
+
+def _check_files(settings: Settings) -> None:
+    """Refuse certificates, keys and lists of words that cannot be used; raises WrongSettings."""
+    connection(settings.kafka)
+    check_terms_file(settings)
+
+
+def _is_among(name: str, asked: str) -> bool:
+    return name.startswith(asked.lower())
+
+
+def _refuse_none(found: Sequence[object], asked: str) -> None:
+    if not found:
+        raise CommandFailed(f"no setting begins with {asked!r}")
+
+
+def _told(setting: Setting) -> str:
+    default = f", {setting.default} unless set" if setting.default is not None else ""
+    return f"{setting.name}  ({setting.type}{default})\n    {setting.meaning}"
+
+
+def _as_json(setting: Setting) -> dict[str, object]:
+    return {
+        "name": setting.name,
+        "variable": setting.variable,
+        "type": setting.type,
+        "default": setting.default,
+        "required": setting.required,
+        "meaning": setting.meaning,
+    }

@@ -1,0 +1,130 @@
+"""The reference of the settings and the sample file have what the settings themselves have."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streams.settings import Settings, load_settings
+from streams.settings.described import ANY_ENTRY, ANY_KEY, Setting, described
+from streams.settings.effective import effective_settings
+from streams.settings.reference import PAGE, render, sample
+
+ALL = tuple(described())
+SECRETS = [setting for setting in ALL if "secret" in setting.type]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
+        monkeypatch.delenv(name)
+
+
+def _named(name: str) -> Setting:
+    (found,) = (setting for setting in ALL if setting.name == name)
+    return found
+
+
+def test_the_page_is_what_the_model_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render(ALL), "run `python -m streams.settings.reference`"
+
+
+def test_every_setting_in_force_is_described_once_and_no_other_is() -> None:
+    names = [setting.name for setting in ALL]
+    assert len(set(names)) == len(names)
+    whole = {name for name in names if ANY_ENTRY not in name and ANY_KEY not in name}
+    assert {each.name for each in effective_settings()} == whole
+
+
+def test_every_setting_says_in_words_what_it_is_for() -> None:
+    assert [setting.name for setting in ALL if len(setting.meaning) < 5 or setting.type == "table"] == []
+    assert [setting.name for setting in ALL if "None" in setting.type or "<" in setting.type] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "default", "variable"),
+    [
+        ("web.port", "whole number, from 0 to 65535", "6066", "TRUTHGATE_WEB__PORT"),
+        ("objectives.judged", "number, above 0 below 1", "0.999", "TRUTHGATE_OBJECTIVES__JUDGED"),
+        ("kafka.sasl_password", "secret", None, "TRUTHGATE_KAFKA__SASL_PASSWORD"),
+        ("documents.store", "path", None, "TRUTHGATE_DOCUMENTS__STORE"),
+        ("log.format", "auto or json or console", '"auto"', "TRUTHGATE_LOG__FORMAT"),
+        ("policy.auto_send_at", "number", "5.0", "TRUTHGATE_POLICY__AUTO_SEND_AT"),
+        ("policy.overrides[].refusal", "auto_send or review or blocked", None, None),
+        ("rates.windows[].size_seconds", "whole number, from 1 to 86400", None, None),
+        ("telemetry.otlp_headers", "table of secrets", "{}", "TRUTHGATE_TELEMETRY__OTLP_HEADERS"),
+    ],
+)
+def test_type_default_and_variable_are_those_of_the_model(
+    name: str, kind: str, default: str | None, variable: str | None
+) -> None:
+    found = _named(name)
+    assert (found.type, found.default, found.variable) == (kind, default, variable)
+
+
+def test_the_sample_file_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "truthgate.toml"
+    path.write_text(sample(ALL), encoding="utf-8")
+    assert load_settings(path) == Settings()
+
+
+def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path: Path) -> None:
+    text = re.sub(r"^#(\w+ = .+)$", r"\1", sample(ALL), flags=re.MULTILINE)
+    # Entries of lists and tables of one's own choice have no defaults of their own.
+    own = re.compile(r"^#(\[\[|\[[^\]]*<).*?(?=^\[|^#\[|\Z)", re.MULTILINE | re.DOTALL)
+    while own.search(text):
+        text = own.sub("", text, count=1)
+    assert text.count("\n[") > 15
+    path = tmp_path / "truthgate.toml"
+    path.write_text(text, encoding="utf-8")
+    assert tomllib.loads(text)["rates"]["windows"][1] == {"size_seconds": 300, "hop_seconds": 60}
+    assert load_settings(path) == Settings()
+
+
+def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Set every secret there is, each to another value, and everything that may hold one."""
+    plain: dict[str, Any] = {
+        "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "http://vllm/v1",
+        "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "m",
+        "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL": "https://user:hunter2-url@registry/?key=hunter2-query",
+    }
+    for number, setting in enumerate(SECRETS):
+        variable = (setting.variable or "").replace("<NAME>", "SMALL")
+        value = f"hunter2-{number}"
+        plain[variable] = f'{{"authorization": "{value}"}}' if "table" in setting.type else value
+    for variable, value in plain.items():
+        monkeypatch.setenv(variable, value)
+        yield variable
+
+
+def test_no_secret_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(SECRETS) >= 5
+    variables = set(_secrets_set(monkeypatch))
+    told = effective_settings()
+    assert not [each for each in told if "hunter2" in each.value]
+    assert {each.origin for each in told} == {*variables, "default"}
+    assert {each.value for each in told if each.name == "encoding.schema_registry_url"} == {
+        '"https://***@registry/?***"'
+    }
+
+
+def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "truthgate.toml"
+    path.write_text('[web]\nport = 7000\nhost = "::1"\n[policy]\nhold = true\n', encoding="utf-8")
+    monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")
+    monkeypatch.setenv("TRUTHGATE_FLOW", '{"max_in_flight": 9}')
+    monkeypatch.setenv("TRUTHGATE_POLICY__ASK", '["middle_score"]')
+    told = {each.name: (each.value, each.origin) for each in effective_settings(path)}
+    assert told["web.port"] == ("7001", "TRUTHGATE_WEB__PORT")
+    assert told["web.host"] == ('"::1"', str(path))
+    assert told["policy.hold"] == ("true", str(path))
+    assert told["policy.ask"] == ('["middle_score"]', "TRUTHGATE_POLICY__ASK")
+    assert told["flow.max_in_flight"] == ("9", "TRUTHGATE_FLOW")
+    assert told["flow.max_poll_records"] == ("200", "default")
+    assert told["kafka.sasl_username"] == ("null", "default")
