@@ -31,9 +31,19 @@ Runbook = Annotated[
 ]
 
 
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Warn when fewer of them than this can be scraped."),
+]
+
+
 @app.command("rules")
 def rules(
-    output: Output = None, job: Job = "truthgate", runbook_url: Runbook = RUNBOOK, config: ConfigFile = None
+    output: Output = None,
+    job: Job = "truthgate",
+    runbook_url: Runbook = RUNBOOK,
+    workers: Workers = None,
+    config: ConfigFile = None,
 ) -> None:
     """Write the recording and alerting rules, a file for `rule_files` of Prometheus.
 
@@ -43,7 +53,7 @@ def rules(
     Example: `truthgate monitoring rules --output /etc/prometheus/truthgate.yml`
     """
     require("yaml", "monitoring")
-    groups = all_rules(Deployment(load_settings(config), Promql(job)))
+    groups = all_rules(Deployment(load_settings(config), Promql(job), workers))
     _write(to_yaml(groups, runbook_url), output)
 
 

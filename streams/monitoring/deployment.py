@@ -10,10 +10,14 @@ from streams.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The workers that share one consumer group, as Prometheus sees them."""
+    """The workers that share one consumer group, as Prometheus sees them.
+
+    ``workers`` is how many of them there should be at least; None where nobody says.
+    """
 
     settings: Settings
     promql: Promql = field(default_factory=Promql)
+    workers: int | None = None
 
     def minutes(self, number: float) -> float:
         """Give a wait in seconds, at the pace of the rules."""

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 from streams.monitoring.deployment import Deployment
 from streams.monitoring.kafka import kafka_silent, unless_kafka_is_silent
-from streams.monitoring.promql import duration
+from streams.monitoring.promql import DEPLOYMENT, duration
 from streams.monitoring.rules import Alert, Group
 from streams.monitoring.sums import LETTERS, VERDICTS
 
+_RECEIVED = "truthgate_answers_total"
+#: Nights and weekends have their own number of answers: a quiet time is compared with that of a week before,
+#: and says something only where so many came then.
+_QUIET_SECONDS, _WEEK_SECONDS, _USUAL_ANSWERS = 1800.0, 7 * 86_400.0, 20
 _RESTARTS = 3
 #: Scoring processes that are busy for this share of the time have no room for a peak.
 _SATURATED = 0.9
@@ -35,6 +39,7 @@ def _workers(deployment: Deployment) -> Iterator[Alert]:
         description=f"Prometheus reaches no worker of job {promql.job}. Answers are probably not judged, "
         "and wait in Kafka; none is lost.",
     )
+    yield from _missing(deployment)
     yield kafka_silent(deployment)
     ready = promql.by("sum", promql.series("truthgate_ready"))
     yield Alert(
@@ -67,9 +72,48 @@ def _workers(deployment: Deployment) -> Iterator[Alert]:
     )
 
 
+def _missing(deployment: Deployment) -> Iterator[Alert]:
+    promql = deployment.promql
+    up = promql.series("up")
+    others = promql.by("count", f"{up} == 1")
+    yield Alert(
+        name="TruthgateWorkerMissing",
+        # With none left, that none is has an alert of its own.
+        expression=f"{up} == 0 and on ({', '.join(DEPLOYMENT)}) {others}",
+        hold=deployment.minutes(5),
+        severity="warning",
+        summary="Worker {{ $labels.instance }} cannot be scraped",
+        description="Others can. They have taken over its partitions, unless it runs and only Prometheus "
+        "does not reach it: fewer workers judge the same answers.",
+    )
+    if deployment.workers:
+        yield Alert(
+            name="TruthgateWorkerMissing",
+            expression=f"{others} < {deployment.workers}",
+            hold=deployment.minutes(5),
+            severity="warning",
+            summary=f"Fewer than {deployment.workers} truthgate workers can be scraped",
+            description=f"{{{{ $value }}}} of {deployment.workers} can. They have taken over the partitions "
+            "of the others: fewer workers judge the same answers.",
+            labels={"of": "all"},
+        )
+
+
 def _answers(deployment: Deployment) -> Iterator[Alert]:
     promql = deployment.promql
     lag = promql.by("sum", promql.series("truthgate_consumer_lag"))
+    now = deployment.increase(_RECEIVED, minutes=_QUIET_SECONDS / 60)
+    usual = promql.sum_over("increase", _RECEIVED, _QUIET_SECONDS, ago=_WEEK_SECONDS)
+    quiet = f"{now} == 0 and {usual} >= {_USUAL_ANSWERS} unless {lag} > 0"
+    yield Alert(
+        name="TruthgateNoAnswers",
+        expression=unless_kafka_is_silent(promql, f"({quiet})"),
+        hold=deployment.minutes(5),
+        severity="warning",
+        summary="No answers come from the chatbot",
+        description="None has come for half an hour, and none waits; a week ago some came at this time. The "
+        "chatbot may be down, or publish them elsewhere: past the gate, if it sends them all the same.",
+    )
     yield Alert(
         name="TruthgateLagGrowing",
         # Over the sum, since a partition that changes hands begins a series of its own.

@@ -49,14 +49,18 @@ class Promql:
         job = f'job="{self.job}"'
         return f"{name}{{{', '.join((job, *matchers))}}}"
 
-    def over(self, function: str, name: str, window: float, *matchers: str) -> str:
-        """Apply a function to a window of a metric: ``rate(truthgate_answers_total{...}[5m])``."""
-        return f"{function}({self.series(name, *matchers)}[{self.time(window)}])"
+    def over(self, function: str, name: str, window: float, *matchers: str, ago: float = 0) -> str:
+        """Apply a function to a window of a metric: ``rate(truthgate_answers_total{...}[5m])``.
+
+        ``ago`` has the window end so many seconds before now.
+        """
+        offset = f" offset {self.time(ago)}" if ago else ""
+        return f"{function}({self.series(name, *matchers)}[{self.time(window)}]{offset})"
 
     def by(self, aggregation: str, expression: str, *labels: str) -> str:
         """Aggregate over the workers of a deployment, with these labels kept."""
         return f"{aggregation} by ({', '.join((*DEPLOYMENT, *labels))}) ({expression})"
 
-    def sum_over(self, function: str, name: str, window: float, *matchers: str) -> str:
+    def sum_over(self, function: str, name: str, window: float, *matchers: str, ago: float = 0) -> str:
         """Aggregate a function of a metric over the deployment: ``sum by (namespace, job) (rate(...))``."""
-        return self.by("sum", self.over(function, name, window, *matchers))
+        return self.by("sum", self.over(function, name, window, *matchers, ago=ago))

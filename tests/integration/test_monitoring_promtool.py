@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streams.monitoring.deployment import Deployment
+from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.monitoring.rules import Group
 from tests.support.monitoring import EVERYTHING
@@ -228,6 +229,70 @@ def test_no_worker_that_can_be_scraped_calls_somebody_until_one_can(rules: Path)
     series = {'up{job="truthgate", instance="a"}': "1x4 0x8 1x9", 'up{job="other", instance="b"}': "1x30"}
     name = "TruthgateWorkersAbsent"
     play(rules, series, [Fires(6, name), Fires(8, name, values=("critical",)), Fires(14, name)])
+
+
+MISSING = "TruthgateWorkerMissing"
+
+
+def test_a_worker_that_is_missing_is_told_by_its_name_while_others_are_there(rules: Path) -> None:
+    """At minute 20 the others are gone too, which is told as that."""
+    series = {f'up{{job="truthgate", instance="{name}"}}': "1x19 0x20" for name in "ab"}
+    series |= {'up{job="truthgate", instance="c"}': "1x4 0x5 1x2 0x40"}
+    told = [Fires(minute, MISSING, "instance", ("c",)) for minute in (10, 19)]
+    play(rules, series, [*told, *(Fires(minute, MISSING) for minute in (3, 8, 12, 22))])
+
+
+def test_fewer_workers_than_there_should_be_are_told_where_targets_come_and_go(tmp_path: Path) -> None:
+    """A worker whose target is gone has no series that could be 0."""
+    rules = _written(tmp_path, _only(MISSING, Deployment(EVERYTHING, workers=3)))
+    series = {f'up{{job="truthgate", instance="{name}"}}': "1x60" for name in "ab"}
+    series |= {'up{job="truthgate", instance="c"}': "1x4 stale _x20 1x30"}
+    fires = [Fires(minute, MISSING, "of", ("all",)) for minute in (11, 20)]
+    play(rules, series, [*fires, Fires(4, MISSING), Fires(8, MISSING), Fires(30, MISSING)])
+
+
+QUIET = "TruthgateNoAnswers"
+
+
+def _only(name: str, deployment: Deployment) -> tuple[Group, ...]:
+    groups = all_rules(deployment)
+    found = tuple(rule for group in groups for rule in group.rules if getattr(rule, "name", "") == name)
+    assert found
+    return (Group("only", found),)
+
+
+@pytest.fixture
+def quick_quiet(tmp_path: Path) -> Path:
+    """Give the rule at a tenth of its times: half an hour is 3 minutes, a week 1008."""
+    return _written(tmp_path, _only(QUIET, Deployment(EVERYTHING, Promql(pace=0.1))))
+
+
+def _answers(course: str, lag: str) -> dict[str, str]:
+    return _of_worker("a", answers_total=course) | {
+        'truthgate_consumer_lag{job="truthgate", instance="a", partition="0"}': lag
+    }
+
+
+def test_answers_that_stop_coming_when_they_usually_do_are_told_until_they_come(quick_quiet: Path) -> None:
+    series = _answers("0+10x1100 11000x30 11010+10x30", "0x1170")
+    firing = [Fires(minute, QUIET, values=("warning",)) for minute in (1106, 1120, 1130)]
+    play(quick_quiet, series, [Fires(1099, QUIET), Fires(1102, QUIET), *firing, Fires(1135, QUIET)])
+
+
+def test_a_night_that_is_quiet_every_week_is_not_told(quick_quiet: Path) -> None:
+    """Few came then: 3 in the half hour of the week before."""
+    series = _answers("0+1x1100 1100x30", "0x1140")
+    play(quick_quiet, series, [Fires(minute, QUIET) for minute in (1106, 1120)])
+
+
+def test_answers_that_come_and_are_not_read_are_told_as_that_and_not_as_missing(quick_quiet: Path) -> None:
+    series = _answers("0+10x1100 11000x30", "0x1100 7x40")
+    play(quick_quiet, series, [Fires(minute, QUIET) for minute in (1106, 1120)])
+
+
+def test_without_an_answer_of_kafka_nobody_says_that_none_come(quick_quiet: Path) -> None:
+    series = _answers("0+10x1100 11000x30", "0x1140") | _of_worker("a", kafka_up="1x1100 0x40")
+    play(quick_quiet, series, [Fires(minute, QUIET) for minute in (1106, 1120)])
 
 
 def test_workers_that_all_wait_call_somebody_and_one_that_waits_does_not(rules: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
 
 def test_another_pace_changes_windows_and_waits_and_nothing_else() -> None:
     quick = Deployment(EVERYTHING, Promql(pace=0.01))
-    windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+")
+    windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+|(?<=offset )\w+")
     usual, fast = (windows.sub("", to_yaml(all_rules(each))) for each in (DEPLOYMENT, quick))
     # Where lines are broken depends on their lengths.
     assert usual.split() == fast.split()
@@ -100,6 +100,16 @@ def test_a_rule_file_is_yaml_with_a_rule_of_each_kind() -> None:
         alert.name for alert in alerts(DEPLOYMENT)
     }
     assert all(rule["expr"] for rule in written)
+
+
+def test_how_many_workers_there_should_be_is_watched_where_somebody_says_it() -> None:
+    def watched(workers: int | None) -> list[str]:
+        told = alerts(Deployment(EVERYTHING, workers=workers))
+        return [alert.expression for alert in told if alert.labels == {"of": "all"}]
+
+    assert watched(None) == []
+    (expression,) = watched(4)
+    assert expression.endswith(" < 4")
 
 
 @pytest.mark.parametrize("job", ["", 'a"b', "a{b}", "a\\"])
