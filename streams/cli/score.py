@@ -35,6 +35,7 @@ from streams.cli.scoring_options import (
     chosen,
     most_in_work,
     started,
+    tell_if_untranslated,
     translated,
 )
 from streams.documents.company_terms import offline_terms
@@ -84,7 +85,8 @@ def score(
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
     refuse_overwriting(output, [file, documents])
-    settings = translated(chosen(load_settings(config), profile, processes), translate)
+    settings = chosen(load_settings(config), profile, processes)
+    settings = tell_if_untranslated(translated(settings, translate))
     settings, on_demand = started(settings, count(file))
     complaints, bad_documents = Complaints(str(file)), Complaints(str(documents))
     missing = MissingDocuments(str(file))

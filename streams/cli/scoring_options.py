@@ -85,11 +85,16 @@ def translated(settings: Settings, mode: TranslateMode | None) -> Settings:
     Raises:
         WrongUsage: the mode is always, and no translator is configured.
     """
-    if mode is None:
-        return settings
     if mode == "always" and settings.translation.provider is None:
         raise WrongUsage("--translate always: no translator is configured (set translation.provider)")
-    return settings.changed("translation", {"mode": mode})
+    return settings.changed("translation", {"mode": mode}) if mode else settings
+
+
+def tell_if_untranslated(settings: Settings) -> Settings:
+    """Say so where texts were to be translated if that can be, and nobody can; give the settings back."""
+    if settings.translation.mode == "auto" and settings.translation.provider is None:
+        say("warning: nothing is translated: no translator is configured (set translation.provider)")
+    return settings
 
 
 def most_in_work(settings: Settings) -> int:

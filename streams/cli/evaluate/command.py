@@ -39,6 +39,7 @@ from streams.cli.scoring_options import (
     ProfileName,
     chosen,
     started,
+    tell_if_untranslated,
     translated,
 )
 from streams.documents.company_terms import offline_terms
@@ -157,7 +158,7 @@ def _known(
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:
     """Refuse before anything is judged."""
     for way in ways:
-        translated(settings, way.translate)
+        tell_if_untranslated(translated(settings, way.translate))
         if way.context == "retrieved" and not all(documents):
             raise WrongUsage("--context retrieved: needs --documents, with documents in each")
         if way.context == "retrieved" and not settings.retrieval.enabled:
