@@ -61,17 +61,18 @@ async def _groups(admin: AIOKafkaAdminClient) -> AsyncIterator[Group]:
                 continue
             # One by one: aiokafka 0.14.0 reads an answer about several groups in a wrong form.
             answers = await admin.describe_consumer_groups([name], group_coordinator_id=broker.nodeId)
-            for group in map(_described, answers):
+            for group in map(described, answers):
                 if group:
                     yield group
 
 
-def _described(response: Response) -> Group | None:
+def described(response: Response) -> Group | None:
     """Return the group that was asked about, or None where this user may not see it."""
     ((code, name, _, _, _, members, *_),) = response.groups
     if code:
         return None
-    own = [member[3] for member in members if member[1].startswith(CLIENT_PREFIX)]
+    # While a group rebalances, what its members read is not told.
+    own = [member[3] for member in members if member[1].startswith(CLIENT_PREFIX) and member[3]]
     return Group(name, frozenset(topic for metadata in own for topic in _subscribed(metadata)))
 
 

@@ -1,8 +1,10 @@
 """Another deployment that gets in the way is told by its consumer group."""
 
 import pytest
+from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
+from aiokafka.protocol.admin import DescribeGroupsResponse_v2
 
-from streams.kafka.groups import Group, conflicts
+from streams.kafka.groups import Group, conflicts, described
 from streams.settings import KafkaSettings
 
 OWN = KafkaSettings(consumer_group="gate", topic_prefix="eu.")
@@ -27,3 +29,22 @@ def test_another_group_that_reads_the_same_answers_is_told() -> None:
 )
 def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_in_nobodys_way(group: Group) -> None:
     assert list(conflicts(OWN, [group])) == []
+
+
+def _answer(*members: tuple[str, bytes], code: int = 0) -> DescribeGroupsResponse_v2:
+    told = [("member", client, "/host", metadata, b"") for client, metadata in members]
+    return DescribeGroupsResponse_v2(0, [(code, "gate", "Stable", "consumer", "faust", told)])
+
+
+def _reads(*topics: str) -> bytes:
+    return bytes(ConsumerProtocolMemberMetadata(0, list(topics), b"the assignor's own").encode())
+
+
+def test_what_the_workers_of_a_group_read_is_told_and_nothing_of_its_other_members() -> None:
+    answer = _answer(("truthgate-a", _reads("answers")), ("truthgate-b", _reads("eu.answers")), ("x", b"?"))
+    assert described(answer) == _group("gate", "answers", "eu.answers")
+
+
+def test_a_group_that_rebalances_or_may_not_be_seen_is_in_nobodys_way() -> None:
+    assert described(_answer(("truthgate-a", b""))) == _group("gate")
+    assert described(_answer(code=30)) is None
