@@ -12,7 +12,7 @@ from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.documents.company_terms import check_terms_file
-from streams.kafka.clients import connection
+from streams.kafka.access import connection
 from streams.settings import Settings, load_settings, without_effect
 from streams.settings.described import Setting, described
 from streams.settings.effective import DEFAULT, effective_settings

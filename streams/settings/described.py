@@ -79,21 +79,26 @@ def meaning_of_section(section: str) -> str:
     return (getattr(about, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".").replace("``", "`")
 
 
+def section_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the section that a field holds, set or not, or None where it holds a plain value."""
+    inner = _unwrapped(annotation)
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
 def _of_model(path: str, model: type[BaseModel]) -> Iterator[Setting]:
     for name, field in model.model_fields.items():
         yield from _of_field(f"{path}.{name}", field)
 
 
 def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
-    inner = _unwrapped(field.annotation)
-    if isinstance(inner, type) and issubclass(inner, BaseModel):
-        yield from _of_model(name, inner)
+    if section := section_of(field.annotation):
+        yield from _of_model(name, section)
         return
+    inner = _unwrapped(field.annotation)
     yield Setting(name, _type(field), _default(field), field.description or "", field.is_required())
     place = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
-    for part in map(_unwrapped, get_args(inner)):
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            yield from _of_model(f"{name}{place}", part)
+    for part in filter(None, map(section_of, get_args(inner))):
+        yield from _of_model(f"{name}{place}", part)
 
 
 def _of_policy(section: str) -> Iterator[Setting]:

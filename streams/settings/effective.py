@@ -17,6 +17,7 @@ from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from streams.settings.base import Section, variable_name
 from streams.settings.config_file import config_file
+from streams.settings.described import section_of
 from streams.settings.loading import load_settings
 from streams.settings.whole import Settings
 
@@ -60,7 +61,11 @@ def shown(value: Any) -> str:
 def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(value, Settings | Section):
         for name, each in value:
-            yield from _leaves((*path, name), each)
+            part = section_of(type(value).model_fields[name].annotation) if each is None else None
+            if part:  # it is unset as a whole
+                yield from (((*path, name, inner), None) for inner in part.model_fields)
+            else:
+                yield from _leaves((*path, name), each)
     elif isinstance(value, dict) and any(isinstance(each, Section) for each in value.values()):
         for name, each in value.items():
             yield from _leaves((*path, name), each)
@@ -90,12 +95,14 @@ def _without_secrets(value: Any) -> Any:
 def _origin(
     name: tuple[str, ...], environment: Mapping[str, Any], file: Mapping[str, Any], path: Path | None
 ) -> str:
-    if _has(environment, name):
-        # One variable may hold a whole table as JSON.
-        variables = (variable_name(*name[:length]) for length in range(len(name), 0, -1))
-        known = set(map(str.upper, os.environ))
-        return next(variable for variable in variables if variable in known)
-    return str(path) if _has(file, name) else DEFAULT
+    known = set(map(str.upper, os.environ))
+    for given in (name, (*name[:-1], f"{name[-1]}_file")):  # a secret may stand in a file of its own
+        if _has(environment, given):
+            # One variable may hold a whole table as JSON.
+            variables = (variable_name(*given[:length]) for length in range(len(given), 0, -1))
+            return next(variable for variable in variables if variable in known)
+    in_file = _has(file, name) or _has(file, (*name[:-1], f"{name[-1]}_file"))
+    return str(path) if in_file else DEFAULT
 
 
 def _has(values: Any, name: tuple[str, ...]) -> bool:

@@ -33,8 +33,8 @@ class OAuthSettings(Section):
     """Where a client of Kafka gets its tokens: client credentials of OAuth 2.0 (RFC 6749, 4.4)."""
 
     token_url: Annotated[HttpUrl, AfterValidator(_without_user)] = Field(description="the token endpoint")
-    client_id: str = Field(min_length=1)
-    client_secret: SecretStr
+    client_id: str = Field(min_length=1, description="whom the token endpoint knows")
+    client_secret: SecretStr = Field(description="what it is proven by")
     scope: str | None = Field(None, min_length=1, description="asked for; several with spaces between")
     cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
     extensions: dict[str, str] = Field(

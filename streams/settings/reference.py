@@ -68,7 +68,8 @@ def _row(setting: Setting) -> str:
 
 
 def _table(name: str, entries: Iterable[Setting]) -> str:
-    lines = [_head(name)]
+    entries = tuple(entries)
+    lines = [_head(name, optional=any(setting.required for setting in entries))]
     for setting in entries:
         key, default = setting.name.rpartition(".")[2], setting.default
         value = _toml(json.loads(default)) if default is not None else ""
@@ -76,10 +77,11 @@ def _table(name: str, entries: Iterable[Setting]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _head(name: str) -> str:
+def _head(name: str, *, optional: bool) -> str:
     if ANY_ENTRY in name:
         return f"#[[{name.replace(ANY_ENTRY, '')}]]"
-    return f"#[{name}]" if ANY_KEY in name else f"[{name}]"
+    # A table that must have something in it is there only with that.
+    return f"#[{name}]" if ANY_KEY in name or optional else f"[{name}]"
 
 
 def _toml(value: Any) -> str:

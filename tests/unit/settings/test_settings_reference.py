@@ -15,7 +15,8 @@ from streams.settings.effective import effective_settings
 from streams.settings.reference import PAGE, render, sample
 
 ALL = tuple(described())
-SECRETS = [setting for setting in ALL if "secret" in setting.type]
+#: A token of OAuth takes the place of a password.
+SECRETS = [each for each in ALL if "secret" in each.type and not each.name.startswith("kafka.oauth.")]
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +76,7 @@ def test_the_sample_file_changes_nothing(tmp_path: Path) -> None:
 def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path: Path) -> None:
     text = re.sub(r"^#(\w+ = .+)$", r"\1", sample(ALL), flags=re.MULTILINE)
     # Entries of lists and tables of one's own choice have no defaults of their own.
-    own = re.compile(r"^#(\[\[|\[[^\]]*<).*?(?=^\[|^#\[|\Z)", re.MULTILINE | re.DOTALL)
+    own = re.compile(r"^#\[.*?(?=^\[|^#\[|\Z)", re.MULTILINE | re.DOTALL)
     while own.search(text):
         text = own.sub("", text, count=1)
     assert text.count("\n[") > 15
@@ -90,6 +91,10 @@ def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     plain: dict[str, Any] = {
         "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "http://vllm/v1",
         "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "m",
+        "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SASL_SSL",
+        "TRUTHGATE_KAFKA__SASL_USERNAME": "gate",
+        "TRUTHGATE_KAFKA__SSL_CERTFILE": "/crt",
+        "TRUTHGATE_KAFKA__SSL_KEYFILE": "/key",
         "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL": "https://user:hunter2-url@registry/?key=hunter2-query",
     }
     for number, setting in enumerate(SECRETS):
@@ -110,6 +115,29 @@ def test_no_secret_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {each.value for each in told if each.name == "encoding.schema_registry_url"} == {
         '"https://***@registry/?***"'
     }
+
+
+def test_a_secret_from_a_file_is_told_with_the_variable_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "password").write_text("hunter2")
+    monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_PASSWORD_FILE", str(tmp_path / "password"))
+    (told,) = (each for each in effective_settings() if each.name == "kafka.sasl_password")
+    assert (told.value, told.origin) == ('"***"', "TRUTHGATE_KAFKA__SASL_PASSWORD_FILE")
+
+
+def test_the_secret_of_oauth_is_not_shown_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}
+    values |= {
+        "oauth__token_url": "https://t/token",
+        "oauth__client_id": "c",
+        "oauth__client_secret": "hunter2",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(f"TRUTHGATE_KAFKA__{name.upper()}", value)
+    told = {each.name: each for each in effective_settings()}
+    assert told["kafka.oauth.client_secret"].value == '"***"'
+    assert told["kafka.oauth.client_secret"].origin == "TRUTHGATE_KAFKA__OAUTH__CLIENT_SECRET"
 
 
 def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
