@@ -91,17 +91,6 @@ class KafkaSettings(Section):
     )
 
     @model_validator(mode="after")
-    def _nobody_believes_in_tls_that_is_off(self) -> KafkaSettings:
-        if "SSL" not in self.security_protocol:
-            for name in ("ssl_cafile", "ssl_certfile", "ssl_keyfile"):
-                if getattr(self, name):
-                    raise ValueError(
-                        f"{name} is set and security_protocol {self.security_protocol} is without TLS; "
-                        "with TLS it is SSL or SASL_SSL"
-                    )
-        return self
-
-    @model_validator(mode="after")
     def _credentials_are_whole(self) -> KafkaSettings:
         by_token = self.security_protocol.startswith("SASL") and self.sasl_mechanism == "OAUTHBEARER"
         if by_token and not self.oauth:
@@ -118,6 +107,17 @@ class KafkaSettings(Section):
             raise ValueError("ssl_certfile and ssl_keyfile go together")
         if self.ssl_key_password and not self.ssl_keyfile:
             raise ValueError("ssl_key_password is for ssl_keyfile")
+        return self
+
+    @model_validator(mode="after")
+    def _nobody_believes_in_tls_that_is_off(self) -> KafkaSettings:
+        if "SSL" not in self.security_protocol:
+            for name in ("ssl_cafile", "ssl_certfile", "ssl_keyfile"):
+                if getattr(self, name):
+                    raise ValueError(
+                        f"{name} is set and security_protocol {self.security_protocol} is without TLS; "
+                        "with TLS it is SSL or SASL_SSL"
+                    )
         return self
 
     @property

@@ -28,6 +28,7 @@ JUDGE = {
 SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("kafka", "sasl_password"): {},
     ("kafka", "ssl_key_password"): {
+        "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SSL",
         "TRUTHGATE_KAFKA__SSL_CERTFILE": "tls.crt",
         "TRUTHGATE_KAFKA__SSL_KEYFILE": "tls.key",
     },
