@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from streams.embedded.errors import BrokerFailed, MissingExtra, PortTaken
-from streams.embedded.ports import accepts
+from streams.embedded.ports import LOOPBACK, accepts
 from streams.embedded.properties import render
 from streams.embedded.view import ClusterView, ask
 
@@ -45,7 +45,7 @@ class Broker:
         self._properties_file = folder / "server.properties"
         self._class_path = os.pathsep.join(map(str, class_path))
         self._heap_mb = heap_mb
-        self._port = 0
+        self._address = (LOOPBACK, 0)
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -67,10 +67,10 @@ class Broker:
         """Whether the process exists (it may be paused)."""
         return self._process is not None and self._process.poll() is None
 
-    def configure(self, properties: Mapping[str, str], port: int) -> None:
-        """Write the properties file; ``port`` is where the broker is to answer."""
+    def configure(self, properties: Mapping[str, str], host: str, port: int) -> None:
+        """Write the properties file; ``host`` and ``port`` are where the broker is to answer."""
         self._properties_file.write_text(render(properties), encoding="utf-8")
-        self._port = port
+        self._address = (host, port)
 
     def format(self, cluster_id: str, options: Sequence[str] = ()) -> None:
         """Prepare an empty data folder; one that is in use is left as it is, with the id that it has.
@@ -102,7 +102,7 @@ class Broker:
 
     def view(self) -> ClusterView | None:
         """Ask the broker about its cluster; None when it does not answer, or another answers in its place."""
-        view = ask(self._port) if self.running and accepts(self._port) else None
+        view = ask(*self._address) if self.running and accepts(*self._address) else None
         return view if view and view.cluster_id == self.cluster_id else None
 
     def wait_for(self, condition: Callable[[ClusterView], bool], deadline: float) -> None:

@@ -31,6 +31,7 @@ class EmbeddedKafka:
     """Apache Kafka in KRaft mode: ``with EmbeddedKafka() as kafka: kafka.bootstrap_servers``.
 
     brokers: how many; with three or more, replication is 3 and ``min.insync.replicas`` 2.
+    host: the address of this machine that clients reach the brokers at.
     data_dir: where data and logs are kept; None for a temporary folder, removed at the end.
     properties: server properties that override the chosen ones.
     proxies: one address (host:port) per broker that its second listener advertises, so that a client
@@ -54,6 +55,7 @@ class EmbeddedKafka:
         brokers: int = 1,
         data_dir: Path | None = None,
         *,
+        host: str = LOOPBACK,
         properties: Mapping[str, str] | None = None,
         proxies: Sequence[str] = (),
         listeners: Sequence[str] = (),
@@ -65,6 +67,7 @@ class EmbeddedKafka:
             raise ValueError("at least one broker, and one proxy for each of them or none")
         self._count = brokers
         self._data_dir = data_dir
+        self._host = host
         self._extra = dict(properties or {})
         self._proxies = tuple(proxies)
         self._listeners = tuple(listeners)
@@ -78,7 +81,7 @@ class EmbeddedKafka:
     @property
     def addresses(self) -> list[str]:
         """The address of each broker's client listener, in the order of their indexes."""
-        return [f"{LOOPBACK}:{ports.client}" for ports in self._plan.ports]
+        return [f"{self._host}:{ports.client}" for ports in self._plan.ports]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -92,7 +95,7 @@ class EmbeddedKafka:
 
     def listening(self, name: str) -> str:
         """Give where a further listener is, of all brokers, as ``bootstrap_servers`` gives its own."""
-        return ",".join(f"{LOOPBACK}:{ports.further[name]}" for ports in self._plan.ports)
+        return ",".join(f"{self._host}:{ports.further[name]}" for ports in self._plan.ports)
 
     @property
     def pids(self) -> list[int | None]:
@@ -157,9 +160,9 @@ class EmbeddedKafka:
                 return
 
     def _start_once(self) -> None:
-        self._plan = ClusterPlan(self._choose_ports(), self._proxies, self._extra)
+        self._plan = ClusterPlan(self._choose_ports(), self._proxies, self._extra, self._host)
         for index, (broker, ports) in enumerate(zip(self.brokers, self._plan.ports, strict=True)):
-            broker.configure(server_properties(self._plan, index, broker.log_dir), ports.client)
+            broker.configure(server_properties(self._plan, index, broker.log_dir), self._host, ports.client)
         cluster_id = self.brokers[0].cluster_id or _new_cluster_id()
         self._each(lambda broker: broker.format(cluster_id, self._format_options))
         self._each(Broker.launch)

@@ -23,11 +23,11 @@ def is_free(port: int) -> bool:
     return True
 
 
-def accepts(port: int) -> bool:
-    """Say whether somebody listens on this port of the loopback interface now."""
+def accepts(host: str, port: int) -> bool:
+    """Say whether somebody listens at this address and port now."""
     with socket.socket() as probe:
         probe.settimeout(1)
-        return probe.connect_ex((LOOPBACK, port)) == 0
+        return probe.connect_ex((host, port)) == 0
 
 
 def free_ports(count: int) -> list[int]:

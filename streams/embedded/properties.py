@@ -16,7 +16,7 @@ _SAFE_REPLICATION = 3
 
 @dataclass(frozen=True, slots=True)
 class BrokerPorts:
-    """The ports of one broker on the loopback interface; ``proxied`` only where a proxy stands before it.
+    """The ports of one broker; ``proxied`` only where a proxy stands before it.
 
     ``further`` are those of listeners by names of the caller's.
     """
@@ -31,12 +31,14 @@ class BrokerPorts:
 class ClusterPlan:
     """What the properties of all brokers have in common.
 
-    ``proxies`` are the addresses (host:port) that the second listener of each broker advertises.
+    ``proxies`` are the addresses (host:port) that the second listener of each broker advertises;
+    ``host`` is where clients reach the first one and those by names; the others are on loopback.
     """
 
     ports: tuple[BrokerPorts, ...]
     proxies: tuple[str, ...] = ()
     extra: Mapping[str, str] = field(default_factory=dict)
+    host: str = LOOPBACK
 
 
 def server_properties(plan: ClusterPlan, index: int, log_dir: Path) -> dict[str, str]:
@@ -66,13 +68,13 @@ def render(properties: Mapping[str, str]) -> str:
 
 def _listeners(plan: ClusterPlan, index: int) -> tuple[Sequence[str], Sequence[str]]:
     ports = plan.ports[index]
-    client = f"{CLIENT}://{LOOPBACK}:{ports.client}"
+    client = f"{CLIENT}://{plan.host}:{ports.client}"
     listeners = [client, f"{_CONTROLLER}://{LOOPBACK}:{ports.controller}"]
     advertised = [client]
     if ports.proxied is not None:
         listeners.append(f"{PROXIED}://{LOOPBACK}:{ports.proxied}")
         advertised.append(f"{PROXIED}://{plan.proxies[index]}")
-    further = [f"{name}://{LOOPBACK}:{port}" for name, port in ports.further.items()]
+    further = [f"{name}://{plan.host}:{port}" for name, port in ports.further.items()]
     return [*listeners, *further], [*advertised, *further]
 
 

@@ -10,8 +10,6 @@ from aiokafka.conn import create_conn
 from aiokafka.errors import KafkaError
 from aiokafka.protocol.metadata import MetadataRequest
 
-from streams.embedded.ports import LOOPBACK
-
 _ANSWER_SECONDS = 2.0
 
 
@@ -24,22 +22,22 @@ class ClusterView:
     lagging: int
 
 
-def ask(port: int) -> ClusterView | None:
-    """Ask the broker on this port of the loopback interface; None when it does not answer as one."""
+def ask(host: str, port: int) -> ClusterView | None:
+    """Ask the broker at this address and port; None when it does not answer as one."""
     # In a thread of its own, since the caller may be inside a running event loop.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, _ask(port)).result()
+        return pool.submit(asyncio.run, _ask(host, port)).result()
 
 
-async def _ask(port: int) -> ClusterView | None:
+async def _ask(host: str, port: int) -> ClusterView | None:
     try:
-        return await asyncio.wait_for(_metadata(port), _ANSWER_SECONDS)
+        return await asyncio.wait_for(_metadata(host, port), _ANSWER_SECONDS)
     except (KafkaError, OSError, TimeoutError):
         return None
 
 
-async def _metadata(port: int) -> ClusterView:
-    server = await create_conn(LOOPBACK, port)
+async def _metadata(host: str, port: int) -> ClusterView:
+    server = await create_conn(host, port)
     try:
         answer = (await server.send(MetadataRequest(None))).to_object()
     finally:

@@ -146,6 +146,15 @@ def test_a_broker_that_cannot_start_is_told_with_the_end_of_its_log() -> None:
         EmbeddedKafka(properties={"num.io.threads": "none"}).start()
 
 
+async def test_clients_reach_it_at_another_address_of_the_machine() -> None:
+    with EmbeddedKafka(host="127.0.0.2") as kafka:
+        settings = _settings(kafka)
+        assert kafka.bootstrap_servers.startswith("127.0.0.2:")
+        async with open_admin(settings) as admin:
+            (broker,) = (await admin.describe_cluster())["brokers"]
+        assert f"{broker['host']}:{broker['port']}" == kafka.bootstrap_servers
+
+
 def test_two_clusters_run_side_by_side() -> None:
     with EmbeddedKafka() as one, EmbeddedKafka() as other:
         assert one.bootstrap_servers != other.bootstrap_servers

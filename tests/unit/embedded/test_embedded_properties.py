@@ -42,6 +42,12 @@ def test_the_proxied_listener_advertises_the_proxy() -> None:
     assert properties["advertised.listeners"] == "PLAINTEXT://127.0.0.1:1,PROXIED://127.0.0.1:9"
 
 
+def test_clients_are_sent_to_the_address_that_is_listened_on() -> None:
+    properties = server_properties(ClusterPlan((BrokerPorts(1, 2),), host="10.0.0.1"), 0, FOLDER)
+    assert properties["listeners"] == "PLAINTEXT://10.0.0.1:1,CONTROLLER://127.0.0.1:2"
+    assert properties["advertised.listeners"] == "PLAINTEXT://10.0.0.1:1"
+
+
 def test_given_properties_win() -> None:
     plan = ClusterPlan((BrokerPorts(1, 2),), extra={"auto.create.topics.enable": "true"})
     assert "auto.create.topics.enable=true\n" in render(server_properties(plan, 0, FOLDER))
