@@ -15,12 +15,12 @@ from streams.delivery.limits import longest_settling
 from streams.failures import EXIT_UNREACHABLE
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.integration.containers.conftest import Image
 from tests.support.chatbot import Chatbot
 from tests.support.commands import truthgate
 from tests.support.container_workers import HARDENED, ContainerWorker
 from tests.support.documents import sample_documents
 from tests.support.figures import Tell
+from tests.support.image import Image
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.ports import NOBODY, hold_port, port_of
 from tests.support.records import eventually, produce
