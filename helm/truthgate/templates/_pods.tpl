@@ -114,7 +114,10 @@ securityContext:
 
 {{/* What asks a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
 {{- define "truthgate.probe" -}}
+{{- $probe := .probe -}}
 {{- if .root.Values.probes.byCommand -}}
+{{- $slower := dict "periodSeconds" (max 10 (int $probe.periodSeconds)) "timeoutSeconds" (max 15 (int $probe.timeoutSeconds)) -}}
+{{- $probe = merge $slower $probe -}}
 exec:
   command: {{ toJson .command }}
 {{- else -}}
@@ -122,7 +125,7 @@ httpGet:
   path: {{ .path }}
   port: http
 {{- end }}
-{{ toYaml .probe }}
+{{ toYaml $probe }}
 {{- end -}}
 
 {{/* The ServiceAccount of a pod that may run before the chart's own is there. */}}
