@@ -1,4 +1,4 @@
-"""Programs that Debian packages and Python's index does not: Prometheus, promtool and Chromium.
+"""Programs that Debian packages and Python's index does not, such as Prometheus and Chromium.
 
 What is on PATH is used. Else the package is fetched once into the user's cache, as apt.py says.
 """
@@ -31,6 +31,10 @@ class _Tool:
 
 _PROMETHEUS = ("prometheus",)
 _TOOLS = {
+    "etcd": _Tool(("etcd-server",), "usr/bin/etcd", needed=False),
+    "containerd": _Tool(("containerd",), "usr/bin/containerd", needed=False),
+    # No program of this name is on any PATH: another one that is, is called bridge.
+    "cni-bridge": _Tool(("containernetworking-plugins",), "usr/lib/cni/bridge", needed=False),
     "prometheus": _Tool(_PROMETHEUS, "usr/bin/prometheus", needed=False),
     "promtool": _Tool(_PROMETHEUS, "usr/bin/promtool", needed=False),
     "chromium": _Tool(("chromium", "fonts-dejavu-core"), "usr/lib/chromium/chromium", needed=True),
@@ -58,7 +62,7 @@ exec "{program}" "$@"
 
 
 def debian_tool(name: str) -> Path:
-    """Give the path of ``prometheus``, ``promtool`` or ``chromium``, fetching it the first time.
+    """Give the path of one of these programs, fetching it the first time.
 
     Where it cannot be had the test that asks is skipped if this is no Debian, and fails if it is, or on CI.
     """
