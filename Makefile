@@ -73,6 +73,13 @@ bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.prepared
 	$(BIN)/python -m benchmarks.enrichment --documents 1000
 
+.PHONY: cluster cluster-tests
+cluster: install ## look at the chart in a Kubernetes on this machine, with Kafka and a replayed log, until Ctrl-C
+	@$(BIN)/python -m tests.support.cluster
+
+cluster-tests: install ## the chart in that Kubernetes: every values file, upgrades under load, a drained node
+	$(BIN)/python -m pytest tests/cluster
+
 .PHONY: chart
 chart: install ## write what is generated for the chart, and the renders that tests compare with
 	$(BIN)/python -m helm.generate

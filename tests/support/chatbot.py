@@ -31,6 +31,7 @@ class Chatbot:
         self._answers = list(answers)
         self._pause = 1 / per_second
         self._task: asyncio.Task[None] | None = None
+        self._stopping = False
         self.sent = 0
 
     async def __aenter__(self) -> Self:
@@ -49,6 +50,12 @@ class Chatbot:
         assert self._task is not None
         await asyncio.wait_for(self._task, _SENDING_SECONDS)
 
+    async def stop(self) -> list[ChatbotAnswer]:
+        """Publish nothing more, and give what is published and acknowledged by the broker."""
+        self._stopping = True
+        await self.finished()
+        return self._answers[: self.sent]
+
     async def sent_at_least(self, count: int) -> None:
         """Wait until so many answers are published, or all that there are."""
         enough = min(count, len(self._answers))
@@ -59,7 +66,7 @@ class Chatbot:
         codec = Codec()
         records = [outgoing(answer, codec) for answer in self._answers]
         end = time.monotonic() + _SENDING_SECONDS
-        while self.sent < len(records):
+        while self.sent < len(records) and not self._stopping:
             try:
                 async with open_producer(self._settings.kafka) as producer:
                     await self._publish_by(producer, records)
@@ -70,6 +77,8 @@ class Chatbot:
     async def _publish_by(self, producer: AIOKafkaProducer, records: list[Outgoing]) -> None:
         topic = Topics(self._settings.kafka.topic_prefix).answers
         for record in records[self.sent :]:
+            if self._stopping:
+                return
             # What takes longer than this is tried again by another producer.
             async with asyncio.timeout(_SEND_SECONDS):
                 await producer.send_and_wait(topic, record.value, key=record.key)
