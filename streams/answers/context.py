@@ -209,7 +209,7 @@ def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) ->
     passages = tuple(map(_chunk, found.hits))
     sufficient = found.sufficient and _say_something(passages)
     judged = [
-        replace(passage, text=document.text, score=None) if document else passage
+        replace(passage, text=document.text, score=None, offset=0) if document else passage
         for passage, document in zip(passages, documents, strict=True)
     ]
     return ResolvedContext(

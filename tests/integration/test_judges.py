@@ -83,7 +83,7 @@ def _assert_decided(verdict: Verdict) -> None:
     word = word_of(verdict.answer)
     assert word
     assert (verdict.decision, verdict.reasons[0]) == DECISIONS[word]
-    assert verdict.reasons[1] == "message_type_not_scored"
+    assert verdict.reasons[1] == "middle_score"
     (opinion,) = verdict.opinions
     assert (opinion.label, opinion.confidence, opinion.score) == SAYS[word]
     assert (opinion.method, opinion.models, opinion.unsure) == ("single", ("gpt-small-0613",), None)

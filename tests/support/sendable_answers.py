@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 from schemas.records import ChatbotAnswer, ContextPassage
 from scoring.policy import Policy
-from scoring.values.types import Decision
 from streams.settings import Settings
 
 #: What would be sent with :func:`sending`, and why.
-WOULD_BE = "message_type_not_scored"
+WOULD_BE = "high_score"
 _TEXTS = {
     "nl": ("Wat is een dossier?", "Een dossier is een map met stukken.", "Een dossier is een map."),
     "en": ("What is a file?", "A file is a folder of papers.", "A file is a folder."),
@@ -18,8 +17,8 @@ _TEXTS = {
 
 
 def sending(settings: Settings) -> Settings:
-    """Give settings with which these answers are sent: of a type that is not scored."""
-    return settings.model_copy(update={"policy": Policy(unscored=Decision.AUTO_SEND)})
+    """Give settings with which these answers are sent: the documents have most of what they say."""
+    return settings.model_copy(update={"policy": Policy(auto_send_at=3.0)})
 
 
 def sendable_answers(count: int, run: str, languages: tuple[str, ...] = ("nl",)) -> list[ChatbotAnswer]:

@@ -17,7 +17,12 @@ from tests.support.workers import environment
 TESTS = Path(__file__).parents[1]
 _NAMED = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]|0\.0\.0\.0):[1-9]|\bport\W{1,4}[1-9]\d{3}")
 #: What they name is read and never opened.
-_ONLY_READ = {"test_addresses.py", "test_cli_settings.py", "test_embedded_properties.py"}
+_ONLY_READ = {
+    "test_addresses.py",
+    "test_cli_settings.py",
+    "test_cli_demo_port.py",
+    "test_embedded_properties.py",
+}
 
 
 def test_no_test_names_a_port() -> None:

@@ -172,7 +172,7 @@ async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages
     blank = answer(context=(ContextPassage("x", " \n"),))
     resolved = await resolve_context(blank, LateDocuments(), 5, retriever, search=3)
     assert resolved == ResolvedContext(
-        (Passage("d", "one", "title", 0.03, "v1"), Passage("e", "two", "title", 0.02, "v2")),
+        (Passage("d", "one", "title", 0.03, "v1"), Passage("e", "two", "title", 0.02, "v2", 512)),
         source=ContextSource.RETRIEVED,
         spans=(Span(0, 3), Span(512, 515)),
         whole=(all_of("d", "v1"), all_of("e", "v2")),

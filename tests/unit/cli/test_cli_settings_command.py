@@ -76,6 +76,6 @@ def test_settings_that_no_worker_starts_with_are_one_line_and_exit_code_2(
 
 def test_the_file_is_read_that_is_named(tmp_path: Path) -> None:
     path = tmp_path / "truthgate.toml"
-    path.write_text("[web]\nport = 7000\n")
+    path.write_text('[log]\nlevel = "debug"\n')
     done = truthgate_here("settings", "show", "--given", "--config", path)
-    assert done.stdout == f"web.port = 7000  ({path})\n"
+    assert done.stdout == f'log.level = "debug"  ({path})\n'

@@ -74,11 +74,12 @@ def pairs(batch: Batch, folder: Path) -> Iterator[tuple[Case, Opinion]]:
     for answer, line in zip(answers, opinions_of(batch, folder), strict=True):
         assert line["answer_id"] == answer["answer_id"]
         case = Case(
+            answer_id=answer["answer_id"],
             recognised=MessageType.UNSPECIFIED,
             language=batch.language,
             score=None,
             decision=Decision.REVIEW,
-            reason=Reason.MESSAGE_TYPE_NOT_SCORED,
+            reasons=(Reason.MESSAGE_TYPE_NOT_SCORED,),
             rating=answer["rating"],
         )
         yield case, OpinionForm.model_validate(line["opinion"], strict=False).opinion(answer["answer"])

@@ -28,7 +28,14 @@ def test_metrics_show_what_is_used_left_and_refused():
     assert 'truthgate_judge_budget_left{of="tokens",window="day"}' in page
     assert 'truthgate_judge_budget_refusals_total{priority="first"} 0.0' in page
     assert 'truthgate_judge_budget_errors_total{error_type="ENOSPC"} 2.0' in page
-    assert lines == [{"event": "judge_budget_not_kept", "error_type": "ENOSPC", "log_level": "warning"}]
+    assert lines == [
+        {
+            "event": "judge_budget_not_kept",
+            "error_type": "ENOSPC",
+            "setting": "judges.budget.file",
+            "log_level": "warning",
+        }
+    ]
     clock.now += 60
     assert 'left{of="requests",window="minute"} 10.0' in generate_latest(instruments.registry).decode()
     instruments.close(1)

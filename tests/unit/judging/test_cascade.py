@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scoring.features.contradicted import CONTRADICTED
 
+from scoring.features.error_mismatch import MISMATCH
 from scoring.features.verbatim_guide import QUOTED
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
@@ -33,7 +33,7 @@ from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, 
 
 EXCHANGE = Exchange(QUESTION, ANSWER, (Passage("invoices", DOCUMENT, "Invoices"),), "en")
 DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en")
-OBJECTED = Assessment(2.0, MessageType.BINARY, "en", because=CONTRADICTED)
+OBJECTED = Assessment(2.0, MessageType.BINARY, "en", because=MISMATCH)
 LIMIT = 20.0
 NEVER = 1e6
 
@@ -372,7 +372,7 @@ _ASSESSMENTS = st.builds(
     st.none() | st.floats(1, 5),
     st.sampled_from(list(MessageType)),
     st.sampled_from(["nl", "en", None]),
-    st.sampled_from([None, None, Reason.MESSAGE_TYPE_NOT_SCORED, CONTRADICTED, QUOTED]),
+    st.sampled_from([None, None, Reason.MESSAGE_TYPE_NOT_SCORED, MISMATCH, QUOTED]),
     st.sampled_from([(), (), (), (Reason.TRANSLATION_UNAVAILABLE,), (Reason.CONTEXT_MISSING,)]),
     st.sampled_from([Refuses.NOT, Refuses.NOT, *Refuses]),
 )
