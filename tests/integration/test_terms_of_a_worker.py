@@ -58,7 +58,11 @@ def company_words(verdict: Verdict) -> set[str]:
 async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_documents(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    quick = changed(settings, scoring={"processes": 1}, company_terms={"rebuild_interval_seconds": 0.2})
+    quick = changed(
+        settings,
+        scoring={"processes": 1, "profile": "paper"},
+        company_terms={"rebuild_interval_seconds": 0.2},
+    )
     two = [document("m1", f"Controleer de {TERM}."), document("m2", f"De {TERM} zit links.")]
     await produce(settings.kafka, topics.documents, [*sample_documents(), *two])
     with Worker(quick, tmp_path) as worker:
@@ -84,7 +88,7 @@ async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_docume
 async def test_without_documents_answers_are_judged_without_the_feature(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    quick = changed(settings, scoring={"processes": 1})
+    quick = changed(settings, scoring={"processes": 1, "profile": "paper"})
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         verdict = await judged(quick, topics, "a-0")

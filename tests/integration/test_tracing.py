@@ -37,6 +37,7 @@ PARTS_OF_SCORING = {
     "refusal",
     "parse",
     *(f"features {group}" for group in ("support", "contradiction", "quotation")),
+    "claims",
 }
 
 

@@ -59,7 +59,12 @@ def truthgate_here(
 def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give this process's environment without settings of truthgate, and with these instead."""
     kept = ("TRUTHGATE_KAFKA_HOME",)
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRUTHGATE_") or k in kept}
+    # readline, which pytest imports, tells processes below it the width of a terminal that they do not have.
+    inherited = {
+        k: v
+        for k, v in os.environ.items()
+        if (not k.startswith("TRUTHGATE_") or k in kept) and k != "COLUMNS"
+    }
     return {**inherited, **(environment or {})}
 
 
