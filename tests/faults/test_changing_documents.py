@@ -63,7 +63,8 @@ class _Chat:
             f"chat-{len(self.answers)}",
             f"chat-{len(self.answers)}",
             "Hoe voeg ik een machine toe?",
-            "Open het tabblad **Machines** en klik op **Nieuw**.",
+            # The yes keeps it from being sent as a repetition: its decision does not depend on its documents.
+            "Ja, dat kan. Open het tabblad **Machines** en klik op **Nieuw**.",
             datetime.now(UTC),
             document_ids=document_ids,
             language="nl",
