@@ -5,10 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -67,12 +66,6 @@ def command(cache: Path) -> Truthgate:
     )
 
 
-@pytest.fixture
-def narrow() -> Iterator[None]:
-    with patch.dict(os.environ, {"COLUMNS": "30"}):
-        yield
-
-
 def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, documents: Path) -> None:
     done = command("search", QUESTION, "--documents", documents)
     assert (done.returncode, done.stderr) == (0, "")
@@ -82,11 +75,11 @@ def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, do
     assert re.search(r"^relevance \d\.\d\d, floor 0\.22 \(retrieval\.floor\)$", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.usefixtures("narrow")
 def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
     command: Truthgate, documents: Path
 ) -> None:
-    shown = command("search", "How do I save?", "--documents", documents, "--language", "en").stdout
+    options = ("--documents", documents, "--language", "en")
+    shown = command("search", "How do I save?", *options, COLUMNS="30").stdout
     assert "Saving" in shown
     assert not {"\x1b", "\x07", "\u202e", "\u202c"} & set(shown)
     assert max(map(len, shown.splitlines())) <= 30
