@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scoring.claims.grounding import Grounding, grounding
 from scoring.claims.passages import passages
 from scoring.claims.reading import Claim, Kind, claims
-from scoring.text.material import Material
+from scoring.text.material import ContextText, Material
+from scoring.text.prepared import PreparedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,13 @@ def answerable(material: Material) -> float:
 
     In [0, 1], by weight; 0 for a question without any word that carries content.
     """
-    documents = [document.text.derived(passages) for document in material.context]
-    words = [word for claim in material.question.derived(claims) for word in claim.words]
+    return answered_by(material.context, material.question)
+
+
+def answered_by(context: Iterable[ContextText], question: PreparedText) -> float:
+    """Return the same for some of the documents."""
+    words = [word for claim in question.derived(claims) for word in claim.words]
+    documents = [document.text.derived(passages) for document in context]
     return grounding(words, documents, None).share if words else 0.0
 
 

@@ -50,32 +50,29 @@ def grounding(
         documents: those of the context.
         asked: the question; None to leave it out.
     """
-    weights = np.array([_weight(word, documents) for word in words])
+    sentences = sum(len(document.spans) for document in documents)
+    weights = np.array([_weight(word, documents, sentences) for word in words])
     total = math.fsum(weights)
     known = np.array([_ASKED * _most(asked, word) for word in words])
     best = Grounding(math.fsum(weights * known) / total, total)
     for place, document in enumerate(documents):
-        found = _best_of(words, weights, known, document)
-        if found and found.share > best.share:
-            best = Grounding(found.share, total, place, found.first, found.last)
+        if document.spans:
+            gains = np.maximum([document.levels(word) for word in words], known[:, np.newaxis])
+            found = _best_of(gains * weights[:, np.newaxis], total, place)
+            best = max(best, found, key=lambda each: each.share)  # the first of equals
     return best
 
 
-def _best_of(
-    words: Sequence[ContentWord], weights: _Gains, known: _Gains, document: Passages
-) -> Grounding | None:
-    if not document.spans:
-        return None
-    levels = np.maximum([document.levels(word) for word in words], known[:, np.newaxis])
-    gains = levels * weights[:, np.newaxis]
+def _best_of(gains: _Gains, total: float, place: int) -> Grounding:
+    """Return the best passage of the document at ``place``: what each word (row) gains in each sentence."""
     wide = gains.copy()
     wide[:, 1:] = np.maximum(wide[:, 1:], gains[:, :-1])
     wide[:, :-1] = np.maximum(wide[:, :-1], gains[:, 1:])
-    sums, total = wide.sum(axis=0), math.fsum(weights)
+    sums = wide.sum(axis=0)
     # Of neighbours that have the same, the one that has most by itself.
     middle = int((sums + _OWN * gains.sum(axis=0)).argmax())
     first, last = _narrowed(gains, middle, float(sums[middle]) - _ADDS * total)
-    return Grounding(min(float(sums[middle]) / total, 1.0), total, None, first, last)
+    return Grounding(min(float(sums[middle]) / total, 1.0), total, place, first, last)
 
 
 def _narrowed(gains: _Gains, middle: int, enough: float) -> tuple[int, int]:
@@ -88,8 +85,7 @@ def _narrowed(gains: _Gains, middle: int, enough: float) -> tuple[int, int]:
     )
 
 
-def _weight(word: ContentWord, documents: Sequence[Passages]) -> float:
-    sentences = sum(len(document.spans) for document in documents)
+def _weight(word: ContentWord, documents: Sequence[Passages], sentences: int) -> float:
     return math.log(1 + sentences / (sum(document.count(word) for document in documents) + 0.5)) or 1.0
 
 

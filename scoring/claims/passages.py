@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Passages:
     def _of_one_root(self, form: str) -> Iterator[tuple[str, float]]:
         if len(form) < _ROOT:
             return
-        for other in self._begins(form[:_ROOT], self.forms):
+        for other in _begins(form[:_ROOT], self.forms):
             shorter, longer = sorted((form, other), key=len)
             if longer.startswith(shorter) or len(shorter) >= _ALIKE_LENGTH * len(longer):
                 yield other, _OF_ONE_ROOT
@@ -72,12 +72,11 @@ class Passages:
     def _compounds(self, form: str) -> Iterator[tuple[str, float]]:
         if len(form) < _ROOT:
             return
-        for other in self._begins(form, self.forms):
-            if len(other) >= max(_SHORTEST_COMPOUND, len(form) + _SHORTEST_PART):
+        least = max(_SHORTEST_COMPOUND, len(form) + _SHORTEST_PART)
+        ended = (other[::-1] for other in _begins(form[::-1], self.endings))
+        for other in chain(_begins(form, self.forms), ended):
+            if len(other) >= least:
                 yield other, _COMPOUND
-        for other in self._begins(form[::-1], self.endings):
-            if len(other) >= max(_SHORTEST_COMPOUND, len(form) + _SHORTEST_PART):
-                yield other[::-1], _COMPOUND
 
     def _parts(self, form: str) -> Iterator[tuple[str, float]]:
         if not _SHORTEST_COMPOUND <= len(form) <= _LONGEST_COMPOUND:
@@ -87,14 +86,10 @@ class Passages:
             for part in parts:
                 yield part, _COMPOUND if len(parts) > 1 else _PART
 
-    def _begins(self, beginning: str, ordered: tuple[str, ...]) -> Iterator[str]:
-        first = bisect_left(ordered, beginning)
-        return takewhile(lambda form: form.startswith(beginning), islice(ordered, first, first + _MOST_ALIKE))
-
 
 def passages(text: PreparedText) -> Passages:
     """Return the sentences of a text with the words that stand in them."""
-    runs = tuple(sentence_runs(text))
+    runs = sentence_runs(text)
     places: defaultdict[str, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
         for form in {form for word in content_words(text, run) for form in word.forms}:
@@ -106,3 +101,8 @@ def passages(text: PreparedText) -> Passages:
         forms=forms,
         endings=tuple(sorted(form[::-1] for form in forms)),
     )
+
+
+def _begins(beginning: str, ordered: tuple[str, ...]) -> Iterator[str]:
+    first = bisect_left(ordered, beginning)
+    return takewhile(lambda form: form.startswith(beginning), islice(ordered, first, first + _MOST_ALIKE))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import islice
 
 from scoring.claims.words import ContentWord, content_words
 from scoring.text.prepared import PreparedText
@@ -51,13 +50,13 @@ class Claim:
 
 def claims(text: PreparedText) -> tuple[Claim, ...]:
     """Return the first 150 sentences and list steps of the compared part, in order."""
-    return tuple(_claim(text, run) for run in islice(sentence_runs(text), MOST_CLAIMS))
+    return tuple(_claim(text, run) for run in sentence_runs(text)[:MOST_CLAIMS])
 
 
-def _claim(text: PreparedText, run: Sequence[int]) -> Claim:
+def _claim(text: PreparedText, run: tuple[int, ...]) -> Claim:
     start, end = run_span(text, run)
     words = content_words(text, run)
-    return Claim(_kind(text, run, words, end), start, end, words[:_MOST_WORDS], tuple(run))
+    return Claim(_kind(text, run, words, end), start, end, words[:_MOST_WORDS], run)
 
 
 def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], end: int) -> Kind:

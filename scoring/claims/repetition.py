@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from scoring.claims.grounded import GroundedClaim, grounded_claims
-from scoring.claims.grounding import grounding
+from scoring.claims.grounded import GroundedClaim, answered_by, grounded_claims
 from scoring.claims.passages import passages
-from scoring.claims.reading import MOST_CLAIMS, Kind, claims
+from scoring.claims.reading import MOST_CLAIMS, Kind
 from scoring.guides.quoting import guide_answers, plain_lines
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -84,12 +83,12 @@ def _nearest(each: GroundedClaim, material: Material) -> Iterator[tuple[int, int
         (
             (-len(lemmas.intersection(_lemmas(document.text, run))), number, place)
             for number, document in enumerate(material.context)
-            for place, run in enumerate(document.text.derived(_runs))
+            for place, run in enumerate(document.text.derived(sentence_runs))
         ),
     )
     for _, number, place in ranked[:_NEAREST]:
         text = material.context[number].text
-        runs = text.derived(_runs)
+        runs = text.derived(sentence_runs)
         yield number, place, runs[place]
         if place + 1 < len(runs) and _goes_on(text, runs[place], runs[place + 1]):
             yield number, place, (*runs[place], *runs[place + 1])
@@ -113,14 +112,8 @@ def _is_step(answer: PreparedText, each: GroundedClaim) -> bool:
 
 
 def _answers(material: Material, places: Sequence[Place]) -> bool:
-    words = [word for claim in material.question.derived(claims) for word in claim.words]
-    repeated = sorted({place.document for place in places})
-    documents = [material.context[number].text.derived(passages) for number in repeated]
-    return bool(words) and grounding(words, documents, None).share >= _ANSWERS
-
-
-def _runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(run) for run in sentence_runs(text))
+    repeated = (material.context[number] for number in sorted({place.document for place in places}))
+    return answered_by(repeated, material.question) >= _ANSWERS
 
 
 def _lemmas(text: PreparedText, tokens: Sequence[int]) -> list[str]:

@@ -14,11 +14,6 @@ class ContentWord:
 
     forms: tuple[str, ...]
 
-    @property
-    def text(self) -> str:
-        """The folded word."""
-        return self.forms[0]
-
 
 def content_words(text: PreparedText, tokens: Iterable[int]) -> tuple[ContentWord, ...]:
     """Return the words among tokens of a text that carry content, numbers among them."""

@@ -15,8 +15,12 @@ _CLOSING = re.compile(r"[*_`\"”’»]{1,4}")
 _WIDEST_MARK = 4
 
 
-def sentence_runs(text: PreparedText) -> Iterator[list[int]]:
-    """Yield the indices of the words of each sentence; a colon, a semicolon and a line end one too."""
+def sentence_runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
+    """Return the indices of the words of each sentence; a colon, a semicolon and a line end one too."""
+    return tuple(map(tuple, _runs(text)))
+
+
+def _runs(text: PreparedText) -> Iterator[list[int]]:
     parse, run = text.parse, list[int]()
     for index in range(len(parse)):
         if parse.pos[index] in NO_WORDS:
