@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from scoring.assessing.score import Score, truthfulness
 from scoring.assessing.support_score import supported_score
+from scoring.features.action_claimed import ActionClaimed
 from scoring.features.base import Feature
 from scoring.features.claims_covered import ClaimsCovered
 from scoring.features.claims_repeated import ClaimsRepeated
 from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
+from scoring.features.courtesy import Courtesy
 from scoring.features.error_mismatch import ErrorMismatch
 from scoring.features.figures_follow import FiguresFollow
 from scoring.features.hal import Hal
@@ -57,6 +59,11 @@ class Profile:
         """What follows from each kind of evidence; of several rules the first decides."""
         return {kind: rule for feature in self.features for kind, rule in feature.evidence}
 
+    @property
+    def needs_company_terms(self) -> bool:
+        """Whether a feature looks for the company's own words."""
+        return any(isinstance(feature, CompanySpecificTerms) for feature in self.features)
+
 
 def profiles() -> Iterator[Profile]:
     """Yield every profile there is.
@@ -72,9 +79,10 @@ def profiles() -> Iterator[Profile]:
         (
             FeatureGroup("support", (ClaimsCovered(), PhrasesKnown(), Hal(), RefusalJustified())),
             FeatureGroup(
-                "contradiction", (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow())
+                "contradiction",
+                (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow(), ActionClaimed()),
             ),
-            FeatureGroup("quotation", (VerbatimGuide(), ClaimsRepeated())),
+            FeatureGroup("quotation", (VerbatimGuide(), ClaimsRepeated(), Courtesy())),
         ),
         supported_score,
         checks_claims=True,

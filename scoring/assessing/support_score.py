@@ -35,8 +35,9 @@ def supported_score(
     score of its own, and the lower one counts. Support is the weighted mean of the features of ``SUPPORT``,
     and where the answer refuses something the mean of that and of ``refusal_justified``; its score rises with
     it along straight lines to the mean rating of such answers. Contradiction is that of the surest rule that
-    speaks against the answer; its score is 5 where there is none and falls in a straight line to 1. An answer
-    that quotes or repeats the documents, and against which no rule speaks, has 5.
+    speaks against the answer; its score is 5 where there is none and falls in a straight line to 1. Where
+    there is nothing to support it counts alone. An answer that quotes or repeats the documents, or claims
+    nothing, and against which no rule speaks, has 5.
 
     Args:
         values: what the features of the profile have measured.
@@ -44,17 +45,18 @@ def supported_score(
         kind: that of the question, which some rules are for.
     """
     support = _support({value.name: value.value for value in values})
-    if support is None:
-        return Score(None, Reason.NO_APPLICABLE_FEATURE)
     met = rules_met(values, rules, kind)
     against = [rule for rule in met if rule.severity is not Severity.SENDS]
     contradiction = max((rule.contradiction for rule in against), default=0.0)
+    by_support = HIGHEST if support is None else _rating(support)
     if against:
-        lower = min(_rating(support), HIGHEST - (HIGHEST - LOWEST) * contradiction)
+        lower = min(by_support, HIGHEST - (HIGHEST - LOWEST) * contradiction)
         return Score(lower, against[0], support, contradiction)
     if met:
         return Score(HIGHEST, met[0], support, contradiction)
-    return Score(_rating(support), None, support, contradiction)
+    if support is None:
+        return Score(None, Reason.NO_APPLICABLE_FEATURE)
+    return Score(by_support, None, support, contradiction)
 
 
 def _support(values: Mapping[str, float | None]) -> float | None:

@@ -15,6 +15,8 @@ from scoring.text.runs import run_span, sentence_runs
 _END = re.compile(r"[\"'”’»)\]*_ \t]{0,6}([?:])")
 # A sentence with no more other words than that says nothing of the product.
 _FEW_WORDS = 1
+# A wish or an offer of help may name what it is about; one that says more may well claim something.
+_WISHED_WORDS = 8
 #: No support answer says more; what follows is not compared, and such an answer never sent by itself.
 MOST_CLAIMS = 150
 _MOST_WORDS = 80
@@ -66,6 +68,8 @@ def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], 
     denies = _denies(text, run)
     if _refuses(text, run, denies):
         return Kind.REFUSAL
+    if not denies and _wishes(text, run, words):
+        return Kind.COURTESY
     courteous = text.lexicon.claims.courtesies
     others = sum(courteous.isdisjoint(word.forms) for word in words)
     if closing or others < len(words):
@@ -76,6 +80,17 @@ def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], 
     if text.parse.text[run[0]] in text.lexicon.refusal.verdicts and others <= _FEW_WORDS:
         return Kind.VERDICT
     return kind
+
+
+def _wishes(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord]) -> bool:
+    """Say whether a sentence opens as only wishes and offers do, is short, and has no number and no name."""
+    said = tuple(text.parse.text[n] for n in run)
+    if len(words) > _WISHED_WORDS or any(any(map(str.isdigit, word)) for word in said):
+        return False
+    start, end = run_span(text, run)
+    return "**" not in text.original[start:end] and any(
+        first == 0 for first, _ in text.lexicon.claims.wishes.find(said, (0,))
+    )
 
 
 def _denies(text: PreparedText, run: Sequence[int]) -> bool:

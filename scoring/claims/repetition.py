@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from scoring.claims.grounded import GroundedClaim, answered_by, grounded_claims
 from scoring.claims.passages import passages
 from scoring.claims.reading import MOST_CLAIMS, Kind
+from scoring.guides.finding import step_body
 from scoring.guides.quoting import guide_answers, plain_lines
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -25,7 +25,6 @@ _ANSWERS = 0.5
 _NEAREST = 8
 _MOST_WORDS = 80
 _SAYS_NOTHING = frozenset({Kind.COURTESY, Kind.QUESTION})
-_STEP = re.compile(r"[ \t*_]{0,8}\d{1,2}[.)][ \t*_]{0,8}")
 
 
 class Place(NamedTuple):
@@ -107,8 +106,9 @@ def _guides(material: Material, step: Place) -> bool:
 
 
 def _is_step(answer: PreparedText, each: GroundedClaim) -> bool:
-    start = answer.original.rfind("\n", 0, each.claim.start) + 1
-    return _STEP.fullmatch(answer.original, start, each.claim.start) is not None
+    line = answer.original.rfind("\n", 0, each.claim.start) + 1
+    body = step_body(answer, line, each.claim.end)
+    return body is not None and not any(map(str.isalnum, answer.original[body : each.claim.start]))
 
 
 def _answers(material: Material, places: Sequence[Place]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from scoring.components.headings import below_headings
 from scoring.components.marked import components
 from scoring.components.names import Component, Name
 from scoring.lexicon import Lexicon
@@ -39,7 +40,8 @@ class ComponentsDefined:
 
     A component is defined where its words stand together in a document or the question, in any
     case, markup or number (plural or not). A menu path is defined where its parts follow each
-    other there too: in a path, or as components of one paragraph. Not applicable where the
+    other there too: in a path, as components of one paragraph, or as a component below the heading that
+    names its menu ("The File menu"). Not applicable where the
     answer names no component.
 
     Evidence: ``undefined_component`` for a name that occurs nowhere, ``misplaced_component`` for
@@ -117,12 +119,14 @@ def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
 
 
 def _neighbours(text: PreparedText) -> Iterator[tuple[str, str]]:
-    """Yield components that follow each other in one paragraph, parts of a path included."""
+    """Yield components that follow each other: in a path, in one paragraph, or below a heading of a menu."""
     names = [name for component in text.derived(components) for name in component.parts]
     for left, right in pairwise(names):
         # Pieces of a cut path share a part, which does not follow itself.
         if left is not right and "\n\n" not in text.original[left.end : right.start]:
             yield _key(left.words, text.lexicon), _key(right.words, text.lexicon)
+    for heading, component in below_headings(text):
+        yield _key(heading.words, text.lexicon), _key(component.words, text.lexicon)
 
 
 class _Definitions:

@@ -57,6 +57,12 @@ def guides(text: PreparedText) -> tuple[Guide, ...]:
     return tuple(collector.finished(text))
 
 
+def step_body(text: PreparedText, start: int, end: int) -> int | None:
+    """Return where the text of a step begins in a line, or None where the line is no numbered step."""
+    number, body = _step(text, start, end)
+    return None if number is None else body
+
+
 def _step(text: PreparedText, start: int, end: int) -> tuple[int | None, int]:
     if match := _NUMBERED.match(text.original, start, end):
         return int(match["number"]), match.end()

@@ -61,6 +61,14 @@ class ClaimWords:
     greetings, wishes and offers of help are made of. ``qualifiers``: words that change what a sentence says
     of which cases ("only", "unless", "not"), so that two sentences say the same only where both have them.
     ``numbers``: the words for 2, 3, 4 and so on.
+
+    What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
+    perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
+    ``works_of_words`` what they make ("overview"), ``no_deeds`` words with which a sentence tells of none
+    ("if", "not"); ``done`` is how an answer opens that says so at once.
+
+    ``wishes`` open a sentence that only wishes well or offers help; of ``thanks``, ``courtesies`` and words
+    without content is a customer's message made that asks nothing.
     """
 
     speakers: frozenset[str]
@@ -68,6 +76,14 @@ class ClaimWords:
     courtesies: frozenset[str]
     qualifiers: frozenset[str]
     numbers: tuple[str, ...]
+    writers: frozenset[str]
+    have: frozenset[str]
+    deeds_of_words: frozenset[str]
+    works_of_words: frozenset[str]
+    no_deeds: frozenset[str]
+    done: PhraseList
+    wishes: PhraseList
+    thanks: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -166,8 +166,12 @@ class _Reader:
         section = Section("claims")
         table = self._value(self._content, "claims", dict, _TOP)
         self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
-        numbers = tuple(self._words(table, "numbers", section))
-        return ClaimWords(numbers=numbers, **self._word_sets(ClaimWords, table, section))
+        return ClaimWords(
+            numbers=tuple(self._words(table, "numbers", section)),
+            done=self._phrases(table, "done", section),
+            wishes=self._phrases(table, "wishes", section),
+            **self._word_sets(ClaimWords, table, section),
+        )
 
     def _figures(self) -> FigureWords:
         section = Section("figures")

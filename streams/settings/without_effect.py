@@ -60,6 +60,11 @@ _RULES: tuple[_Rule, ...] = (
     ),
     ("judges.kept.mib is 0", lambda s: not s.judges.kept.mib, ("judges.kept.file",)),
     (
+        "scoring.profile is not paper",
+        lambda s: s.scoring.profile != "paper",
+        ("company_terms.*",),
+    ),
+    (
         "company_terms.file is set",
         lambda s: s.company_terms.file is not None,
         ("company_terms.least_documents",),

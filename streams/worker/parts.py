@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from schemas import Codec
+from scoring.assessing.profile import profile_named
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
 from streams.answers.observed import ObservedRetriever, observed
@@ -170,8 +171,11 @@ async def documents(
 @asynccontextmanager
 async def company_terms(
     settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: Metrics
-) -> AsyncIterator[TermsUpkeep]:
-    """Keep the company's words up to date with the documents."""
+) -> AsyncIterator[TermsUpkeep | None]:
+    """Keep the company's words up to date with the documents, where the profile looks for them."""
+    if not profile_named(settings.scoring.profile).needs_company_terms:
+        yield None
+        return
     upkeep = TermsUpkeep(
         terms_source(settings, store),
         settings.company_terms.rebuild_interval_seconds,

@@ -176,13 +176,14 @@ def _watch_impairments(
     health: Health,
     board: HoldBoard,
     documents: DocumentFollower,
-    terms: TermsUpkeep,
+    terms: TermsUpkeep | None,
     retrieval: Retrieval | None,
 ) -> None:
     """Have readiness tell what holds answers back that a worker in order would send."""
     health.may_be_impaired(lambda: None if board.known else "what is held is not known: nothing is sent")
     health.may_be_impaired(lambda: "the documents may be out of date" if documents.stale else None)
-    health.may_be_impaired(lambda: _told("the company's words cannot be built or read", terms.failure))
+    if terms:
+        health.may_be_impaired(lambda: _told("the company's words cannot be built or read", terms.failure))
     if retrieval:
         upkeep = retrieval.upkeep
         health.may_be_impaired(lambda: _told("documents cannot be indexed", upkeep.failure))
@@ -194,13 +195,14 @@ def _told(what: str, reason: str | None) -> str | None:
 
 async def _prepared(
     settings: Settings,
-    terms: TermsUpkeep,
+    terms: TermsUpkeep | None,
     retrieval: Retrieval | None,
     health: Health,
     stopping: asyncio.Event,
 ) -> None:
     """Wait for what is made of the documents, so that an answer is judged at first as it is later."""
-    await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
+    if terms:
+        await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
     if retrieval and not settings.retrieval.ready_before_complete:
         health.waits_for("the index of the documents")
         await _first(retrieval.upkeep.settled.wait(), stopping.wait())

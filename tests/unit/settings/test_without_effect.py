@@ -83,8 +83,15 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ["health.kafka_timeout_seconds has no effect: health.stall_timeout_seconds is shorter"],
         ),
         (
-            {"company_terms": {"file": "/terms.json", "least_documents": 9}},
+            {
+                "company_terms": {"file": "/terms.json", "least_documents": 9},
+                "scoring": {"profile": "paper"},
+            },
             ["company_terms.least_documents has no effect: company_terms.file is set"],
+        ),
+        (
+            {"company_terms": {"least_documents": 9}},
+            ["company_terms.least_documents has no effect: scoring.profile is not paper"],
         ),
         (
             {"scoring": {"kept_parses_mib": 0, "kept_parses": "/p"}},

@@ -46,3 +46,10 @@ def test_a_refusal_counts_half_beside_claims_and_whole_without():
     assert score((0.4, 0.4, 0.4), refused=0.8).support == pytest.approx(0.6)
     assert score((None, None, 0.2), refused=0.8).support == 0.8
     assert score((None, None, 0.2)).value is None
+
+
+def test_what_claims_nothing_is_sent_by_a_rule_alone_and_blocked_by_one():
+    nothing = (None, None, 0.1)
+    assert (score(nothing, ["courtesy"]).value, score(nothing, ["courtesy"]).support) == (5, None)
+    assert score(nothing, ["action_claimed"]).value == pytest.approx(1.4)
+    assert score(nothing, ["courtesy", "action_claimed"]).value == pytest.approx(1.4)

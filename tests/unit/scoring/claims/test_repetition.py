@@ -1,5 +1,7 @@
 """An answer that repeats the documents may be sent, and one with anything changed may not."""
 
+import re
+
 import pytest
 
 from scoring.claims.repetition import repeats
@@ -13,12 +15,20 @@ DOCUMENT = (
 )
 QUESTION = "Can I delete a draft invoice?"
 GUIDE = "1. Open the final invoice.\n2. Click **Credit** and choose a date.\n3. Click **Save**."
+STEPS = (
+    "Step 1: Open the final invoice.\nStep 2: Click **Credit** and choose a date.\nStep 3: Click **Save**."
+)
 CREDIT = "How do I credit a final invoice?"
 
 
-def repeated(answer, question=QUESTION):
+def repeated(answer, question=QUESTION, document=DOCUMENT):
     texts = prepared(question, "en"), prepared(answer, "en")
-    return repeats(Material(*texts, (ContextText("d", prepared(DOCUMENT, "en")),)))
+    return repeats(Material(*texts, (ContextText("d", prepared(document, "en")),)))
+
+
+def in_words(text):
+    """Number the steps of a text as in "Step 2: ..."."""
+    return re.sub(r"(?m)^(\d)\.", r"Step \1:", text)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +64,9 @@ def test_what_the_documents_say_nearly_word_for_word_is_a_repetition(answer, que
 )
 def test_what_was_changed_left_out_or_added_is_none(answer, question):
     assert not repeated(answer, question)
+
+
+def test_steps_numbered_in_words_are_repeated_in_their_order_alone():
+    first, second, third = in_words(GUIDE).split("\n")
+    assert repeated(in_words(GUIDE), CREDIT, in_words(DOCUMENT))
+    assert not repeated(f"{first}\n{third}\n{second}", CREDIT, in_words(DOCUMENT))

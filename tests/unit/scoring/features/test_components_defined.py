@@ -113,6 +113,21 @@ def test_a_path_may_be_what_a_document_says_in_the_words_of_one_paragraph():
     assert measure("Go to **Change schedule / Effective date**.").value == 1
 
 
+MENUS = (
+    "# The File Menu\n\nIt has:\n\n- **Print...**: prints.\n- **Close**: ends.\n\n# Tips\n\n- **Undo**: back."
+)
+
+
+@pytest.mark.parametrize(("item", "faults"), [("Print...", 0), ("Close", 0), ("Undo", 1)])
+def test_what_stands_below_the_heading_of_a_menu_is_in_that_menu(item, faults):
+    assert len(measure(f"Choose **File / {item}** first.", MENUS).evidence) == faults
+
+
+def test_a_heading_that_tells_of_something_names_no_menu():
+    page = MENUS.replace("The File Menu", "What the File menu is for")
+    assert measure("Choose **File / Close**.", page).evidence
+
+
 def test_the_order_of_a_path_is_not_judged_by_documents_without_any_markup():
     plain = "Open the staff menu, choose overview and then archive."
     assert measure("Go to **Staff / Archive**.", plain).value == 1

@@ -1,0 +1,99 @@
+"""Deeds that an answer lays claim to (paper, Table II, "Non-appearing Statements")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scoring.claims.reading import Kind, claims
+from scoring.text.marks import marks
+from scoring.text.material import Material
+from scoring.text.prepared import PreparedText
+from scoring.text.spans import span_evidence
+from scoring.values.claims import ClaimStatus
+from scoring.values.rules import Rule, Severity
+from scoring.values.types import FeatureValue
+
+ACTION_CLAIMED = "action_claimed"
+
+CLAIMED = Rule(
+    "action_claimed",
+    "The answer says that its writer has done something for the customer, which documents cannot bear out.",
+    Severity.BLOCKS,
+    contradiction=0.9,
+    status=ClaimStatus.NOT_FOUND,
+    mistake="non_appearing_statement",
+)
+
+_AUXILIARY = "aux"
+_SAYS_NOTHING_OF_DEEDS = frozenset({Kind.QUESTION, Kind.REFUSAL})
+
+
+class ActionClaimed:
+    """Whether the answer says that its writer has done something: "I have reset your password".
+
+    What answers from documents has no hands: nobody has reset anything, whatever the documents say. Found are
+    sentences in the perfect tense in which the writer acts, and a sentence of "done" that opens the answer.
+    Not what a writer can do ("I have looked that up", "I have made an overview": ``deeds_of_words`` and
+    ``works_of_words`` of the lexicon), nor questions, denials, conditions and names ("choose **I paid**").
+    The value is in [0, 1]: 0 where there is such a sentence, otherwise not applicable, since an answer is no
+    truer for want of one.
+
+    Evidence ``action_claimed``: the sentence.
+
+    Measured on 1,199 rated answers on six products (see ``training/rated``), in view of which it was made: it
+    holds for 12 of 467 untrue answers, and for no true one.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text.prepared import PreparedText
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> answers = text("Done! I have deleted the invoice."), text("I have not found how to delete it.")
+    >>> [ActionClaimed().measure(Material(text("Delete it."), answer, ())).value for answer in answers]
+    [0.0, None]
+    """
+
+    name = ACTION_CLAIMED
+    on_translation = False
+    evidence = ((ACTION_CLAIMED, CLAIMED),)
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return 0 with the sentences that claim a deed, or None without any."""
+        answer = material.answer
+        found = span_evidence(ACTION_CLAIMED, answer, _spans(answer))
+        return FeatureValue(self.name, 0.0 if found else None, found)
+
+
+def _spans(answer: PreparedText) -> Iterator[tuple[int, int]]:
+    for place, claim in enumerate(answer.derived(claims)):
+        if claim.kind in _SAYS_NOTHING_OF_DEEDS:
+            continue
+        if _claims_a_deed(answer, claim.tokens) or (not place and _says_done(answer, claim.tokens)):
+            yield claim.start, claim.end
+
+
+def _claims_a_deed(answer: PreparedText, tokens: Sequence[int]) -> bool:
+    parse, words = answer.parse, answer.lexicon.claims
+    if any(parse.text[n] in words.no_deeds for n in tokens):
+        return False
+    perfect = {
+        int(parse.head[n]) for n in tokens if parse.dep[n] == _AUXILIARY and parse.lemma[n] in words.have
+    }
+    deeds = {verb for verb in perfect if parse.lemma[verb] not in words.deeds_of_words}
+    words_made = {int(parse.head[n]) for n in tokens if parse.lemma[n] in words.works_of_words}
+    # Not by its relation to the verb: small pipelines take "dat heb ik ingesteld" for "that set me".
+    return any(
+        parse.text[n] in words.writers
+        and int(parse.head[n]) in deeds - words_made
+        and not _is_named(answer, n)
+        for n in tokens
+    )
+
+
+def _is_named(answer: PreparedText, token: int) -> bool:
+    """Say whether a word stands in what is marked as a name: choose "I have paid"."""
+    start = answer.parse.start[token]
+    return any(mark.start <= start < mark.end for mark in answer.derived(marks))
+
+
+def _says_done(answer: PreparedText, tokens: Sequence[int]) -> bool:
+    said = tuple(answer.parse.text[n] for n in tokens)
+    return any(first == 0 for first, _ in answer.lexicon.claims.done.find(said, (0,)))
