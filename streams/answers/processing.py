@@ -12,7 +12,7 @@ from schemas.records import ChatbotAnswer, Verdict
 from streams.answers.way import Way, failing_as
 from streams.delivery.dead_letters import DeadLetter, bury
 from streams.failures import BadAnswer, Stage
-from streams.kafka.event_headers import event_headers
+from streams.kafka.event_headers import published_headers
 from streams.kafka.received import Headers, Received
 
 #: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
@@ -98,4 +98,5 @@ class AnswerProcessor:
 def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
     """Return the headers of a verdict: those of an event, and the trace context of its answer."""
     passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
-    return (*event_headers(verdict.verdict_id, "Verdict", "worker"), *passed_on)
+    event = published_headers(verdict.verdict_id, verdict, subject=verdict.answer_id, time=verdict.scored_at)
+    return (*event, *passed_on)

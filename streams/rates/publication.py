@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaProducer
 from schemas import Codec, RateAlert, RateWindow
 from schemas.records import rfc3339
 from streams.kafka.clients import open_producer
-from streams.kafka.event_headers import event_headers
+from streams.kafka.event_headers import published_headers
 from streams.kafka.received import Headers
 from streams.kafka.topics import Topics
 from streams.rates.traces import Publications
@@ -83,18 +83,14 @@ class RatePublisher:
                 "topic": self._topics.rates,
                 "key": window.message_type.encode(),
                 "value": self._codec.encode(window),
-                "headers": [*event_headers(_window_id(window), "RateWindow", "worker"), *trace],
+                "headers": [*_window_headers(window), *trace],
             }
         for alert in publication.alerts:
-            alert_id = f"{alert.alert_id}/{alert.status}"
             yield {
                 "topic": self._topics.rate_alerts,
                 "key": (alert.message_type or ALL).encode(),
                 "value": self._codec.encode(alert),
-                "headers": [
-                    *event_headers(alert_id, "RateAlert", "worker"),
-                    *trace,
-                ],
+                "headers": [*_alert_headers(alert), *trace],
             }
         for key, value in publication.state:
             yield {"topic": self._topics.rates_state, "key": key, "value": value, "partition": 0}
@@ -123,6 +119,16 @@ def _note_failure(sent: asyncio.Future[object]) -> None:
     # The first failure is raised; asyncio would complain of those that nobody looks at.
     if not sent.cancelled():
         sent.exception()
+
+
+def _window_headers(window: RateWindow) -> Headers:
+    # Of event time, as the counts are: the same counts are the same event, whoever publishes them.
+    return published_headers(_window_id(window), window, subject=window.message_type, time=window.window_end)
+
+
+def _alert_headers(alert: RateAlert) -> Headers:
+    alert_id = f"{alert.alert_id}/{alert.status}"
+    return published_headers(alert_id, alert, subject=alert.alert_id, time=alert.window_end)
 
 
 def _window_id(window: RateWindow) -> str:

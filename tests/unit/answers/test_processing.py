@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec, RegistryUnreachable
-from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage
+from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage, rfc3339
 from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
@@ -24,6 +24,7 @@ from streams.answers.way import put_together
 from streams.documents.versions import NamedDocument, document_version
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.assessor import Assessor, ScoringOff
+from streams.kafka.event_headers import dataschema
 from streams.kafka.received import Headers, Received
 from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
@@ -377,6 +378,9 @@ async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_
         ("ce_type", b"truthgate.Verdict"),
         ("ce_source", b"/truthgate/worker"),
         ("content-type", b"application/avro"),
+        ("ce_time", rfc3339(verdict.scored_at).encode()),
+        ("ce_subject", verdict.answer_id.encode()),
+        ("ce_dataschema", dataschema(Verdict).encode()),
         ("traceparent", b"00-1-2-01"),
         ("tracestate", b"vendor=1"),
     )
