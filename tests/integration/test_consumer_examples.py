@@ -1,0 +1,164 @@
+"""The examples of consumers do what their README says, run by its commands on a real broker."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fastavro import schemaless_writer
+
+from schemas import Codec, Verdict
+from schemas.catalogue import released
+from streams.kafka.clients import open_producer
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.examples import Example, Running, prepare
+from tests.support.pages import rate_alert, rate_window
+from tests.support.rates import publish_verdicts, sample_verdict
+from tests.support.records import Outgoing, produce
+from tests.support.workers import changed
+
+#: Java ends with 143 when it is asked to, even if it does so cleanly.
+ENDS = {"Python": 0, "Node": 0, "Java": 143}
+CODEC = Codec()
+NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module", params=list(ENDS))
+def section(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def example(section: str, tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return prepare(section, tmp_path_factory.mktemp(section))
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Give settings whose topics of rates are made, too."""
+    return changed(settings, rates={"enabled": True})
+
+
+def variables(settings: Settings) -> dict[str, str]:
+    return {
+        "KAFKA": settings.kafka.bootstrap_servers,
+        "PREFIX": settings.kafka.topic_prefix,
+        "GROUP": f"{settings.kafka.topic_prefix}example",
+    }
+
+
+def verdict(number: int, **changes: object) -> Verdict:
+    return replace(sample_verdict(number, NOW), **changes)
+
+
+def as_first_released(record: Verdict) -> bytes:
+    """Write a verdict with the first schema that was released, as a worker of that release did."""
+    schema = released(Verdict)[0]
+    output = io.BytesIO()
+    output.write(b"\xc3\x01" + schema.fingerprint)
+    schemaless_writer(output, schema.parsed, asdict(record))
+    return output.getvalue()
+
+
+async def publish_rates(settings: Settings, *windows: bytes, commit: bool) -> None:
+    """Publish windows in a transaction, which is committed or aborted."""
+    topic = Topics(settings.kafka.topic_prefix).rates
+    async with open_producer(settings.kafka, transactional_id=f"{topic}{commit}") as producer:
+        await producer.begin_transaction()
+        for value in windows:
+            await producer.send_and_wait(topic, value, partition=0)
+        await (producer.commit_transaction() if commit else producer.abort_transaction())
+
+
+async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    first = verdict(2, answer_id="first", reasons=("verbatim_guide",))
+    of_later_release = b"\xc3\x01" + bytes.fromhex("0123456789abcdef") + b"\x02a"
+    await produce(settings.kafka, topics.auto_send, [Outgoing(CODEC.encode(first), partition=0)])
+    await produce(
+        settings.kafka,
+        topics.blocked,
+        [
+            Outgoing(as_first_released(verdict(5, reasons=("refuted_figure", "new_code"))), partition=0),
+            Outgoing(None, b"c-1", partition=0),
+            Outgoing(of_later_release, partition=0),
+            Outgoing(b'{"answer_id": "a"}', partition=0),
+            Outgoing(CODEC.encode(first)[:30], partition=0),
+            Outgoing(b"\xc3", partition=0),
+            Outgoing(b"", partition=0),
+            Outgoing(CODEC.encode(verdict(6, verdict_id="é", score=None, reasons=())), partition=0),
+            Outgoing(CODEC.encode(verdict(6, verdict_id="é", score=None, reasons=())), partition=0),
+        ],
+    )
+    await publish_rates(settings, CODEC.encode(rate_window(0, untrue=9)), commit=False)
+    await publish_rates(settings, CODEC.encode(rate_window(0, language=None)), commit=True)
+    await produce(settings.kafka, topics.rate_alerts, [CODEC.encode(rate_alert("resolved"))])
+    with example.run(tmp_path / "log", variables(settings)) as running:
+        running.wait_for(lambda running: len(running.lines) >= 5)
+        running.wait_for(lambda running: running.complaints.count(topics.blocked) >= 7)
+        assert running.terminate() == ENDS[section], running.complaints
+    assert sorted(running.lines) == [
+        "alert high-rate resolved",
+        "auto_send first 4.5 verbatim_guide",
+        "blocked answer-5 1.5 refuted_figure,new_code",
+        "rate instruction/- 1 of 10 untrue",
+        "review answer-6 - ",
+    ]
+    told = dict(line.split(": ", 1) for line in running.complaints.splitlines() if topics.blocked in line)
+    place = f"{topics.blocked}/0@"
+    assert told[f"{place}1"] == "no value"
+    assert told[f"{place}2"] == "unknown fingerprint 0123456789abcdef: of a later release?"
+    assert told[f"{place}3"] == "not in the Avro single-object encoding"
+    assert told[f"{place}4"].startswith("malformed truthgate.Verdict")
+    assert told[f"{place}5"] == told[f"{place}6"] == "not in the Avro single-object encoding"
+    assert told[f"{place}8"] == "é again"
+    assert len(told) == 7
+
+
+async def test_it_goes_on_where_it_ended(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    await publish_verdicts(settings, [verdict(number) for number in range(20)])
+    with example.run(tmp_path / "one", variables(settings)) as one:
+        one.wait_for(lambda running: len(running.lines) == 20)
+        assert one.terminate() == ENDS[section], one.complaints
+    await publish_verdicts(settings, [verdict(20)])
+    with example.run(tmp_path / "two", variables(settings)) as two:
+        two.wait_for(lambda running: len(running.lines) == 1)
+        assert two.terminate() == ENDS[section], two.complaints
+    assert two.lines == ["blocked answer-20 1.5 "]
+
+
+async def test_none_is_lost_when_partitions_move(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    with example.run(tmp_path / "one", variables(settings)) as one:
+        await publish_verdicts(settings, [verdict(number) for number in range(200)])
+        one.wait_for(lambda running: len(running.lines) >= 100)
+        with example.run(tmp_path / "two", variables(settings)) as two:
+            numbers = iter(range(200, 1000))
+
+            async def publish_until(running: Running, condition: str) -> None:
+                """Publish until it has a line of its own."""
+                before = len(running.lines)
+                while len(running.lines) == before:
+                    await publish_verdicts(settings, [verdict(next(numbers)) for _ in range(5)])
+                    assert one.running, condition
+                    assert two.running, condition
+
+            await publish_until(two, "the second has partitions of its own")
+            assert one.terminate() == ENDS[section], one.complaints
+            last = next(numbers)
+            await publish_verdicts(settings, [verdict(last)])
+            expected = {f"answer-{number}" for number in range(last + 1)}
+
+            def shown() -> set[str]:
+                return {line.split()[1] for line in (*one.lines, *two.lines)}
+
+            two.wait_for(lambda running: shown() >= expected)
+            assert two.terminate() == ENDS[section], two.complaints

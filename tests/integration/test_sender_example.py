@@ -1,0 +1,262 @@
+"""The example of a sender sends each answer once: over repeats, restarts, kills and other groups."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from schemas import Codec, Verdict
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.examples import Example, Running, prepare
+from tests.support.ports import NOBODY
+from tests.support.rates import publish_verdicts, sample_verdict
+from tests.support.records import Outgoing, committed, end_offsets, eventually, produce
+from tests.support.workers import changed
+
+
+class Receiver:
+    """Takes answers over HTTP; what ``answers_with`` returns is the status, after it has been called."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.bodies: list[dict[str, str]] = []
+        self.answers_with: Callable[[], int] = lambda: 204
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                receiver.keys.append(self.headers["idempotency-key"])
+                receiver.bodies.append(body)
+                self.send_response(receiver.answers_with())
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    thread = threading.Thread(target=receiver.server.serve_forever, args=(0.05,))
+    thread.start()
+    yield receiver
+    receiver.server.shutdown()
+    thread.join(10)
+    receiver.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return prepare("Sender", tmp_path_factory.mktemp("sender"))
+
+
+class Senders:
+    """Starts senders on the topics of a test, one after the other or together, with one store."""
+
+    def __init__(self, example: Example, settings: Settings, receiver: Receiver, folder: Path) -> None:
+        self.settings = settings
+        self._example = example
+        self._folder = folder
+        self._variables = {
+            "KAFKA": settings.kafka.bootstrap_servers,
+            "PREFIX": settings.kafka.topic_prefix,
+            "GROUP": settings.kafka.consumer_group,
+            "SEND_TO": receiver.address,
+            "STORE": str(folder / "sent.sqlite3"),
+            # So that nobody waits for one that was killed.
+            "INSTANCE": "one",
+        }
+
+    def start(self, name: str = "log", **variables: str) -> Running:
+        return self._example.run(self._folder / name, self._variables | variables)
+
+
+@pytest.fixture
+def senders(
+    example: Example, settings: Settings, topics: Topics, receiver: Receiver, tmp_path: Path
+) -> Senders:
+    return Senders(example, settings, receiver, tmp_path)
+
+
+def sendable(number: int, **changes: object) -> Verdict:
+    values = {"decision": "auto_send", "answer": f"Klik op **{number}**.", **changes}
+    return replace(sample_verdict(number, datetime.now(UTC)), **values)
+
+
+async def all_committed(settings: Settings) -> bool:
+    """Whether nothing is left to be read."""
+    topic = Topics(settings.kafka.topic_prefix).auto_send
+    offsets = await committed(settings.kafka, topic)
+    ends = await end_offsets(settings.kafka, [topic])
+    return all(offsets[partition.partition] == end for partition, end in ends.items())
+
+
+async def test_an_answer_is_sent_once_however_often_its_verdict_comes(
+    senders: Senders, receiver: Receiver
+) -> None:
+    await publish_verdicts(senders.settings, [sendable(1), sendable(2), sendable(1)])
+    with senders.start() as one:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert one.terminate() == 0, one.complaints
+    await publish_verdicts(senders.settings, [sendable(2), sendable(3), sendable(3)])
+    with senders.start() as two:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert two.terminate() == 0, two.complaints
+    assert Counter(receiver.keys) == {"verdict-1": 1, "verdict-2": 1, "verdict-3": 1}
+    assert {"conversation_id": "conversation-2", "answer": "Klik op **2**."} in receiver.bodies
+
+
+async def test_another_group_reads_all_again_and_sends_none_again(
+    senders: Senders, receiver: Receiver
+) -> None:
+    await publish_verdicts(senders.settings, [sendable(number) for number in range(10)])
+    with senders.start() as one:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert one.terminate() == 0
+    other = changed(senders.settings, kafka={"consumer_group": f"{senders.settings.kafka.consumer_group}-2"})
+    with senders.start(GROUP=other.kafka.consumer_group) as two:
+        await eventually(lambda: all_committed(other), "all is read again")
+        assert two.terminate() == 0
+    assert len(receiver.keys) == 10
+
+
+async def test_what_is_not_to_be_sent_is_told_and_not_sent(senders: Senders, receiver: Receiver) -> None:
+    topic = Topics(senders.settings.kafka.topic_prefix).auto_send
+    old, early = datetime.now(UTC) - timedelta(hours=2), datetime.now(UTC) + timedelta(hours=2)
+    verdicts = [
+        sendable(1, decision="review"),
+        sendable(2, decision="later"),
+        sendable(3, produced_at=old),
+        sendable(4, produced_at=early),
+        sendable(5),
+    ]
+    values = [Codec().encode(each) for each in verdicts]
+    await produce(senders.settings.kafka, topic, [Outgoing(None, b"c"), *values])
+    with senders.start(MAX_AGE_SECONDS="3600") as sender:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert sender.terminate() == 0
+    assert receiver.keys == ["verdict-5"]
+    assert sender.complaints.count("no value") == 1
+    assert sender.complaints.count("not sent") == 4
+
+
+@pytest.mark.parametrize(("unsure", "times"), [("send", 2), ("skip", 1)])
+async def test_killed_between_sending_and_noting_it_does_as_it_is_told_and_says_so(
+    senders: Senders, receiver: Receiver, unsure: str, times: int
+) -> None:
+    await publish_verdicts(senders.settings, [sendable(1)])
+    with senders.start(UNSURE=unsure) as one:
+
+        def kill() -> int:
+            one.kill()
+            return 204
+
+        receiver.answers_with = kill
+        await eventually(lambda: not one.running, "it is killed while the receiver has the answer")
+    receiver.answers_with = lambda: 204
+    with senders.start(UNSURE=unsure) as two:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert two.terminate() == 0
+    assert receiver.keys == ["verdict-1"] * times
+    assert f"answer-1 may have been sent before: {unsure}" in two.complaints
+
+
+async def test_kills_at_any_moment_lose_none_and_repeat_only_what_is_told(
+    senders: Senders, receiver: Receiver
+) -> None:
+    chance = Random(5)
+    for kills in range(6):
+        numbers = range(40 * kills, 40 * kills + 40)
+        repeated = [number for number in range(40 * kills) if chance.random() < 0.2]
+        await publish_verdicts(senders.settings, [sendable(number) for number in [*numbers, *repeated]])
+        with senders.start() as sender:
+            enough = len(receiver.keys) + chance.randrange(1, 40)
+            await eventually(lambda enough=enough: len(receiver.keys) >= enough, "some more are sent")
+            sender.kill()
+    with senders.start() as last:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert last.terminate() == 0
+    times = Counter(receiver.keys)
+    assert times.keys() == {f"verdict-{number}" for number in range(240)}
+    told = last.complaints.count("may have been sent before: send")
+    assert sum(times.values()) - len(times) <= told <= 6
+
+
+async def test_the_partition_that_moves_is_given_up_when_its_answer_is_sent(
+    senders: Senders, receiver: Receiver
+) -> None:
+    gate = threading.Event()
+
+    def slow() -> int:
+        gate.wait(20)
+        return 204
+
+    receiver.answers_with = slow
+    await publish_verdicts(senders.settings, [sendable(number) for number in range(30)])
+    with senders.start("one", INSTANCE="one") as one:
+        await eventually(lambda: len(receiver.keys) == 1, "the first is at it")
+        with senders.start("two", INSTANCE="two") as two:
+            with pytest.raises(AssertionError):
+                await eventually(lambda: len(receiver.keys) > 1, "the second does not wait", 4.0)
+            gate.set()
+            await eventually(lambda: all_committed(senders.settings), "all is read")
+            assert (one.terminate(), two.terminate()) == (0, 0)
+            assert "may have been" not in one.complaints + two.complaints
+    assert Counter(receiver.keys) == {f"verdict-{number}": 1 for number in range(30)}
+
+
+async def test_an_unknown_fingerprint_ends_it_with_nothing_passed_over(
+    senders: Senders, receiver: Receiver
+) -> None:
+    topic = Topics(senders.settings.kafka.topic_prefix).auto_send
+    of_later_release = b"\xc3\x01" + bytes.fromhex("0123456789abcdef") + b"\x02a"
+    values = [of_later_release, Codec().encode(sendable(1))]
+    await produce(senders.settings.kafka, topic, [Outgoing(value, partition=0) for value in values])
+    for _ in range(2):
+        with senders.start() as sender:
+            assert sender.wait() == 1
+        assert "unknown fingerprint 0123456789abcdef" in sender.complaints
+    assert receiver.keys == []
+    assert (await committed(senders.settings.kafka, topic))[0] == 0
+
+
+async def test_an_answer_that_the_receiver_refuses_does_not_hold_up_the_next(
+    senders: Senders, receiver: Receiver
+) -> None:
+    statuses = iter([503, 422])
+    receiver.answers_with = lambda: next(statuses, 204)
+    await publish_verdicts(senders.settings, [sendable(1)])
+    with senders.start() as sender:
+        await eventually(lambda: all_committed(senders.settings), "the first is refused")
+        await publish_verdicts(senders.settings, [sendable(2)])
+        await eventually(lambda: len(receiver.keys) == 3, "the second is sent")
+        assert sender.terminate() == 0
+    assert receiver.keys == ["verdict-1", "verdict-1", "verdict-2"]
+    assert "answer-1: refused with 422" in sender.complaints
+
+
+async def test_a_receiver_that_is_away_ends_it_and_the_answer_is_sent_by_the_next(
+    senders: Senders, receiver: Receiver
+) -> None:
+    await publish_verdicts(senders.settings, [sendable(1)])
+    with senders.start(SEND_TO=f"http://{NOBODY}/") as one:
+        assert one.wait(60) == 1
+    assert "answer-1 cannot be sent" in one.complaints
+    with senders.start() as two:
+        await eventually(lambda: all_committed(senders.settings), "it is sent")
+        assert two.terminate() == 0
+    assert receiver.keys == ["verdict-1"]
