@@ -1,4 +1,4 @@
-"""Topics as other tools make them: Terraform, Strimzi, and Kafka's own ``kafka-topics``."""
+"""Topics as other tools make or read them: Terraform, Strimzi, Kafka's own ``kafka-topics``, AsyncAPI."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final
 
+from streams.contract.asyncapi import document, text_of
 from streams.kafka.topics import TopicSpec
 from streams.settings import Settings
 
@@ -28,6 +29,7 @@ class Tool(StrEnum):
     TERRAFORM = "terraform"
     STRIMZI = "strimzi"
     KAFKA_TOPICS = "kafka-topics"
+    ASYNCAPI = "asyncapi"
 
 
 def described(tool: Tool, specs: tuple[TopicSpec, ...], settings: Settings, cluster: str) -> str:
@@ -36,13 +38,14 @@ def described(tool: Tool, specs: tuple[TopicSpec, ...], settings: Settings, clus
     Args:
         tool: whose language.
         specs: the topics.
-        settings: where the cluster is, for ``kafka-topics``.
+        settings: where the cluster is, for ``kafka-topics``; all of them, for AsyncAPI.
         cluster: the name of the Kafka resource, for Strimzi.
     """
     writers: Mapping[Tool, Callable[[], str]] = {
         Tool.TERRAFORM: lambda: _terraform(specs),
         Tool.STRIMZI: lambda: _strimzi(specs, cluster),
         Tool.KAFKA_TOPICS: lambda: _kafka_topics(specs, settings.kafka.bootstrap_servers),
+        Tool.ASYNCAPI: lambda: text_of(document(settings)).rstrip("\n"),
     }
     return writers[tool]()
 

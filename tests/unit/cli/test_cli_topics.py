@@ -113,6 +113,12 @@ def test_kafka_topics_gets_a_command_a_topic(environment: dict[str, str], replic
         assert given == spec.config
 
 
+def test_the_document_for_programs_has_the_names_of_the_deployment() -> None:
+    written = json.loads(described("--for", "asyncapi", environment={"TRUTHGATE_KAFKA__TOPIC_PREFIX": "eu."}))
+    assert written["asyncapi"].startswith("3.")
+    assert written["channels"]["answers"]["address"] == "eu.answers"
+
+
 def test_a_tool_and_json_exclude_each_other() -> None:
     done = truthgate_here("topics", "describe", "--for", "strimzi", "--json")
     assert (done.returncode, done.stdout) == (2, "")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from fastavro import schemaless_reader
 from fastavro.schema import load_schema
 
-from schemas import Codec, HumanRating
+from schemas import ChatbotAnswer, Codec, HumanRating
 from streams.contract.__main__ import PAGE, ROOT
 from streams.contract.page import PARTS, filled
 from tests.support.own_patterns import ROOT as SOURCES
 
+EXAMPLES = SOURCES / "examples" / "consumers" / "README.md"
 RELEASED = SOURCES / "schemas" / "released"
 
 
@@ -54,3 +56,20 @@ def test_the_bytes_of_the_example_are_those_of_its_record(part: str, header: int
     assert (read["answer_id"], read["rating"], read["rater"], read["comment"]) == ("a-1", 4, "kim", None)
     if part == "single-object":
         assert Codec().decode(value, HumanRating).answer_id == "a-1"
+
+
+def test_the_example_in_json_is_an_answer() -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert Codec(json_input=True).decode(example.encode(), ChatbotAnswer).document_ids == ("invoices",)
+
+
+@pytest.mark.parametrize("page", [PAGE, EXAMPLES], ids=str)
+def test_what_is_linked_to_is_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", page.read_text(encoding="utf-8"))
+    own = [(target, part) for target, part in links if not target.startswith("https://")]
+    assert own
+    for target, part in own:
+        assert (page.parent / target).exists(), target
+        if part:
+            headings = re.findall(r"^#+ (.*)$", (page.parent / target).read_text("utf-8"), re.MULTILINE)
+            assert part in {heading.lower().replace(" ", "-") for heading in headings}
