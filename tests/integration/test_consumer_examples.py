@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +16,10 @@ from schemas.catalogue import released
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.support.examples import Example, Running, prepare
+from tests.support.examples import Example, prepare
 from tests.support.pages import rate_alert, rate_window
 from tests.support.rates import publish_verdicts, sample_verdict
-from tests.support.records import Outgoing, produce
+from tests.support.records import Outgoing, eventually, produce
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
@@ -141,17 +142,13 @@ async def test_none_is_lost_when_partitions_move(
         await publish_verdicts(settings, [verdict(number) for number in range(200)])
         one.wait_for(lambda running: len(running.lines) >= 100)
         with example.run(tmp_path / "two", variables(settings)) as two:
-            numbers = iter(range(200, 1000))
+            numbers = itertools.count(200)
 
-            async def publish_until(running: Running, condition: str) -> None:
-                """Publish until it has a line of its own."""
-                before = len(running.lines)
-                while len(running.lines) == before:
-                    await publish_verdicts(settings, [verdict(next(numbers)) for _ in range(5)])
-                    assert one.running, condition
-                    assert two.running, condition
+            async def second_has_its_share() -> bool:
+                await publish_verdicts(settings, [verdict(next(numbers)) for _ in range(5)])
+                return bool(two.lines)
 
-            await publish_until(two, "the second has partitions of its own")
+            await eventually(second_has_its_share, "the second has partitions of its own")
             assert one.terminate() == ENDS[section], one.complaints
             last = next(numbers)
             await publish_verdicts(settings, [verdict(last)])
