@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from helm.generate.secrets import pattern
+from helm.generate.secrets import pattern, secret_fields
 from helm.generate.values import Value
 from streams.settings import Settings
 
@@ -54,7 +54,8 @@ def _definition(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     left_out |= _OF_THE_CHART.get(name, set())
     if "properties" in made:
         made["properties"] = {key: each for key, each in made["properties"].items() if key not in left_out}
-    optional = left_out | _FILLED_IN.get(name, set())
+    # An address may stand in a Secret, and is then not here.
+    optional = left_out | _FILLED_IN.get(name, set()) | secret_fields().get(name, set())
     if required := [key for key in found.get("required", ()) if key not in optional]:
         made["required"] = required
     else:

@@ -27,6 +27,30 @@ def pattern() -> str:
     return f"^({'|'.join(paths)})$"
 
 
+def secret_fields() -> dict[str, set[str]]:
+    """Give the settings that may be secret by the name of their section's model."""
+    return {model.__name__: _secret_names(model) for model in _models(Settings)}
+
+
+def _secret_names(model: type[BaseModel]) -> set[str]:
+    return {name for name, field in model.model_fields.items() if may_be_secret(field)}
+
+
+def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Give a model and all that its settings are of."""
+    yield model
+    for field in model.model_fields.values():
+        for kind in _kinds(field.annotation):
+            yield from _models(kind)
+
+
+def _kinds(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _kinds(inner)
+
+
 def _within(fields: Mapping[str, FieldInfo], before: str) -> Iterator[str]:
     for name, field in fields.items():
         path = f"{before}{name}"

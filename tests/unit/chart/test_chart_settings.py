@@ -25,19 +25,19 @@ from tests.support.charts import (
     with_settings,
 )
 
-Load = Callable[[list[Resource]], Settings]
+Load = Callable[..., Settings]
 
 
 @pytest.fixture
 def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
-    """Give what loads the settings of some resources as a worker does; each secret is ``secret``."""
+    """Give what loads the settings of some resources as a worker does; each secret is ``content``."""
     for name in [name for name in os.environ if name.startswith("TRUTHGATE_")]:
         monkeypatch.delenv(name)
 
-    def load(found: list[Resource]) -> Settings:
+    def load(found: list[Resource], content: str = "secret") -> Settings:
         pod = only(found, "StatefulSet")["spec"]["template"]["spec"]
         mounted = set(_mounted_secrets(pod))
-        (secret := tmp_path / "secret").write_text("secret", "utf-8")
+        (secret := tmp_path / "secret").write_text(content, "utf-8")
         (config := tmp_path / "truthgate.toml").write_text(config_file(found), "utf-8")
         for variable in pod["containers"][0]["env"]:
             name, value = variable["name"], variable.get("value")
@@ -195,6 +195,15 @@ def test_secrets_of_the_values_are_in_secrets_alone() -> None:
         if each["kind"] == "Secret":
             values = {base64.b64decode(value) for value in each["data"].values()}
             assert values == {b"not-a-real-one"}
+
+
+def test_an_address_may_stand_in_a_secret_alone(loaded: Load) -> None:
+    values = {
+        **with_settings(judges={"endpoints": {"large": {"model": "large-1"}}}),
+        "secrets": {"existing": {"judges.endpoints.large.base_url": {"name": "judge", "key": "url"}}},
+    }
+    address = "https://llm.example.com/v1"
+    assert loaded(resources(values), address).judges.endpoints["large"].base_url == address
 
 
 AUTHORITY = {"secretName": "authority", "caKey": "a"}
