@@ -17,6 +17,7 @@ from jsonschema import Draft7Validator
 
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
+from tests.support.charts import CHART
 from tests.support.commands import truthgate_here
 from tests.support.own_patterns import ROOT
 
@@ -70,6 +71,12 @@ def test_the_topics_are_made_with_the_same_settings_before_the_worker_starts(set
     assert truthgate_here("topics", "create", "--help").returncode == 0
     assert SERVICES["worker"]["depends_on"] == {"topics": {"condition": "service_completed_successfully"}}
     assert Topics(settings.kafka.topic_prefix).answers == "answers"  # what others on the laptop write to
+
+
+def test_libretranslate_is_the_one_of_the_chart() -> None:
+    chart = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))["libretranslate"]["image"]
+    image = f"{chart['repository']}:{chart['tag']}"
+    assert image.endswith(f"/{SERVICES['libretranslate']['image']}")
 
 
 def test_own_containers_have_no_rights_and_write_to_their_volume_alone() -> None:
