@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -13,6 +15,8 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 from streams.retrieval.embedder import EmbeddingFailed, Vectors, normalised, only
 from streams.settings import RetrievalSettings
 
+#: As many dimensions as settings allow, with some 20 characters each; the rest is what stands around them.
+_BYTES_PER_TEXT, _BYTES_AROUND = 16_384 * 32, 1_000_000
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
 _UNREADABLE = "embeddings_unreadable"
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
@@ -22,7 +26,8 @@ class EmbeddingsEndpoint:
     """Asks ``POST <url>/embeddings`` for vectors, some texts at a time.
 
     What may pass (no connection, status 429 and 5xx) is tried again, up to ``embeddings_attempts`` times in
-    all. A redirect is not followed: it would send texts to an address nobody chose.
+    all. A redirect is not followed: it would send texts to an address nobody chose. An answer is limited in
+    size, and in time as a whole.
 
     Args:
         settings: where it is, its model and key, and how it is asked.
@@ -47,6 +52,7 @@ class EmbeddingsEndpoint:
         key = settings.embeddings_key
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
         timeout = settings.embeddings_timeout_seconds
+        self._seconds = timeout
         self._client = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
 
     @cached_property
@@ -74,7 +80,7 @@ class EmbeddingsEndpoint:
             raise EmbeddingFailed(_code(error)) from None  # what it says may quote what was sent
         return _read(answer, len(texts), self._asked_dimensions)
 
-    def _ask(self, texts: list[str]) -> httpx.Response:
+    def _ask(self, texts: list[str]) -> bytes:
         wanted: dict[str, Any] = {
             "model": self._model,
             "input": [text or " " for text in texts],
@@ -82,7 +88,20 @@ class EmbeddingsEndpoint:
         }
         if self._asked_dimensions:
             wanted["dimensions"] = self._asked_dimensions
-        return self._client.post(self._url, json=wanted).raise_for_status()
+        end = time.monotonic() + self._seconds
+        with self._client.stream("POST", self._url, json=wanted) as response:
+            return _body(response.raise_for_status(), len(texts), end)
+
+
+def _body(response: httpx.Response, count: int, end: float) -> bytes:
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > count * _BYTES_PER_TEXT + _BYTES_AROUND:
+            raise EmbeddingFailed(_UNREADABLE)
+        if time.monotonic() > end:
+            raise httpx.ReadTimeout("the whole answer took too long")
+    return bytes(body)
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -102,12 +121,12 @@ def _code(error: httpx.HTTPError) -> str:
             return "embeddings_unreachable"
 
 
-def _read(answer: httpx.Response, count: int, dimensions: int | None) -> Vectors:
+def _read(answer: bytes, count: int, dimensions: int | None) -> Vectors:
     # Whatever else comes, of whatever shape, is no answer to what was asked.
     try:
-        rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
+        rows = sorted(json.loads(answer)["data"], key=lambda row: int(row["index"]))
         vectors = np.asarray([row["embedding"] for row in rows], dtype=np.float32)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise EmbeddingFailed(_UNREADABLE) from None
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimensions or vectors.shape[1]):  # noqa: PLR2004
         raise EmbeddingFailed(_UNREADABLE)

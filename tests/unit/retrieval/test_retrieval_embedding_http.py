@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,8 +28,13 @@ class Server:
     statuses: list[int] = field(default_factory=list)
     body: bytes | None = None
     wait: threading.Event | None = None
+    trickle: float = 0
     asked: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
+
+    @property
+    def piece(self) -> int:
+        return 1 if self.trickle else 1 << 30
 
     def answer(self, wanted: dict[str, Any]) -> bytes:
         rows = [{"index": number, "embedding": [len(text), 1]} for number, text in enumerate(wanted["input"])]
@@ -49,7 +55,9 @@ def server() -> Iterator[Server]:
             self.send_response(known.statuses.pop(0) if known.statuses else 200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            for at in range(0, len(body), known.piece):
+                self.wfile.write(body[at : at + known.piece])
+                time.sleep(known.trickle)
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -99,13 +107,37 @@ def test_what_may_pass_is_tried_again_and_the_rest_is_not(server: Server) -> Non
 
 
 @pytest.mark.parametrize(
-    "body", [b"no json", b"[]", b"{}", b'{"data": []}', b'{"data": [{"index": 0, "embedding": ["x"]}]}']
+    "body",
+    [
+        b"no json",
+        b"[" * 100_000,
+        b"[]",
+        b"{}",
+        b'{"data": []}',
+        b'{"data": [{"index": 0, "embedding": ["x"]}]}',
+    ],
 )
 def test_what_is_no_answer_is_a_failure_that_quotes_nothing(server: Server, body: bytes) -> None:
     endpoint = opened(server)
     server.body = body
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreadable$"):
         endpoint.embed_query(SECRET)
+    endpoint.close()
+
+
+def test_more_than_an_answer_is_not_read_to_its_end(server: Server) -> None:
+    endpoint = opened(server)
+    server.body = b'{"data": [{"index": 0, "embedding": [1, 1]}]}' + b" " * 3_000_000
+    with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreadable$"):
+        endpoint.embed_query(SECRET)
+    endpoint.close()
+
+
+def test_an_answer_that_comes_byte_by_byte_takes_no_longer_than_one_call_may(server: Server) -> None:
+    endpoint = opened(server, timeout_seconds=0.2, attempts=1)
+    server.trickle = 0.02
+    with pytest.raises(EmbeddingFailed, match=r"^embeddings_timeout$"):
+        endpoint.embed_query("x")
     endpoint.close()
 
 
