@@ -1,7 +1,7 @@
 {{/* The groups of rules as truthgate writes them for these settings; refuses settings that they would not hold for. */}}
 {{- define "truthgate.ruleGroups" -}}
 {{- $settings := .Values.settings -}}
-{{- $file := .Files.Get "files/rules.json" | replace "@job@" (include "truthgate.fullname" .) | replace "@runbook@" .Values.prometheusRule.runbookUrl | fromJson -}}
+{{- $file := .Files.Get "files/rules.json" | replace "@job@" (include "truthgate.fullname" .) | replace "\"@runbook@" (.Values.prometheusRule.runbookUrl | toJson | trimSuffix "\"") | fromJson -}}
 {{- range $file.settings -}}
 {{- $found := $settings -}}
 {{- range .path -}}

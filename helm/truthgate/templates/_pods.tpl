@@ -26,8 +26,35 @@
 {{- end }}
 {{- end }}
 {{- with .root.Values.extraEnv }}
+{{- include "truthgate.checkExtraEnv" (dict "root" $.root "secrets" $secrets) }}
 {{ tpl (toYaml .) $.root }}
 {{- end }}
+{{- end -}}
+
+{{/*
+Refuse variables of users for what the chart says already or makes something of: names that two releases may not share,
+ports, times and memory would be other than it takes them to be. (dict "root" $ "secrets" <those of truthgate.secrets>)
+*/}}
+{{- define "truthgate.checkExtraEnv" -}}
+{{- $taken := dict "TRUTHGATE_CONFIG" "the chart's own file" "TRUTHGATE_KAFKA__GROUP_INSTANCE_ID" "the pod's name" -}}
+{{- $derived := dict "kafka" (dict "bootstrap_servers" "" "consumer_group" "" "topic_prefix" "") "scoring" (dict "processes" "") -}}
+{{- range $section, $settings := merge $derived (.root.Files.Get "files/defaults.json" | fromJson) -}}
+{{- $_ := set $taken (printf "TRUTHGATE_%s" (upper $section)) (printf "settings.%s" $section) -}}
+{{- range $setting, $_ := $settings -}}
+{{- $_ := set $taken (printf "TRUTHGATE_%s__%s" $section $setting | upper) (printf "settings.%s.%s" $section $setting) -}}
+{{- end -}}
+{{- end -}}
+{{- range $setting, $_ := .secrets -}}
+{{- $variable := printf "TRUTHGATE_%s" ($setting | replace "." "__" | upper) -}}
+{{- range $name := list $variable (printf "%s_FILE" $variable) -}}
+{{- $_ := set $taken $name (printf "%s of secrets" $setting) -}}
+{{- end -}}
+{{- end -}}
+{{- range $extra := .root.Values.extraEnv -}}
+{{- with get $taken (upper $extra.name) -}}
+{{- fail (printf "extraEnv has %s, which the chart reads or sets: it is %s" $extra.name .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "truthgate.volumeMounts" -}}
@@ -57,10 +84,10 @@
 {{- $secrets := include "truthgate.secrets" . | fromJson -}}
 - name: config
   configMap:
-    name: {{ .name }}
+    name: {{ .name | quote }}
 - name: tmp
   emptyDir:
-    sizeLimit: {{ .root.Values.tmp.sizeLimit }}
+    sizeLimit: {{ .root.Values.tmp.sizeLimit | quote }}
     {{- with .root.Values.tmp.medium }}
     medium: {{ . }}
     {{- end }}
@@ -71,9 +98,9 @@
     sources:
       {{- range $setting, $secret := $secrets }}
       - secret:
-          name: {{ $secret.name }}
+          name: {{ $secret.name | quote }}
           items:
-            - key: {{ $secret.key }}
+            - key: {{ $secret.key | quote }}
               path: {{ $setting }}
       {{- end }}
 {{- end }}
@@ -84,9 +111,9 @@
     sources:
       {{- range . }}
       - secret:
-          name: {{ .name }}
+          name: {{ .name | quote }}
           items:
-            - key: {{ .key }}
+            - key: {{ .key | quote }}
               path: {{ .file }}
       {{- end }}
 {{- end }}
@@ -115,6 +142,10 @@ securityContext:
 {{/* What asks a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
 {{- define "truthgate.probe" -}}
 {{- $probe := .probe -}}
+{{- $host := dig "web" "host" "" .root.Values.settings | default "" -}}
+{{- if and (not .root.Values.probes.byCommand) (regexMatch "^(127\\.|::1$|localhost$)" $host) -}}
+{{- fail (printf "settings.web.host %s is not reached from outside of the pod: set probes.byCommand" $host) -}}
+{{- end -}}
 {{- if .root.Values.probes.byCommand -}}
 {{- $slower := dict "periodSeconds" (max 10 (int $probe.periodSeconds)) "timeoutSeconds" (max 15 (int $probe.timeoutSeconds)) -}}
 {{- $probe = merge $slower $probe -}}
@@ -131,17 +162,38 @@ httpGet:
 {{/* The ServiceAccount of a pod that may run before the chart's own is there. */}}
 {{- define "truthgate.earlyServiceAccount" -}}
 {{- if and (not .Values.serviceAccount.create) .Values.serviceAccount.name -}}
-serviceAccountName: {{ .Values.serviceAccount.name }}
+serviceAccountName: {{ .Values.serviceAccount.name | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* Requests and limits of a worker: those of the values, and what follows from the settings for what they leave out. */}}
+{{/*
+Requests and limits of a worker: those of the values, and what follows from the settings for what they leave out. What
+follows is never more asked for than is allowed, which Kubernetes would refuse.
+*/}}
 {{- define "truthgate.resources" -}}
 {{- $memory := printf "%dMi" (include "truthgate.memoryMiB" . | int) -}}
-{{- $processes := include "truthgate.processes" . | int -}}
-{{- $cpu := printf "%dm" (add (mul 1000 $processes) 250) -}}
-{{- $derived := dict "requests" (dict "cpu" $cpu "memory" $memory) "limits" (dict "memory" $memory) -}}
-{{- toYaml (mergeOverwrite $derived (deepCopy .Values.resources)) -}}
+{{- $cpu := printf "%dm" (add (mul 1000 (include "truthgate.processes" . | int)) 250) -}}
+{{- $requests := dict "cpu" $cpu "memory" $memory -}}
+{{- $limits := dict "memory" $memory -}}
+{{- range $name, $limit := .Values.resources.limits | default dict -}}
+{{- $derived := get $requests $name -}}
+{{- if and $derived (lt (include "truthgate.quantity" $limit | float64) (include "truthgate.quantity" $derived | float64)) -}}
+{{- $_ := set $requests $name $limit -}}
+{{- end -}}
+{{- end -}}
+{{- with dig "requests" "memory" "" .Values.resources -}}
+{{- if gt (include "truthgate.quantity" . | float64) (include "truthgate.quantity" $memory | float64) -}}
+{{- $_ := set $limits "memory" . -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite (dict "requests" $requests "limits" $limits) (deepCopy .Values.resources)) -}}
+{{- end -}}
+
+{{/* A quantity of Kubernetes as a number. */}}
+{{- define "truthgate.quantity" -}}
+{{- $units := dict "m" 0.001 "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $number := toString . | regexFind "^[0-9.]+" | float64 -}}
+{{- toString . | regexFind "[A-Za-z]*$" | get $units | default 1 | float64 | mulf $number -}}
 {{- end -}}
 
 {{/* The memory of a worker; the README says which of these figures were measured, and how. */}}

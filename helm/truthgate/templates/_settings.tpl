@@ -17,7 +17,11 @@
 {{- $scoring := $settings.scoring | default dict -}}
 {{- $_ := set $settings "scoring" (merge $scoring (dict "processes" (include "truthgate.processes" . | int))) -}}
 {{- if .Values.libretranslate.enabled -}}
-{{- $address := printf "http://%s-libretranslate:5000" (include "truthgate.fullname" .) -}}
+{{- $address := printf "http://%s:5000" (include "truthgate.libretranslateName" .) -}}
+{{- $provider := dig "translation" "provider" "" $settings | default "libretranslate" -}}
+{{- if ne $provider "libretranslate" -}}
+{{- fail (printf "libretranslate.enabled is for settings.translation.provider libretranslate, not %s" $provider) -}}
+{{- end -}}
 {{- $translation := dict "mode" "auto" "provider" "libretranslate" "base_url" $address -}}
 {{- $_ := set $settings "translation" (mergeOverwrite $translation ($settings.translation | default dict)) -}}
 {{- end -}}

@@ -131,3 +131,13 @@ def _changed_in(section: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 def test_nothing_of_monitoring_is_made_that_is_not_asked_for() -> None:
     kinds = {each["kind"] for each in resources(MINIMUM)}
     assert not kinds & {"ServiceMonitor", "PodMonitor", "PrometheusRule"}
+
+
+def test_an_address_of_the_runbook_with_quotes_in_it_is_no_end_of_the_rules() -> None:
+    enabled = {"enabled": True, "runbookUrl": 'https://example.com/"a"\\b'}
+    groups = only(resources({**MINIMUM, "prometheusRule": enabled}), "PrometheusRule")["spec"]["groups"]
+    links = [
+        rule["annotations"]["runbook_url"] for group in groups for rule in group["rules"] if "alert" in rule
+    ]
+    assert links
+    assert all(link.startswith(f"{enabled['runbookUrl']}#") for link in links)

@@ -59,6 +59,31 @@ WRONG = {
         {**MINIMUM, "tls": {"kafka": {"certKey": "c", "keyKey": "k"}}},
         "tls.kafka.certKey needs clientSecretName or secretName",
     ),
+    "a label that is a number": ({**MINIMUM, "commonLabels": {"team": 5}}, "/commonLabels/team"),
+    "a variable that is a number": (
+        {**MINIMUM, "extraEnv": [{"name": "A", "value": 1}]},
+        "/extraEnv/0/value",
+    ),
+    "a variable that is misspelt": (
+        {**MINIMUM, "extraEnv": [{"name": "A", "vaule": "1"}]},
+        "'vaule' not allowed",
+    ),
+    "a secret for images without a name": ({**MINIMUM, "imagePullSecrets": ["a"]}, "/imagePullSecrets/0"),
+    "resources that are none": ({**MINIMUM, "resources": {"limit": {}}}, "'limit' not allowed"),
+    "a name that none may have": ({**MINIMUM, "nameOverride": "My gate"}, "/nameOverride"),
+    "a budget that is none": (
+        {**MINIMUM, "podDisruptionBudget": {"maxUnavailable": "all"}},
+        "/podDisruptionBudget/maxUnavailable",
+    ),
+    "lag that nobody may wait": ({**MINIMUM, "autoscaling": {"keda": {"lagThreshold": 0}}}, "minimum: got 0"),
+    "pages that no probe reaches": (
+        with_settings(web={"host": "127.0.0.1"}),
+        "settings.web.host 127.0.0.1 is not reached from outside of the pod: set probes.byCommand",
+    ),
+    "a LibreTranslate that nobody asks": (
+        {**with_settings(translation={"provider": "deepl"}), "libretranslate": {"enabled": True}},
+        "libretranslate.enabled is for settings.translation.provider libretranslate, not deepl",
+    ),
     "topics made by nobody known": ({**MINIMUM, "topics": {"create": "terraform"}}, "/topics/create"),
     "strimzi's topics for no cluster": (
         {**MINIMUM, "topics": {"create": "strimzi"}},
