@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from aiohttp.web import RequestHandler
 
@@ -16,7 +17,7 @@ class Connections:
 
     A client that sends no whole request, or does not read its answer, within ``patience`` seconds
     is cut off. Where there are too many, the one that has been quiet for longest makes room for
-    the next: a probe always gets in.
+    the next: a probe always gets in. One whose request is at work here waits for us, and is left alone.
 
     Args:
         make: makes the server's end of a connection.
@@ -37,11 +38,12 @@ class Connections:
         self._patience = patience
         self._clock = clock
         self._heard_at: dict[RequestHandler, float] = {}  # the quietest first
+        self._at_work: set[RequestHandler] = set()
 
     def open(self) -> RequestHandler:
         """Make one more."""
         while len(self._heard_at) >= self._most:
-            self._cut_off(next(iter(self._heard_at)))
+            self._cut_off(self._quietest())
         connection = self._make()
         self._heard_at[connection] = self._clock()
         return connection
@@ -51,14 +53,29 @@ class Connections:
         if self._heard_at.pop(connection, None) is not None:
             self._heard_at[connection] = self._clock()
 
+    @contextmanager
+    def at_work(self, connection: RequestHandler) -> Iterator[None]:
+        """Leave a connection alone while its request is at work, for which something else sets a limit."""
+        self.heard(connection)
+        self._at_work.add(connection)
+        try:
+            yield
+        finally:
+            self._at_work.discard(connection)
+            self.heard(connection)
+
     def sweep(self) -> None:
         """Cut off those that have been quiet for too long, and forget those that are gone."""
         now = self._clock()
         for connection, heard_at in list(self._heard_at.items()):
-            if now - heard_at > self._patience:
+            if now - heard_at > self._patience and connection not in self._at_work:
                 self._cut_off(connection)
             elif connection.transport is None and now > heard_at:
                 del self._heard_at[connection]
+
+    def _quietest(self) -> RequestHandler:
+        waiting = (each for each in self._heard_at if each not in self._at_work)
+        return next(waiting, next(iter(self._heard_at)))
 
     def _cut_off(self, connection: RequestHandler) -> None:
         del self._heard_at[connection]

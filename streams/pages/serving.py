@@ -61,8 +61,8 @@ async def _listen(connections: Connections, settings: WebSettings) -> asyncio.Se
 def _noting(connections: Connections) -> Middleware:
     @web.middleware
     async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
-        connections.heard(request.protocol)
-        return await handler(request)
+        with connections.at_work(request.protocol):
+            return await handler(request)
 
     return note
 

@@ -60,6 +60,25 @@ def test_one_that_sends_no_whole_request_is_cut_off(connections: Connections, cl
     assert (slow.transport.aborted, busy.transport.aborted) == (True, False)
 
 
+def test_one_whose_request_is_at_work_is_left_alone_and_has_its_patience_anew(
+    connections: Connections, clock: Clock
+) -> None:
+    ends = [connections.open() for _ in range(3)]
+    with connections.at_work(ends[0]):
+        clock.now += 40
+        connections.sweep()
+        assert [end.transport.aborted for end in ends] == [False, True, True]
+        others = [connections.open() for _ in range(4)]
+        assert [end.transport.aborted for end in others] == [True, True, False, False]
+        assert not ends[0].transport.aborted
+    clock.now += 20
+    connections.sweep()
+    assert not ends[0].transport.aborted
+    clock.now += 20
+    connections.sweep()
+    assert ends[0].transport.aborted
+
+
 def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock) -> None:
     gone, there = connections.open(), connections.open()
     gone.transport = None
