@@ -97,7 +97,7 @@ class AnswerMetrics:
         )
         self._verdicts = instruments.counter(
             "truthgate.verdicts",
-            "Verdicts published and acknowledged.",
+            "Verdicts published and acknowledged, or given over HTTP.",
             "More blocked: `truthgate_hallucination_rate`; more for review: `truthgate_degraded_total`.",
             _DECISION,
             _MESSAGE_TYPE,
@@ -180,7 +180,7 @@ class AnswerMetrics:
         )
         self._latency = instruments.histogram(
             "truthgate.verdict_latency",
-            "Time from the timestamp of an answer's record to its acknowledged verdict, by the clocks of "
+            "Time from the timestamp of an answer's record, or its request, to its verdict, by the clocks of "
             "sender and worker; one bucket ends at `objectives.verdict_within_seconds`.",
             "`truthgate_consumer_lag` (waiting for the worker), `truthgate_answer_duration_seconds` (in it).",
             bounds=sorted({*_LATENCY_SECONDS, verdict_within}),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from time import time_ns
 
 import structlog
 from opentelemetry._logs import SeverityNumber
 from opentelemetry.context import Context
-from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, get_current_span, use_span
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, StatusCode, get_current_span, use_span
 
 from schemas.records import ChatbotAnswer, Verdict
 from streams.answers import attributes
 from streams.kafka.instance import client_id
 from streams.kafka.received import Headers, Received
 from streams.settings import Settings
-from streams.telemetry import messaging
+from streams.telemetry import messaging, serving
 from streams.telemetry.propagation import context_of, with_current
 from streams.telemetry.stages import Observe, Stage, Stages, ended_span, mark_failed, unobserved
 from streams.telemetry.tracing import Tracing
@@ -65,6 +66,25 @@ class AnswerTraces:
         )
         with ended_span(span):
             yield span
+
+    @contextmanager
+    def serving(self, method: str, route: str, scheme: str, headers: Headers) -> Iterator[Span]:
+        """Continue the client's trace, or begin one, while a request is in work; as :meth:`process` does."""
+        parent = context_of(headers)
+        if self._tracer is None:
+            with use_span(get_current_span(parent)):
+                yield INVALID_SPAN
+            return
+        described = serving.handling(method, route, scheme)
+        span = self._tracer.start_span(f"{method} {route}", parent or Context(), SpanKind.SERVER, described)
+        with ended_span(span):
+            yield span
+
+    def answered(self, span: Span, status: int, code: str | None) -> None:
+        """Say on the span of a request what it was answered with; ``code`` names the problem, if any."""
+        span.set_attributes(serving.answered(status, code))
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:  # what a client does wrong is no error of a server
+            span.set_status(StatusCode.ERROR)
 
     def decoding(self) -> Stage:
         """Time ``decode``, and show it where all parts are shown."""

@@ -15,6 +15,7 @@ from streams.settings.scoring import MOST_PROCESSES, ScoringSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
 from streams.settings.translation import TranslationSettings
 from streams.settings.trust import show_certificate, trusting
+from streams.settings.verdicts import VerdictSettings
 from streams.settings.whole import Settings
 from streams.settings.without_effect import without_effect
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
@@ -43,6 +44,7 @@ __all__ = [
     "TelemetrySettings",
     "TopicSettings",
     "TranslationSettings",
+    "VerdictSettings",
     "WebSettings",
     "WrongSettings",
     "load_settings",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from ipaddress import ip_address
+
+from pydantic import Field, model_validator
 
 from streams.settings.base import Seconds, Section
+from streams.settings.verdicts import VerdictSettings
 
 
 class FlowSettings(Section):
@@ -35,6 +38,20 @@ class WebSettings(Section):
         description="the page shows blocked answers with their questions to whoever can reach it; "
         "off: it shows ids, reasons and the kinds of evidence",
     )
+    verdicts: VerdictSettings = VerdictSettings()
+
+    @model_validator(mode="after")
+    def _judges_for_who_may_ask(self) -> WebSettings:
+        if self.verdicts.enabled and self.judges_for_anybody:
+            raise ValueError(
+                "verdicts.enabled needs verdicts.token, a loopback address in host, or verdicts.anonymous"
+            )
+        return self
+
+    @property
+    def judges_for_anybody(self) -> bool:
+        """Whether what is posted would be judged for all who reach the port, and nobody has said so."""
+        return not (self.verdicts.token or self.verdicts.anonymous or _is_loopback(self.host))
 
 
 class HealthSettings(Section):
@@ -47,3 +64,12 @@ class HealthSettings(Section):
         10, description="Kafka that has not answered for this long makes a worker unready"
     )
     check_interval_seconds: Seconds = Field(5, description="how often that is looked at")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -22,6 +22,12 @@ LOG_EVENTS = (
         "It judges answers from now on; its page, health and metrics are at that address.",
     ),
     LogEvent(
+        "answer_not_judged",
+        ("stage", "error_type"),
+        "An answer that was posted cannot be judged; the client has a 500, and one line each.",
+    ),
+    LogEvent("request_failed", ("reason",), "A defect; the client has a 500."),
+    LogEvent(
         "topic_keeps_too_little", ("topic", "reason"), "Its retention is so short that records may be lost."
     ),
     LogEvent(

@@ -14,6 +14,7 @@ from streams.delivery.instruments import KafkaTelemetry
 from streams.documents.instruments import DocumentTelemetry
 from streams.health import Health
 from streams.holds.instruments import HoldTelemetry
+from streams.http import RequestTelemetry
 from streams.judging.budget.instruments import BudgetTelemetry
 from streams.judging.endpoints.instruments import JudgeTelemetry
 from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
@@ -54,6 +55,8 @@ class Metrics(Instruments):
         super().__init__(resource, readers)
         self.begin("Answers and verdicts")
         self.answers = AnswerMetrics(self, verdict_within)
+        self.begin("Judging over HTTP")
+        self.requests = RequestTelemetry(self)
         self.begin("Holds on sending")
         self.holds = HoldTelemetry(self)
         self.begin("Kafka")

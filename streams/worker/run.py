@@ -8,13 +8,9 @@ answer needs. The last one acknowledges nothing, so nothing is lost.
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
-from typing import NoReturn
 
 import structlog
 from aiokafka.errors import KafkaError
@@ -34,6 +30,7 @@ from streams.documents.terms_upkeep import TermsUpkeep
 from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.health import Health
 from streams.holds.board import HoldBoard
+from streams.http import Verdicts
 from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics
 from streams.pages import address_of, create_pages, serve
@@ -43,6 +40,7 @@ from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
+from streams.worker.lifetime import beat, end_process, first, stop_signals
 from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
 from streams.worker.surroundings import check_surroundings
@@ -52,8 +50,6 @@ log = structlog.get_logger(__name__)
 
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
-#: How often it is noted that the event loop goes round.
-_BEAT_SECONDS = 1.0
 #: How long the first answers wait for the company's terms; a thousand documents take half a second.
 _FIRST_TERMS_SECONDS = 30.0
 #: A broker that is asked how far the group is has so long; then whoever took over from it is looked for.
@@ -84,7 +80,7 @@ def end_at_once(failure: BaseException) -> None:
     """End the process without acknowledging anything; what was in work is delivered again."""
     told = as_told(failure)
     log.critical("worker_ends", reason=str(told), exit_code=told.exit_code)
-    _end_process(told.exit_code)
+    end_process(told.exit_code)
 
 
 def as_told(failure: BaseException) -> InfrastructureFailure:
@@ -101,18 +97,11 @@ def as_told(failure: BaseException) -> InfrastructureFailure:
             return InfrastructureFailure(as_logged(failure), EXIT_SOFTWARE)
 
 
-def _end_process(code: int) -> NoReturn:
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
-
-
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
     await check_surroundings(settings)
-    stopping = _stop_signals()
+    stopping = stop_signals(_tell_stop)
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
     async with AsyncExitStack() as stack:
@@ -120,10 +109,13 @@ async def _run(settings: Settings) -> None:
         metrics.watch(health)
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        beating = asyncio.create_task(_beat(health), name="heartbeat")
+        beating = asyncio.create_task(beat(health), name="heartbeat")
         stack.callback(beating.cancel)
         stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_pages(health, metrics.registry, settings, board)
+        verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, end_at_once)
+        if settings.web.verdicts.enabled:
+            verdicts.add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
@@ -167,6 +159,7 @@ async def _run(settings: Settings) -> None:
 
         if await _caught_up(settings, documents, health, stopping):
             await _prepared(settings, terms, retrieval, health, stopping)
+            await stack.enter_async_context(verdicts.judging(way, stopping.is_set))
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
@@ -202,10 +195,10 @@ async def _prepared(
 ) -> None:
     """Wait for what is made of the documents, so that an answer is judged at first as it is later."""
     if terms:
-        await _first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
+        await first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
     if retrieval and not settings.retrieval.ready_before_complete:
         health.waits_for("the index of the documents")
-        await _first(retrieval.upkeep.settled.wait(), stopping.wait())
+        await first(retrieval.upkeep.settled.wait(), stopping.wait())
 
 
 async def _consume(
@@ -224,9 +217,9 @@ async def _consume(
     readiness = asyncio.create_task(_follow_readiness(app, health, settings, tell_ready))
     readiness.add_done_callback(_end_if_failed)
     starting = asyncio.create_task(app.start())
-    await _first(starting, stopping.wait())
+    await first(starting, stopping.wait())
     if not starting.done():
-        _end_process(0)  # Faust cannot be stopped in mid-start; it has not been given anything yet
+        end_process(0)  # Faust cannot be stopped in mid-start; it has not been given anything yet
     try:
         await starting
     except KafkaError as error:
@@ -252,12 +245,6 @@ def _halt(app: TruthgateApp) -> None:
     app.flow_control.clear()
 
 
-async def _beat(health: Health) -> None:
-    while True:
-        health.beat()
-        await asyncio.sleep(_BEAT_SECONDS)
-
-
 async def _follow_readiness(
     app: TruthgateApp, health: Health, settings: Settings, tell_ready: Callable[[], None]
 ) -> None:
@@ -274,12 +261,6 @@ async def _follow_readiness(
 def _longest_wait(settings: Settings) -> float:
     # Joining may take as long as the other workers take to hand over, and so may the end.
     return settings.health.stall_timeout_seconds + longest_settling(settings)
-
-
-async def _first(*waits: Awaitable[object]) -> None:
-    """Wait until one of them is over; the others are left as they are."""
-    tasks = [asyncio.ensure_future(wait) for wait in waits]
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
 
 @contextmanager
@@ -301,7 +282,7 @@ async def _caught_up(
     """Wait for the documents that exist already; False when asked to stop before that."""
     health.waits_for("the documents that exist already")
     limit = settings.documents.catch_up_timeout_seconds
-    await _first(documents.caught_up.wait(), stopping.wait(), asyncio.sleep(limit))
+    await first(documents.caught_up.wait(), stopping.wait(), asyncio.sleep(limit))
     if not documents.caught_up.is_set() and not stopping.is_set():
         raise InfrastructureFailure(
             "the documents topic was not read to its end within "
@@ -381,13 +362,5 @@ def _end_if_failed(task: asyncio.Task[None]) -> None:
         end_at_once(error)
 
 
-def _stop_signals() -> asyncio.Event:
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, _stop, stopping, number)
-    return stopping
-
-
-def _stop(stopping: asyncio.Event, number: signal.Signals) -> None:
-    log.info("worker_stops", signal=number.name)
-    stopping.set()
+def _tell_stop(name: str) -> None:
+    log.info("worker_stops", signal=name)

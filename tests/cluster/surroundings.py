@@ -79,6 +79,7 @@ def _surroundings(kafka: KafkaForPods) -> dict[str, Surroundings]:
             maps={"more": {"example": "one"}},
             values={"image": {"digest": ""}},
         ),
+        "verdicts": Surroundings(secrets={"truthgate-token": {"token": PASSWORD * 2}}),
         "no-volumes": Surroundings(topics=6),
         # There is one broker, and nobody who makes topics of these resources.
         "strimzi": Surroundings(

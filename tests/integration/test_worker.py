@@ -40,6 +40,7 @@ _SOMETIMES = re.compile(
     r"truthgate_(hallucination_rate|faithfulness|alert|rates_(leader|lag|watermark)|translation_(duration|call)_seconds"
     r"|retrieval_complete|company_terms$|holds$|opinions_total|judge_(breaker|budget_left|in_flight))"
     r"|gen_ai_client_"  # where judges are named
+    r"|http_server_"  # where answers are posted
 )
 
 #: Stands in every text of a customer below, and must stand in no log.

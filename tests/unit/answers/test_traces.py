@@ -7,11 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import format_trace_id, get_current_span
 
 from schemas.records import ChatbotAnswer, Verdict
@@ -28,7 +24,8 @@ from streams.kafka.received import Headers, Received
 from streams.rates.traces import Publications
 from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved
 from streams.settings import KafkaSettings, Settings, TelemetrySettings
-from streams.telemetry.tracing import Tracing, tracing_by
+from streams.telemetry.tracing import Tracing
+from tests.support.recorded_traces import Recorded
 
 SECRET = "the customer's own words"
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -37,23 +34,6 @@ PARENT = ("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01")
 ASSESSMENT = unassessed("truthgate", "en", ("scoring_disabled",))
 DECIDED = Settings().policy.decide(ASSESSMENT)
 VERDICT = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), NOW)
-
-
-class Recorded:
-    """Tracing into memory."""
-
-    def __init__(self) -> None:
-        self.exporter, self.events = InMemorySpanExporter(), InMemoryLogRecordExporter()
-        tracers = TracerProvider(shutdown_on_exit=False)
-        processor = SimpleSpanProcessor(self.exporter)
-        tracers.add_span_processor(processor)
-        loggers = LoggerProvider(shutdown_on_exit=False)
-        loggers.add_log_record_processor(SimpleLogRecordProcessor(self.events))
-        self.tracing = tracing_by(tracers, processor, loggers)
-
-    @property
-    def spans(self) -> dict[str, ReadableSpan]:
-        return {span.name: span for span in self.exporter.get_finished_spans()}
 
 
 @pytest.fixture

@@ -25,6 +25,9 @@ from tests.support.charts import (
     with_settings,
 )
 
+#: As long as a token has to be.
+SECRET = "a-secret-of-tests"
+
 Load = Callable[..., Settings]
 
 
@@ -34,7 +37,7 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     for name in [name for name in os.environ if name.startswith("TRUTHGATE_")]:
         monkeypatch.delenv(name)
 
-    def load(found: list[Resource], content: str = "secret") -> Settings:
+    def load(found: list[Resource], content: str = SECRET) -> Settings:
         pod = only(found, "StatefulSet")["spec"]["template"]["spec"]
         mounted = set(_mounted_secrets(pod))
         (secret := tmp_path / "secret").write_text(content, "utf-8")
@@ -45,7 +48,7 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
                 mounted.remove(value.removeprefix("/run/secrets/truthgate/"))
                 monkeypatch.setenv(name, str(secret))
             else:
-                monkeypatch.setenv(name, str(config) if name == "TRUTHGATE_CONFIG" else "secret")
+                monkeypatch.setenv(name, str(config) if name == "TRUTHGATE_CONFIG" else SECRET)
         assert not mounted
         return load_settings()
 
@@ -62,7 +65,7 @@ def _mounted_secrets(pod: Mapping[str, Any]) -> Iterator[str]:
 @pytest.mark.parametrize("name", FEATURES)
 def test_workers_load_the_settings_of_each_feature(name: str, loaded: Load) -> None:
     settings = loaded(resources(feature(name)))
-    assert settings.kafka.group_instance_id == "secret"
+    assert settings.kafka.group_instance_id == SECRET
 
 
 @pytest.mark.parametrize(
@@ -274,7 +277,7 @@ def test_keda_enters_kafka_with_the_tokens_that_the_workers_get(loaded: Load) ->
     found = resources(values)
     client = loaded(found).kafka.oauth
     assert client is not None
-    assert (client.client_id, client.client_secret.get_secret_value()) == ("gate", "secret")
+    assert (client.client_id, client.client_secret.get_secret_value()) == ("gate", SECRET)
     entries = only(found, "TriggerAuthentication")["spec"]["secretTargetRef"]
     given = {each["parameter"]: (each["name"], each["key"]) for each in entries}
     assert given.pop("password") == ("gate-oauth", "secret")

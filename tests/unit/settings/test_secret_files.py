@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr
 
 from streams.settings import Settings, WrongSettings, load_settings
 
-SECRET = "hunter2-hunter2"
+SECRET = "hunter2-hunter2-hunter2"
 OAUTH = {
     "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SASL_SSL",
     "TRUTHGATE_KAFKA__SASL_MECHANISM": "OAUTHBEARER",
@@ -36,6 +36,7 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("translation", "api_key"): {},
     ("retrieval", "embeddings_key"): {},
     ("judges", "endpoints", "*", "api_key"): JUDGE,
+    ("web", "verdicts", "token"): {},
     ("telemetry", "otlp_headers", "*"): {},
 }
 KEYS = {"endpoints": "small", "otlp_headers": "authorization"}

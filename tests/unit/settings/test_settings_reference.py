@@ -99,7 +99,7 @@ def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     }
     for number, setting in enumerate(SECRETS):
         variable = (setting.variable or "").replace("<NAME>", "SMALL")
-        value = f"hunter2-{number}"
+        value = f"hunter2-hunter2-{number}"
         plain[variable] = f'{{"authorization": "{value}"}}' if "table" in setting.type else value
     for variable, value in plain.items():
         monkeypatch.setenv(variable, value)

@@ -1,0 +1,198 @@
+"""``POST /v1/verdicts``: one answer in, its verdict out, by the way that an answer takes on the topics.
+
+Nothing is published: a verdict that is asked for here is on no topic, and so in no rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from schemas import Verdict, to_json
+from streams.answers.instruments import AnswerMetrics
+from streams.answers.processing import Deadline
+from streams.answers.traces import AnswerTraces
+from streams.answers.way import Way
+from streams.failures import BadAnswer, InfrastructureFailure, as_logged
+from streams.http.instruments import RequestTelemetry
+from streams.http.openapi import document
+from streams.http.problems import (
+    BODY_TIMEOUT,
+    INTERNAL_ERROR,
+    METHOD_NOT_ALLOWED,
+    NOT_FOUND,
+    NOT_JUDGED,
+    NOT_READY,
+    TOO_MANY_IN_FLIGHT,
+    Problem,
+)
+from streams.http.reading import check_media_type, check_token, read_answer, read_body
+from streams.http.routes import OPENAPI, PREFIX, VERDICTS
+from streams.kafka.received import Headers
+from streams.settings import Settings, WrongSettings
+
+log = structlog.get_logger(__name__)
+
+_TRACE_HEADERS = ("traceparent", "tracestate")
+#: What is in work at the end has its time limit, and so long more to be answered.
+_GRACE_SECONDS = 5.0
+_UNSTORED = {"Cache-Control": "no-store"}
+_compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+class Verdicts:
+    """Judges the answers that are posted, so many at once, each within its time.
+
+    Args:
+        settings: ``web.verdicts``, and ``documents.wait_seconds``.
+        metrics: counts verdicts, those of the topics too.
+        requests: counts and measures requests.
+        traces: follows each answer.
+        on_error: called with a failure that all answers would meet.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        metrics: AnswerMetrics,
+        requests: RequestTelemetry,
+        traces: AnswerTraces,
+        on_error: Callable[[BaseException], None],
+    ) -> None:
+        chosen = settings.web.verdicts
+        self._token = chosen.token.get_secret_value() if chosen.token else None
+        self._limits = chosen
+        self._document_seconds = settings.documents.wait_seconds
+        self._metrics = metrics
+        self._requests = requests
+        self._traces = traces
+        self._on_error = on_error
+        self._way: Way | None = None
+        self._stopping: Callable[[], bool] = lambda: False
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._document = document(chosen)
+        requests.in_flight.show(lambda: self._in_flight)
+
+    def add_to(self, pages: web.Application) -> None:
+        """Serve the verdicts, and the document that describes them."""
+        pages.middlewares.append(_with_problems)
+        pages.router.add_post(VERDICTS, self._post)
+        pages.router.add_get(OPENAPI, self._describe)
+
+    @asynccontextmanager
+    async def judging(self, way: Way, stopping: Callable[[], bool]) -> AsyncIterator[None]:
+        """Judge by ``way`` while the context lasts and until ``stopping`` holds; refuse before and after.
+
+        What is in work at the end is finished.
+        """
+        self._way, self._stopping = way, stopping
+        try:
+            yield
+        finally:
+            self._way = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._limits.timeout_seconds + _GRACE_SECONDS):
+                    await self._idle.wait()
+
+    async def _post(self, request: web.Request) -> web.Response:
+        began = time.monotonic()
+        with self._traces.serving("POST", VERDICTS, request.scheme, _trace_headers(request)) as span:
+            code = None
+            try:
+                verdict = to_json(await self._verdict(request))
+                response = web.json_response(verdict, headers=_UNSTORED, dumps=_compact)
+            except Problem as problem:
+                code, response = problem.kind.code, problem.response()
+            except Exception as error:  # noqa: BLE001 - a defect, told without what it may quote
+                log.error("request_failed", reason=as_logged(error))  # noqa: TRY400 - a traceback may quote
+                code, response = INTERNAL_ERROR.code, Problem(INTERNAL_ERROR, "the log says more").response()
+            self._traces.answered(span, response.status, code)
+        if self._stopping():
+            response.force_close()
+        self._requests.observe("POST", VERDICTS, response.status, code, time.monotonic() - began)
+        return response
+
+    async def _verdict(self, request: web.Request) -> Verdict:
+        """Return the verdict on the answer of a request; raises Problem."""
+        check_token(request, self._token)
+        check_media_type(request)
+        with self._place() as way:
+            deadline = Deadline(
+                asyncio.get_running_loop().time() + self._limits.timeout_seconds, self._document_seconds
+            )
+            return await self._judged(way, request, deadline)
+
+    @contextmanager
+    def _place(self) -> Iterator[Way]:
+        """Take a place among those in work, and give the way; raises Problem where there is none."""
+        if self._way is None or self._stopping():
+            raise Problem(NOT_READY, "try another one, or later")
+        if self._in_flight >= self._limits.max_in_flight:
+            raise Problem(
+                TOO_MANY_IN_FLIGHT, f"{self._limits.max_in_flight} are (web.verdicts.max_in_flight)"
+            )
+        self._in_flight += 1
+        self._idle.clear()
+        try:
+            yield self._way
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+
+    async def _judged(self, way: Way, request: web.Request, deadline: Deadline) -> Verdict:
+        received_at = time.time()
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                body = await read_body(request, self._limits.max_body_bytes)
+        except TimeoutError:
+            raise Problem(BODY_TIMEOUT, "the body took longer than web.verdicts.timeout_seconds") from None
+        with self._traces.decoding():
+            answer = read_answer(body)
+        try:
+            verdict = await way.verdict(answer, deadline, lambda: datetime.now(UTC))
+        except BadAnswer as error:
+            log.warning("answer_not_judged", stage=error.stage.value, error_type=error.error_class)
+            raise Problem(NOT_JUDGED, f"{error.stage}: {error.error_class}") from error
+        except (InfrastructureFailure, WrongSettings) as failure:
+            self._on_error(failure)
+            raise Problem(NOT_READY, "no answer can be judged any more") from failure
+        self._traces.judged(answer, verdict)
+        self._metrics.count_verdict(verdict, received_at)
+        return verdict
+
+    async def _describe(self, _: web.Request) -> web.Response:
+        return web.json_response(self._document)
+
+
+def _trace_headers(request: web.Request) -> Headers:
+    return tuple(
+        (name, value.encode("utf-8", "surrogateescape"))
+        for name in _TRACE_HEADERS
+        for value in request.headers.getall(name, ())
+    )
+
+
+@web.middleware
+async def _with_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer with a problem at every address of ours, those that are none too."""
+    try:
+        return await handler(request)
+    except (web.HTTPMethodNotAllowed, web.HTTPNotFound) as error:
+        if not request.path.startswith(PREFIX):
+            raise
+        if isinstance(error, web.HTTPNotFound):
+            return Problem(NOT_FOUND, f"there are {VERDICTS} and {OPENAPI}").response()
+        allowed = ", ".join(sorted(error.allowed_methods))
+        return Problem(METHOD_NOT_ALLOWED, f"it takes {allowed}", {"Allow": allowed}).response()

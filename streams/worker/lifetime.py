@@ -1,0 +1,50 @@
+"""The life of a process that serves: how it is asked to end, that it gets on, and its end at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from streams.health import Health
+
+#: How often it is noted that the event loop goes round.
+_BEAT_SECONDS = 1.0
+
+
+def stop_signals(tell: Callable[[str], None]) -> asyncio.Event:
+    """Give what is set by SIGTERM or SIGINT; ``tell`` is called with the signal's name."""
+    stopping = asyncio.Event()
+
+    def stop(number: signal.Signals) -> None:
+        tell(number.name)
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    return stopping
+
+
+async def beat(health: Health) -> None:
+    """Note again and again that the event loop goes round, until cancelled."""
+    while True:
+        health.beat()
+        await asyncio.sleep(_BEAT_SECONDS)
+
+
+async def first(*waits: Awaitable[object]) -> None:
+    """Wait until one of them is over; the others are left as they are."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process at once, with all that it wrote; nothing is closed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

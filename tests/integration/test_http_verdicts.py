@@ -1,0 +1,83 @@
+"""A worker that judges over HTTP too: the same verdicts, holds and documents, and nothing published."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from aiohttp import ClientSession
+
+from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict, to_json
+from schemas.validation import from_json
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.commands import truthgate, variables
+from tests.support.http_service import ADDRESS
+from tests.support.ledger import outgoing, read_until_settled
+from tests.support.records import Outgoing, eventually, produce
+from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
+from tests.support.workers import Worker, changed
+
+TOKEN = "token-of-the-tests"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+
+
+async def _posted(session: ClientSession, answer: ChatbotAnswer) -> tuple[int, Verdict]:
+    async with session.post(ADDRESS, json=to_json(answer), headers=AUTHORIZED) as response:
+        return response.status, from_json(await response.read(), Verdict)
+
+
+async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_of_it(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    verdicts = {"enabled": True}
+    serving = sending(changed(settings, web={"verdicts": verdicts}, scoring={"processes": 1}))
+    published, *asked = sendable_answers(3, "http")
+    named = replace(asked[1], context=(), document_ids=("files",))
+    document = KnowledgeDocument("files", "nl", "Dossiers", published.context[0].text, published.produced_at)
+    value = Codec().encode(document)
+    await produce(serving.kafka, topics.documents, [Outgoing(value, b"files")])
+    await produce(serving.kafka, topics.answers, [outgoing(published, Codec())])
+    with Worker(serving, tmp_path, secrets={"TRUTHGATE_WEB__VERDICTS__TOKEN": TOKEN}) as worker:
+        await asyncio.to_thread(worker.wait_ready)
+        async with ClientSession(worker.address) as session:
+            async with session.post(ADDRESS, json=to_json(published)) as response:
+                assert (response.status, response.content_type) == (401, "application/problem+json")
+            ledger = await read_until_settled(serving, [published])
+            (of_topic,) = ledger.verdicts
+            status, given = await _posted(session, published)
+            assert (status, replace(given, scored_at=of_topic.scored_at)) == (200, of_topic)
+
+            status, by_id = await _posted(session, named)
+            assert (by_id.decision, by_id.context_source, by_id.context_ids) == (
+                "auto_send",
+                "by_id",
+                ("files",),
+            )
+
+            held = await asyncio.to_thread(
+                truthgate, "hold", "--reason", "wrong", "--by", "anna", environment=variables(settings)
+            )
+            assert held.returncode == 0, held.stderr
+
+            async def is_held() -> bool:
+                _, verdict = await _posted(session, asked[0])
+                return verdict.decision == "review" and verdict.reasons == ("sending_held", WOULD_BE)
+
+            await eventually(is_held, "the hold counts here too")
+        assert "truthgate_requests_in_flight 0.0" in worker.metrics()
+        assert worker.terminate() == 0
+    after = await read_until_settled(serving, [published])
+    assert {verdict.answer_id for verdict in after.verdicts} == {published.answer_id}
+    assert not [word for word in (TOKEN, published.answer) if word in worker.log]
+    assert json.loads(worker.log.splitlines()[-1])["event"] == "worker_stopped"
+
+
+async def test_without_the_setting_a_worker_has_no_such_address(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    with Worker(changed(settings, scoring={"enabled": False}), tmp_path) as worker:
+        await asyncio.to_thread(worker.wait_ready)
+        assert worker.get("/v1/openapi.json")[0] == 404

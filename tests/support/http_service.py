@@ -1,0 +1,135 @@
+"""Judging over HTTP with the real web application and a real client, and what judges in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import ClientSession
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from schemas import KnowledgeDocument
+from scoring import Scorer
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange, MessageType
+from streams.answers.context import Documents, GivenDocuments
+from streams.answers.observed import observed
+from streams.answers.traces import AnswerTraces
+from streams.answers.way import Way, put_together
+from streams.health import Health
+from streams.http import Verdicts
+from streams.judging.assessor import Assessor
+from streams.pages import create_pages, serve
+from streams.settings import Settings, VerdictSettings, WebSettings
+from streams.telemetry.tracing import Tracing
+from streams.worker.metrics import Metrics
+
+ADDRESS = "/v1/verdicts"
+
+
+class Scoring:
+    """Assesses in this process."""
+
+    def __init__(self) -> None:
+        self._scorer = Scorer()
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        return self._scorer.assess(exchange, degraded)
+
+
+class Waiting:
+    """Finds every answer good, once it may; tells how many wait for that."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.waiting = 0
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        self.waiting += 1
+        try:
+            await self.may.wait()
+        finally:
+            self.waiting -= 1
+        return Assessment(5.0, MessageType.BINARY, "nl", degraded=degraded)
+
+
+class Failing:
+    """Raises what it is given."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        raise self._error
+
+
+@dataclass
+class Service:
+    """A service that runs: where it is, its client, its numbers, and the failures that end it."""
+
+    port: int
+    session: ClientSession
+    metrics: Metrics
+    verdicts: Verdicts
+    failures: list[BaseException]
+
+    async def post(self, body: bytes, **headers: str) -> tuple[int, Mapping[str, str], Any]:
+        """Post a body as JSON; give status, headers and what the response holds."""
+        given = {"Content-Type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}
+        async with self.session.post(ADDRESS, data=body, headers=given) as response:
+            return response.status, response.headers, await response.json(content_type=None)
+
+    def count(self, name: str, **labels: str) -> float:
+        """Give the sum of the samples of this name with these labels."""
+        families = text_string_to_metric_families(generate_latest(self.metrics.registry).decode())
+        return sum(
+            sample.value
+            for family in families
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        )
+
+
+def way_of(
+    settings: Settings, assessor: Assessor, documents: Documents | Collection[KnowledgeDocument] = ()
+) -> Way:
+    """Give the way of an answer that ``assessor`` assesses."""
+    given = GivenDocuments.of(documents) if isinstance(documents, Collection) else documents
+    return put_together(given, assessor, settings.policy.decide, settings.scoring.profile)
+
+
+def settings_of(**verdicts: Any) -> Settings:
+    """Give settings of a service on this machine, with these of ``web.verdicts``."""
+    return Settings(web=WebSettings(host="127.0.0.1", port=0, verdicts=VerdictSettings(**verdicts)))
+
+
+@asynccontextmanager
+async def service(
+    way: Way | None,
+    settings: Settings | None = None,
+    tracing: Tracing | None = None,
+    *,
+    stopping: bool = False,
+) -> AsyncIterator[Service]:
+    """Run a service that judges by ``way``; None: it is there and does not judge yet."""
+    settings = settings or settings_of()
+    metrics, failures = Metrics(), list[BaseException]()
+    traces = AnswerTraces(settings, tracing or Tracing(), metrics.answers.observe_stage)
+    verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, failures.append)
+    pages = create_pages(Health(180, 10), metrics.registry)
+    verdicts.add_to(pages)
+    async with (
+        serve(pages, settings.web) as port,
+        ClientSession(f"http://127.0.0.1:{port}") as session,
+    ):
+        running = Service(port, session, metrics, verdicts, failures)
+        if way is None:
+            yield running
+            return
+        watched = observed(way, traces.stages, lambda _: None)
+        async with verdicts.judging(watched, lambda: False):
+            yield running
