@@ -28,6 +28,7 @@ from streams.cli import (
     replay,
     score,
     search,
+    serve,
     settings,
     tail,
     topics,
@@ -51,6 +52,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
+app.command("serve")(serve.serve)
 app.command("health")(health.health)
 app.command("try")(trying.try_out)
 app.command("score")(score.score)

@@ -35,7 +35,7 @@ def worker_options(settings: Settings) -> ScorerOptions:
     Commands that score a file keep nothing: they would leave a copy of the documents that nobody asked for.
     """
     scoring = settings.scoring
-    options = replace(scorer_options(settings), timed=settings.telemetry.parts)
+    options = scorer_options(settings)
     if not scoring.kept_parses_mib:
         return options
     kept_parses = scoring.kept_parses or settings.documents.store / PREPARED_NAME

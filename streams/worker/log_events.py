@@ -21,6 +21,12 @@ LOG_EVENTS = (
         ("address", "documents", "partitions"),
         "It judges answers from now on; its page, health and metrics are at that address.",
     ),
+    LogEvent("server_starts", ("port",), "`truthgate serve` answers health checks, and loads what judges."),
+    LogEvent("server_ready", ("address", "documents"), "It judges what is posted from now on."),
+    LogEvent("server_stops", ("signal",), "It was asked to stop, and finishes what is in work."),
+    LogEvent("server_stopped", (), "It has stopped, with everything in work answered."),
+    LogEvent("server_failed", ("reason", "exit_code"), "It could not start or go on, and ends."),
+    LogEvent("server_ends", ("reason", "exit_code"), "It does not get on, and ends at once."),
     LogEvent(
         "answer_not_judged",
         ("stage", "error_type"),

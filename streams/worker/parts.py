@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from schemas import Codec
+from scoring.assessing.options import ScorerOptions
 from scoring.assessing.profile import profile_named
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
@@ -60,13 +62,18 @@ async def publisher(settings: Settings) -> AsyncIterator[Publisher]:
 
 
 @asynccontextmanager
-async def assessor(settings: Settings, metrics: Metrics) -> AsyncIterator[Assessor]:
-    """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings."""
+async def assessor(
+    settings: Settings, metrics: Metrics, options: ScorerOptions | None = None
+) -> AsyncIterator[Assessor]:
+    """Start the scoring processes, if scoring is on; raises InfrastructureFailure, WrongSettings.
+
+    ``options`` are what they are started with, those of a worker unless given.
+    """
     scoring = settings.scoring
     if not scoring.enabled:
         yield ScoringOff(scoring.profile)
         return
-    options = worker_options(settings)
+    options = replace(options or worker_options(settings), timed=settings.telemetry.parts)
     pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options)
     async with pool:
         metrics.scoring.watch(pool)

@@ -18,7 +18,7 @@ from tests.support.http_service import ADDRESS
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import Outgoing, eventually, produce
 from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
-from tests.support.workers import Worker, changed
+from tests.support.workers import Server, Worker, changed
 
 TOKEN = "token-of-the-tests"
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
@@ -81,3 +81,19 @@ async def test_without_the_setting_a_worker_has_no_such_address(
     with Worker(changed(settings, scoring={"enabled": False}), tmp_path) as worker:
         await asyncio.to_thread(worker.wait_ready)
         assert worker.get("/v1/openapi.json")[0] == 404
+
+
+async def test_a_service_takes_the_documents_that_the_deployment_has(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    (answer,) = sendable_answers(1, "served")
+    document = KnowledgeDocument("files", "nl", "Dossiers", answer.context[0].text, answer.produced_at)
+    older = replace(document, text="Iets anders.")
+    records = [Outgoing(Codec().encode(each), b"files") for each in (older, document)]
+    await produce(settings.kafka, topics.documents, records)
+    serving = sending(changed(settings, scoring={"processes": 1}))
+    with Server(serving, tmp_path, "--from-kafka") as server:
+        await asyncio.to_thread(server.wait_ready)
+        async with ClientSession(server.address) as session:
+            status, verdict = await _posted(session, replace(answer, context=(), document_ids=("files",)))
+    assert (status, verdict.decision, verdict.context_source) == (200, "auto_send", "by_id")

@@ -62,7 +62,7 @@ def changed(settings: Settings, **sections: Mapping[str, Any]) -> Settings:
 
 
 class Worker:
-    """One worker process, with its log in a file.
+    """One worker process, with its log in a file; ``starts`` is the line that tells its port.
 
     Args:
         settings: what it is configured with; its pages get a free port.
@@ -70,6 +70,8 @@ class Worker:
         name: names both; a worker of the same name continues the store.
         secrets: variables with what settings do not tell when they are written, such as keys.
     """
+
+    starts = "worker_starts"
 
     def __init__(
         self,
@@ -179,9 +181,22 @@ class Worker:
         with self._log.open("rb") as log:
             log.seek(self._log_start)
             for line in log:
-                if b'"worker_starts"' in line:
+                if f'"{self.starts}"'.encode() in line:
                     return int(json.loads(line)["port"])
         return None
+
+
+class Server(Worker):
+    """A process of ``truthgate serve`` with these arguments."""
+
+    starts = "server_starts"
+
+    def __init__(self, settings: Settings, folder: Path, *arguments: str | Path, **secrets: str) -> None:
+        super().__init__(settings, folder, "server", secrets)
+        self._arguments = [*map(str, arguments)]
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "streams.cli", "serve", *self._arguments]
 
 
 class Supervised:

@@ -32,6 +32,7 @@ COMMANDS = [
     "hold",
     "resume",
     "holds",
+    "serve",
     "documents",
     "topics",
     "dead-letters",
@@ -40,7 +41,7 @@ COMMANDS = [
     "try",
 ]
 LEAVES = [
-    *COMMANDS[:9],
+    *COMMANDS[:10],
     "documents list",
     "documents show",
     "topics create",

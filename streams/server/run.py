@@ -1,0 +1,158 @@
+"""The process that judges over HTTP alone: what is started in which order, and how it ends.
+
+It has no topics: answers come by request, documents were read before, and verdicts go back to who asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import structlog
+
+from schemas import KnowledgeDocument
+from streams.answers.context import GivenDocuments
+from streams.answers.observed import ObservedRetriever, observed
+from streams.answers.traces import AnswerTraces
+from streams.answers.way import Way, put_together
+from streams.failures import InfrastructureFailure
+from streams.health import Health
+from streams.http import Verdicts
+from streams.judging.scorer_options import scorer_options
+from streams.pages import address_of, create_pages, serve
+from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
+from streams.settings import Settings, WrongSettings
+from streams.telemetry.logs import configure
+from streams.telemetry.stages import Stages
+from streams.telemetry.tracing import open_tracing
+from streams.worker import parts
+from streams.worker.lifetime import beat, end_process, first, stop_signals
+from streams.worker.metrics import Metrics, open_metrics
+from streams.worker.watchdog import Watchdog
+
+log = structlog.get_logger(__name__)
+
+_LOOPBACK = "127.0.0.1"
+#: There are no partitions to share anything with: as if all answers came by one.
+_WHOLE = frozenset({0}), 1
+
+
+def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> int:
+    """Judge over HTTP until asked to stop; returns the exit code, 0 for a clean stop.
+
+    Args:
+        settings: as :func:`for_serving` gives them.
+        documents: what answers are judged against that bring no context of their own.
+
+    Raises:
+        WrongSettings: something is set up wrong, such as a port that is taken.
+    """
+    configure(settings.log)
+    try:
+        asyncio.run(_run(settings, documents))
+    except InfrastructureFailure as failure:
+        log.critical("server_failed", reason=str(failure), exit_code=failure.exit_code)
+        return failure.exit_code
+    return 0
+
+
+def for_serving(settings: Settings) -> Settings:
+    """Give the settings to serve with: where nobody has to show a token, this machine alone may ask.
+
+    Raises:
+        WrongSettings: the address is chosen, everybody may reach it, and nobody said that they may ask.
+    """
+    web = settings.web
+    if web.judges_for_anybody:
+        if "host" in web.model_fields_set:
+            raise WrongSettings(
+                f"web.host {web.host} needs web.verdicts.token, or web.verdicts.anonymous where everybody "
+                "who reaches it may ask"
+            )
+        settings = settings.changed("web", {"host": _LOOPBACK})
+    # What is shared out among the answers in work, such as who may wait for a judge, is so by these.
+    return settings.changed("flow", {"max_in_flight": web.verdicts.max_in_flight})
+
+
+async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> None:
+    stopping = stop_signals(_tell_stop)
+    health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async with AsyncExitStack() as stack:
+        metrics = stack.enter_context(open_metrics(settings))
+        metrics.process.ready.show(lambda: health.not_ready is None)
+        tracing = await stack.enter_async_context(open_tracing(settings))
+        traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
+        beating = asyncio.create_task(beat(health), name="heartbeat")
+        stack.callback(beating.cancel)
+        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_at_once))
+        pages = create_pages(health, metrics.registry)
+        verdicts = Verdicts(
+            settings, metrics.answers, metrics.requests, traces, lambda failure: _fail(failed, failure)
+        )
+        verdicts.add_to(pages)
+        port = await stack.enter_async_context(serve(pages, settings.web))
+        log.info("server_starts", port=port)
+        way = await stack.enter_async_context(
+            _opened(settings, documents, metrics, traces.stages, health, stopping)
+        )
+        async with verdicts.judging(way, stopping.is_set):
+            if not stopping.is_set():
+                health.waits_for(None)
+                address = address_of(settings.web.host, port)
+                log.info("server_ready", address=address, documents=len(documents))
+            await first(stopping.wait(), failed)
+            health.waits_for("the end")
+    if failed.done():
+        failed.result()
+    log.info("server_stopped")
+
+
+@asynccontextmanager
+async def _opened(
+    settings: Settings,
+    documents: Sequence[KnowledgeDocument],
+    metrics: Metrics,
+    stages: Stages,
+    health: Health,
+    stopping: asyncio.Event,
+) -> AsyncIterator[Way]:
+    """Open what judges; the documents are searchable then, unless they need not be at the start."""
+    profile = settings.scoring.profile
+    async with (
+        parts.assessor(settings, metrics, scorer_options(settings)) as assessor,
+        parts.translation(settings, metrics) as translation,
+        retriever_on_demand(documents, settings) as retrieval,
+        parts.judges(settings, metrics, stages, lambda: _WHOLE) as advise,
+    ):
+        if retrieval and not settings.retrieval.ready_before_complete:
+            health.waits_for("the index of the documents")
+            await _indexed(retrieval, stopping)
+        retriever = ObservedRetriever(retrieval, stages) if retrieval else None
+        given, decide = GivenDocuments.of(documents), settings.policy.decide
+        steps = put_together(given, assessor, decide, profile, translation, retriever, advise)
+        yield observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
+
+
+async def _indexed(retrieval: OnDemandRetriever, stopping: asyncio.Event) -> None:
+    opening = asyncio.ensure_future(retrieval.opened())
+    await first(opening, stopping.wait())
+    if opening.done():
+        opening.result()
+    else:
+        opening.cancel()
+
+
+def _fail(failed: asyncio.Future[None], failure: BaseException) -> None:
+    if not failed.done():
+        failed.set_exception(failure)
+
+
+def _end_at_once(failure: InfrastructureFailure) -> None:
+    log.critical("server_ends", reason=str(failure), exit_code=failure.exit_code)
+    end_process(failure.exit_code)
+
+
+def _tell_stop(name: str) -> None:
+    log.info("server_stops", signal=name)
