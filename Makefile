@@ -71,6 +71,7 @@ bench: install ## measure; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.scoring --language nl
 	$(BIN)/python -m benchmarks.prepared
+	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.enrichment --documents 1000
 
 .PHONY: cluster cluster-tests

@@ -100,10 +100,10 @@ def create_topics(checkout: Checkout, scene: Scene) -> None:
 @contextmanager
 def worker(checkout: Checkout, scene: Scene) -> Iterator[int]:
     """Run a worker that is ready, and end it; gives its process id."""
-    port = _free_port()
+    port = free_port()
     environment = scene.environment(WEB__HOST="127.0.0.1", WEB__PORT=str(port))
     with running(checkout.command("worker"), environment, scene.folder / "worker.log") as process:
-        _wait_until_ready(process, port, scene.folder / "worker.log")
+        wait_until_ready(process, port, scene.folder / "worker.log")
         yield process.pid
 
 
@@ -119,16 +119,18 @@ def running(command: list[str], environment: Variables, log: Path) -> Iterator[s
             process.wait(_STOP_SECONDS)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Give a port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Wait until a process says that it can judge answers; RuntimeError with its log where it does not."""
     deadline = time.monotonic() + _START_SECONDS
     while not _is_ready(port):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"the worker is not ready:\n{log.read_text(errors='replace')[-2000:]}")
+            raise RuntimeError(f"it is not ready:\n{log.read_text(errors='replace')[-2000:]}")
         time.sleep(_POLL_SECONDS)
 
 

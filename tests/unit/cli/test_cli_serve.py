@@ -16,10 +16,11 @@ import pytest
 from aiohttp import ClientError, ClientSession
 
 from streams.server.run import for_serving
-from streams.settings import ScoringSettings, Settings, WebSettings, WrongSettings
+from streams.settings import RetrievalSettings, ScoringSettings, Settings, WebSettings, WrongSettings
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.http_service import ADDRESS
 from tests.support.llm_endpoint import LlmEndpoint
+from tests.support.ports import NOBODY
 from tests.support.workers import Server
 
 SETTINGS = Settings(web=WebSettings(host="127.0.0.1", port=0), scoring=ScoringSettings(processes=1))
@@ -187,6 +188,31 @@ def test_what_it_cannot_start_with_is_told_in_one_line(documents: Path) -> None:
         port = str(taken.getsockname()[1])
         code, line = told(truthgate("serve", environment={"TRUTHGATE_WEB__PORT": port}))
     assert (code, "web.port" in line) == (2, True)
+
+
+@pytest.mark.parametrize("ready_before", [False, True])
+async def test_what_no_answer_can_do_without_ends_it(
+    documents: Path, tmp_path: Path, ready_before: bool
+) -> None:
+    """At the start, or with the first answer that needs it; whoever asked for that one is told so."""
+    away = RetrievalSettings(
+        embedder="http",
+        embeddings_url=f"http://{NOBODY}/v1",
+        embeddings_model="m",
+        embeddings_attempts=1,
+        floor=0.5,
+        ready_before_complete=ready_before,
+    )
+    settings = SETTINGS.model_copy(update={"retrieval": away})
+    with Server(settings, tmp_path, "--documents", documents) as server:
+        if ready_before:
+            await asyncio.to_thread(server.wait_ready)
+            async with ClientSession(server.address) as session:
+                status, problem = await _post(session, ANSWERS[3])
+            assert (status, problem["code"]) == (503, "not_ready")
+        assert await asyncio.to_thread(server.wait) == 3
+        assert "server_failed" in server.log
+        assert "Traceback" not in server.log
 
 
 def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may() -> None:

@@ -358,18 +358,20 @@ async def test_before_it_can_judge_requests_are_refused() -> None:
 async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -> None:
     settings, waiting = settings_of(), Waiting()
     async with service(None, settings) as running:
-        ending = asyncio.Event()
+        ending, leaving = asyncio.Event(), asyncio.Event()
 
         async def life() -> None:
             async with running.verdicts.judging(way_of(settings, waiting), ending.is_set):
-                await ending.wait()
+                await leaving.wait()
 
         living = asyncio.create_task(life())
         held = asyncio.create_task(running.post(BODY))
         await eventually(lambda: waiting.waiting == 1, "it is in work")
         ending.set()
         status, headers, _ = await running.post(BODY)
-        assert (status, headers["Connection"]) == (503, "close")
+        assert (status, headers["Connection"]) == (503, "close"), "asked to end, and not there yet"
+        leaving.set()
+        assert (await running.post(BODY))[0] == 503
         assert not living.done()
         waiting.may.set()
         status, headers, _ = await held
