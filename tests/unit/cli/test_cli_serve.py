@@ -16,14 +16,25 @@ import pytest
 from aiohttp import ClientError, ClientSession
 
 from streams.server.run import for_serving
-from streams.settings import RetrievalSettings, ScoringSettings, Settings, WebSettings, WrongSettings
+from streams.settings import (
+    RetrievalSettings,
+    ScoringSettings,
+    Settings,
+    VerdictSettings,
+    WebSettings,
+    WrongSettings,
+)
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.http_service import ADDRESS
 from tests.support.llm_endpoint import LlmEndpoint
 from tests.support.ports import NOBODY
 from tests.support.workers import Server
 
-SETTINGS = Settings(web=WebSettings(host="127.0.0.1", port=0), scoring=ScoringSettings(processes=1))
+#: A busy machine is slow at times: that is no fault of the code under test.
+_PATIENT = VerdictSettings(timeout_seconds=60)
+SETTINGS = Settings(
+    web=WebSettings(host="127.0.0.1", port=0, verdicts=_PATIENT), scoring=ScoringSettings(processes=1)
+)
 TOKEN = "token-of-the-tests"
 DOCUMENTS = [
     {"document_id": "saving", "language": "en", "title": "Saving", "text": "Click **Save** to save a sheet."},
