@@ -10,6 +10,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
 from streams.cli.exits import WrongUsage
+from streams.cli.period import Period
 from streams.kafka.clients import check_reachable
 from streams.kafka.topic_reader import Check, TopicLog, TopicReader, open_reader
 from streams.settings import KafkaSettings
@@ -40,15 +41,16 @@ async def open_topics(
 
 
 async def follow(
-    settings: KafkaSettings, *topics: str, from_beginning: bool, check: Check = check_reachable
+    settings: KafkaSettings, *topics: str, period: Period, check: Check = check_reachable
 ) -> AsyncGenerator[ConsumerRecord, None]:
-    """Yield the records of the topics as they arrive, until the reader leaves.
+    """Yield the records of the topics as they arrive, until the period ends or the reader leaves.
 
     Raises as open_topics does, and as ``check``, which is awaited when nothing has come for a while.
     """
-    async with open_topics(settings, *topics) as (reader, log):
-        reader.read_from(log.begins if from_beginning else log.ends)
-        async with aclosing(reader.on_and_on(check)) as batches:
-            async for records in batches:
-                for record in records:
-                    yield record
+    async with (
+        open_topics(settings, *topics) as (reader, log),
+        aclosing(period.batches(reader, log, check)) as batches,
+    ):
+        async for records in batches:
+            for record in records:
+                yield record

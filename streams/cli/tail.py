@@ -15,11 +15,23 @@ from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
 from streams.cli.claims import verdict_with_claims
 from streams.cli.holds.shown import held_now, sentence
+from streams.cli.moments import Since, Until
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.outage import Outage
 from streams.cli.output import json_line, say, write_line
+from streams.cli.period import Period
 from streams.cli.reading import follow
 from streams.cli.render import ResultConsole
+from streams.cli.sieving import (
+    DocumentIds,
+    HighestScore,
+    Languages,
+    LowestScore,
+    MessageTypes,
+    Reasons,
+    sieve_of,
+)
+from streams.explaining.sieve import Marks, Sieve
 from streams.holds.board import entry_of
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
@@ -32,6 +44,14 @@ def tail(
     decision: Annotated[
         list[Decision] | None, typer.Option(help="Only these decisions; may be repeated.")
     ] = None,
+    message_type: MessageTypes = None,
+    language: Languages = None,
+    reason: Reasons = None,
+    document: DocumentIds = None,
+    since: Since = None,
+    until: Until = None,
+    min_score: LowestScore = None,
+    max_score: HighestScore = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="End after N verdicts.")
     ] = None,
@@ -46,21 +66,28 @@ def tail(
     models said, and the documents with their versions that were looked up or retrieved. Below it stand
     claims that were checked, with the passages they were compared with: ✗ contradicted, ? not found,
     ✓ supported; --json has all of them. What operators hold back from being sent is told on standard error,
-    at the start and whenever it changes.
+    at the start and whenever it changes. `truthgate explain` tells everything about one of them.
 
-    Example: `truthgate tail --decision blocked --from-beginning`
+    A verdict is shown that has one of each kind of what is named: `--reason low_score --reason refusal
+    --language nl` are Dutch answers for either reason. --since reads back so far; with --until it ends by
+    itself.
+
+    Example: `truthgate tail --decision blocked --message-type instruction --since 2h`
     """
     settings = load_settings(config)
     topics = Topics(settings.kafka.topic_prefix)
     chosen = [topics.verdict_topic(each) for each in decision] if decision else topics.outputs
-    asyncio.run(_tail(settings, topics.controls, tuple(chosen), from_beginning, limit, as_json))
+    sieve = sieve_of(message_type, language, reason, document, since, until, min_score, max_score)
+    period = Period(since, until, from_beginning)
+    asyncio.run(_tail(settings, topics.controls, tuple(chosen), period, sieve, limit, as_json))
 
 
 async def _tail(
     settings: Settings,
     holds: str,
     topics: tuple[str, ...],
-    from_beginning: bool,
+    period: Period,
+    sieve: Sieve,
     limit: int | None,
     as_json: bool,
 ) -> None:
@@ -69,13 +96,13 @@ async def _tail(
     for entry in await held_now(settings):
         say(sentence(entry))
     outage = Outage()
-    followed = follow(settings.kafka, *topics, holds, from_beginning=from_beginning, check=outage.check)
+    followed = follow(settings.kafka, *topics, holds, period=period, check=outage.check)
     async with aclosing(followed) as records:
         async for record in records:
             outage.ends()
             if record.topic == holds:
                 say(sentence(entry_of(record)))
-            elif verdict := await decoded(record, codec):
+            elif (verdict := await decoded(record, codec)) and sieve.passes(Marks.of(verdict)):
                 _show(verdict, console)
                 shown += 1
                 if shown == limit:

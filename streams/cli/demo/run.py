@@ -18,6 +18,7 @@ from streams.cli.demo.view import Show
 from streams.cli.demo.worker_process import WorkerProcess
 from streams.cli.lines import Complaints
 from streams.cli.output import say
+from streams.cli.period import Period
 from streams.cli.reading import follow
 from streams.cli.sending import Outgoing, open_sender, send_all
 from streams.cli.tail import decoded
@@ -156,7 +157,9 @@ async def _collect(settings: Settings, board: Board, show: Show) -> None:
     """Take in verdicts and dead letters until the board is complete."""
     topics, codec = Topics(settings.kafka.topic_prefix), Codec()
     show(board, None)
-    followed = follow(settings.kafka, *topics.outputs, topics.dead_letters, from_beginning=True)
+    followed = follow(
+        settings.kafka, *topics.outputs, topics.dead_letters, period=Period(from_beginning=True)
+    )
     async with aclosing(followed) as records:
         async for record in records:
             if record.topic == topics.dead_letters:

@@ -1,0 +1,111 @@
+"""Options that choose verdicts: what they mean, and which of them cannot be meant."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import typer
+from aiokafka import TopicPartition
+
+from scoring.values.types import MessageType
+from streams.cli.exits import WrongUsage
+from streams.cli.moments import moment
+from streams.cli.period import SLACK, Period
+from streams.cli.sieving import sieve_of
+from streams.kafka.clients import check_reachable
+from streams.kafka.topic_reader import TopicLog, TopicReader
+
+PLACE = TopicPartition("verdicts.review", 0)
+PAST = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+FUTURE = datetime(2999, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("ago", "delta"), [("90s", 90), ("30m", 1800), ("2 h", 7200), ("3d", 259200)])
+def test_so_long_ago_is_a_moment(ago: str, delta: int) -> None:
+    before = datetime.now(UTC)
+    assert before <= moment(ago) + timedelta(seconds=delta) <= datetime.now(UTC)
+
+
+def test_a_time_is_where_the_reader_is_unless_it_has_a_zone() -> None:
+    assert moment("2026-03-02T09:15+01:00") == datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
+    assert moment("2026-03-02") == datetime(2026, 3, 2).astimezone()
+
+
+@pytest.mark.parametrize("told", ["", "yesterday", "2h3m", "-1h", "9999-99-99", "999999w", "1h "[::-1]])
+def test_what_is_no_time_is_refused(told: str) -> None:
+    with pytest.raises(typer.BadParameter, match="is no time"):
+        moment(told)
+
+
+def test_reasons_may_be_written_as_they_are_shown_and_a_slip_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sieve = sieve_of([MessageType.BINARY], ["NL"], ["low score", "lowscore"], ["D"], None, None, None, 2)
+    assert (sieve.reasons, sieve.languages) == ({"low_score", "lowscore"}, {"nl"})
+    assert (sieve.message_types, sieve.documents, sieve.highest) == ({"binary"}, {"D"}, 2)
+    told = "no reason is called lowscore here: only verdicts of another release can have it"
+    assert capsys.readouterr().err == f"truthgate: {told}\n"
+
+
+def test_what_nothing_could_pass_is_refused() -> None:
+    with pytest.raises(WrongUsage, match="--until must be later than --since"):
+        sieve_of(None, None, None, None, PAST, PAST, None, None)
+    with pytest.raises(WrongUsage, match="--max-score must not be below --min-score"):
+        sieve_of(None, None, None, None, None, None, 3, 2)
+
+
+class Read(SimpleNamespace):
+    """A reader that tells what it is asked to read, and has nothing; offsets are seconds since 1970."""
+
+    def __init__(self) -> None:
+        super().__init__(asked=[], positions={PLACE: 7})
+
+    async def first_since(self, since: int, log: TopicLog) -> Mapping[TopicPartition, int]:
+        return dict.fromkeys(log.ends, since // 1000)
+
+    async def look(self) -> TopicLog:
+        return LOG
+
+    def read_from(self, begins: Mapping[TopicPartition, int]) -> None:
+        self.asked.append(("on", begins[PLACE]))
+
+    async def on_and_on(self, _check: object) -> AsyncGenerator[list[Any], None]:
+        while True:
+            yield []
+
+    async def between(self, begins: Any, ends: Any) -> AsyncGenerator[list[Any], None]:
+        self.asked.append((begins[PLACE], ends[PLACE]))
+        yield []
+
+
+LOG = TopicLog((), {PLACE: 3}, {PLACE: 9}, 0.0)
+
+
+async def read_in(period: Period, most: int = 3) -> list[tuple[Any, ...]]:
+    reader = Read()
+    async with aclosing(period.batches(cast("TopicReader", reader), LOG, check_reachable)) as batches:
+        async for _ in batches:
+            if (most := most - 1) == 0:
+                break
+    return cast("list[tuple[Any, ...]]", reader.asked)
+
+
+async def test_a_past_period_is_read_to_its_end_with_what_was_written_a_little_later() -> None:
+    begin, end = round((PAST - SLACK).timestamp()), round((PAST + timedelta(hours=1) + SLACK).timestamp())
+    assert await read_in(Period(PAST, PAST + timedelta(hours=1))) == [(begin, end)]
+    assert await read_in(Period(None, PAST)) == [(3, round((PAST + SLACK).timestamp()))]
+
+
+async def test_a_period_without_an_end_goes_on_from_now_from_a_time_or_from_the_beginning() -> None:
+    assert await read_in(Period()) == [("on", 9)]
+    assert await read_in(Period(PAST, FUTURE)) == [("on", round((PAST - SLACK).timestamp()))]
+    assert await read_in(Period(from_beginning=True)) == [("on", 3)]
+
+
+async def test_a_period_that_ends_while_it_is_read_is_read_to_its_end_from_where_it_was() -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=0.2)
+    asked = await read_in(Period(None, soon), most=10**9)
+    assert asked == [("on", 9), (7, int((soon + SLACK).timestamp()))]
