@@ -48,15 +48,25 @@ def supported_score(
     met = rules_met(values, rules, kind)
     against = [rule for rule in met if rule.severity is not Severity.SENDS]
     contradiction = max((rule.contradiction for rule in against), default=0.0)
-    by_support = HIGHEST if support is None else _rating(support)
+    by_support = HIGHEST if support is None else score_of_support(support)
     if against:
-        lower = min(by_support, HIGHEST - (HIGHEST - LOWEST) * contradiction)
+        lower = min(by_support, score_of_contradiction(contradiction))
         return Score(lower, against[0], support, contradiction)
     if met:
         return Score(HIGHEST, met[0], support, contradiction)
     if support is None:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
     return Score(by_support, None, support, contradiction)
+
+
+def score_of_support(support: float) -> float:
+    """Return the score, in [1, 5], of an answer that is supported so far, in [0, 1]."""
+    return float(np.interp(support, _SUPPORTS, _RATINGS))
+
+
+def score_of_contradiction(contradiction: float) -> float:
+    """Return the score, in [1, 5], of an answer that is contradicted so surely, in [0, 1]."""
+    return HIGHEST - (HIGHEST - LOWEST) * contradiction
 
 
 def _support(values: Mapping[str, float | None]) -> float | None:
@@ -67,7 +77,3 @@ def _support(values: Mapping[str, float | None]) -> float | None:
     mean = math.fsum(value * weight for value, weight in claimed) / sum(weight for _, weight in claimed)
     refused = values.get(REFUSAL_JUSTIFIED)
     return mean if refused is None else (mean + refused) / 2
-
-
-def _rating(support: float) -> float:
-    return float(np.interp(support, _SUPPORTS, _RATINGS))

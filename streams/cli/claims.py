@@ -20,8 +20,8 @@ _MOST_CLAIMS = 6
 #: Longer words or passages are cut: a line is read at a glance.
 _MOST_CHARACTERS = 160
 
-#: How the words of a claim are shown: a sign before them, and their style.
-_SHOWN: Final[dict[str, tuple[str, str]]] = {
+#: How the words of a claim are shown that was checked: a sign before them, and their style.
+SHOWN: Final[dict[str, tuple[str, str]]] = {
     ClaimStatus.CONTRADICTED: ("✗", "bold red"),
     ClaimStatus.NOT_FOUND: ("?", "yellow"),
     ClaimStatus.SUPPORTED: ("✓", "green"),
@@ -55,7 +55,7 @@ def marked_excerpt(verdict: Verdict, width: int, before: int) -> Text:
     for claim in sorted(claims, key=lambda claim: claim.start):
         first, last = max(claim.start, at), min(claim.end, end)
         if first < last:
-            sign, style = _SHOWN[claim.status]
+            sign, style = SHOWN[claim.status]
             cut.append(printable(answer[at:first]))
             cut.append(f"{sign}{printable(answer[first:last])}", style)
             at = last
@@ -63,7 +63,7 @@ def marked_excerpt(verdict: Verdict, width: int, before: int) -> Text:
 
 
 def _line(claim: VerdictClaim) -> Text:
-    sign, style = _SHOWN[claim.status]
+    sign, style = SHOWN[claim.status]
     mistake = f" ({in_words(claim.mistake)})" if claim.mistake else ""
     line = Text("    ").append(f"{sign} {in_words(claim.status)}{mistake}  {_quoted(claim.text)}", style)
     if claim.source:
@@ -73,6 +73,24 @@ def _line(claim: VerdictClaim) -> Text:
     if claim.derivation:
         line.append(f", so {printable(claim.derivation[:_MOST_CHARACTERS])}", "dim")
     return line
+
+
+def claim_in_full(claim: VerdictClaim) -> Text:
+    """Give a claim of whatever status with its place in the answer, and below it the whole of its passage."""
+    sign, style = SHOWN.get(claim.status, ("·", "dim"))
+    mistake = f" ({in_words(claim.mistake)})" if claim.mistake else ""
+    told = Text(f"{sign} {in_words(claim.status)}{mistake}  “{printable(claim.text)}”", style)
+    support = "" if claim.support is None else f", {claim.support:.2f} of its words"
+    told.append(f"  {claim.start}–{claim.end}{support}", "dim not bold")
+    if source := claim.source:
+        nearest = "nearest in " if claim.status == ClaimStatus.NOT_FOUND else ""
+        told.append(f"\n  {nearest}{named(source.document_id, source.version)}", "dim not bold")
+        told.append(f" {source.start}–{source.end}: ", "dim not bold").append(
+            f"“{printable(source.text)}”", "default not bold"
+        )
+    if claim.derivation:
+        told.append(f"\n  so {printable(claim.derivation)}", "default not bold")
+    return told
 
 
 def _rest(claims: tuple[VerdictClaim, ...]) -> Text:

@@ -20,6 +20,7 @@ from streams.cli import (
     demo,
     documents,
     evaluate,
+    explain,
     health,
     holds,
     judge,
@@ -61,6 +62,7 @@ app.command("search")(search.search)
 app.command("replay")(replay.replay)
 app.command("publish-documents")(publish.publish_documents)
 app.command("tail")(tail.tail)
+app.command("explain")(explain.explain)
 app.command("hold")(holds.hold)
 app.command("resume")(holds.resume)
 app.command("holds")(holds.holds)

@@ -48,6 +48,16 @@ InputFile = Annotated[
     Path, typer.Argument(metavar="FILE", callback=_existing_file, help="JSONL; - is standard input.")
 ]
 
+OptionalInputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        callback=lambda path: path and _existing_file(path),
+        help="Verdicts as JSONL, as `truthgate score` writes them, in place of Kafka; - is standard input.",
+    ),
+]
+
 
 def _existing_files(paths: list[Path]) -> list[Path]:
     if paths.count(STANDARD_INPUT) > 1:

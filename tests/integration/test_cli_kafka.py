@@ -268,6 +268,7 @@ async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topi
     ("arguments", "topic"),
     [
         (["tail"], "controls"),
+        (["explain", "a-1"], "verdicts.auto-send"),
         (["hold", "--reason", "x"], "controls"),
         (["resume", "--reason", "x"], "controls"),
         (["holds"], "controls"),

@@ -11,7 +11,7 @@ from typing import Any
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
-from scoring.assessing.profile import profiles
+from scoring.assessing.known_rules import RULES
 from scoring.assessing.score import rules_for
 from scoring.evaluation.cases import Case
 from scoring.values.opinion import Label
@@ -29,7 +29,6 @@ from streams.judging.batches.opinions import AnswerKey
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
 _TYPES = ", ".join(MessageType)
-_RULES = {profile.name: profile.rules for profile in profiles()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
 
 
 def _checks(verdict: Verdict, message_type: MessageType) -> dict[str, bool]:
-    rules = _RULES[verdict.profile]
+    rules = RULES[verdict.profile]
     found = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
     met = {rule.reason for rule in rules_for(found, rules, message_type)}
     return {rule.reason: rule.reason in met for rule in rules.values() if rule}

@@ -1,0 +1,161 @@
+"""From a verdict as it was found, and the policies at hand, to its explanation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Final
+
+from schemas.records import Verdict
+from scoring.assessing.known_rules import RULES, describe, describe_feature, rules_found, rules_of
+from scoring.assessing.support_score import score_of_contradiction, score_of_support
+from scoring.policy import Policy
+from scoring.values.rules import Rule, Severity
+from scoring.values.types import HIGHEST, LOWEST, MessageType
+from streams.explaining.explanation import (
+    Explanation,
+    FeatureTold,
+    Found,
+    MadeBy,
+    Part,
+    PolicyTold,
+    ReasonTold,
+    Repeat,
+    RuleTold,
+    ScoreTold,
+)
+from streams.explaining.next_steps import next_step
+
+# A sum in another order differs by less.
+_EQUAL: Final = 1e-9
+# A repeat is made later, whatever else it is.
+_OF_ITSELF: Final = frozenset({"scored_at"})
+
+
+def explained(found: Found, policies: Iterable[Policy], repeats: Sequence[Found] = ()) -> Explanation:
+    """Explain a verdict.
+
+    Args:
+        found: the verdict.
+        policies: those that are at hand: the thresholds are told of the one that decided.
+        repeats: other verdicts on the same answer.
+    """
+    verdict = found.verdict
+    rules = _rules(verdict)
+    return Explanation(
+        verdict=verdict,
+        place=found.place,
+        written_at=found.written_at,
+        trace_id=found.trace_id,
+        reasons=reasons_of(verdict),
+        rules=rules,
+        features=_features(verdict, rules),
+        score=_score(verdict, rules),
+        policy=_policy(verdict, policies),
+        seconds=(verdict.scored_at - verdict.produced_at).total_seconds(),
+        repeats=tuple(_repeat(each, verdict) for each in repeats),
+    )
+
+
+def reasons_of(verdict: Verdict) -> tuple[ReasonTold, ...]:
+    """Tell the reasons of a verdict, the deciding one first, and after them what could not be checked."""
+    codes = dict.fromkeys((*verdict.reasons, *verdict.degraded))
+    return tuple(ReasonTold(code, describe(code) or "", next_step(code) or "") for code in codes)
+
+
+def differences(one: Verdict, other: Verdict) -> tuple[str, ...]:
+    """Name the fields in which two verdicts differ, but for the time when they were made."""
+    names = (each.name for each in fields(Verdict) if each.name not in _OF_ITSELF)
+    return tuple(name for name in names if getattr(one, name) != getattr(other, name))
+
+
+def _rules(verdict: Verdict) -> tuple[RuleTold, ...]:
+    gave: dict[str, list[str]] = {}
+    for feature in verdict.features:
+        for kind in dict.fromkeys(evidence.kind for evidence in feature.evidence):
+            gave.setdefault(kind, []).append(feature.name)
+    rules = rules_found(verdict.profile, gave, verdict.message_type)
+    return tuple(_rule(rule, verdict, gave) for rule in rules)
+
+
+def _rule(rule: Rule, verdict: Verdict, gave: Mapping[str, Sequence[str]]) -> RuleTold:
+    of_profile = rules_of(verdict.profile)
+    kinds = tuple(kind for kind in gave if of_profile.get(kind) == rule)
+    return RuleTold(
+        reason=rule.reason,
+        meaning=rule.description,
+        severity=rule.severity.value,
+        part=_part(rule.reason, verdict.reasons),
+        contradiction=rule.contradiction,
+        kinds=kinds,
+        features=tuple(dict.fromkeys(name for kind in kinds for name in gave[kind])),
+    )
+
+
+def _part(reason: str, reasons: Sequence[str]) -> Part:
+    if reasons[:1] == (reason,):
+        return Part.DECIDED
+    return Part.NAMED if reason in reasons else Part.OUTWEIGHED
+
+
+def _features(verdict: Verdict, rules: Sequence[RuleTold]) -> tuple[FeatureTold, ...]:
+    return tuple(
+        FeatureTold(
+            feature.name,
+            describe_feature(feature.name) or "",
+            tuple(rule.reason for rule in rules if feature.name in rule.features),
+        )
+        for feature in verdict.features
+    )
+
+
+def _score(verdict: Verdict, rules: Sequence[RuleTold]) -> ScoreTold:
+    of_support = None if verdict.support is None else score_of_support(verdict.support)
+    contradiction = verdict.contradiction
+    of_contradiction = None if contradiction is None else score_of_contradiction(contradiction)
+    made_by = None
+    if verdict.score is not None:
+        made_by = _made_by(verdict.profile, verdict.score, of_support, of_contradiction, rules)
+    return ScoreTold(verdict.score, made_by, of_support, of_contradiction)
+
+
+def _made_by(
+    profile: str,
+    score: float,
+    of_support: float | None,
+    of_contradiction: float | None,
+    rules: Sequence[RuleTold],
+) -> MadeBy:
+    against = any(rule.severity != Severity.SENDS for rule in rules)
+    if rules and not against and score == HIGHEST:
+        return MadeBy.RULE
+    if of_support is None and of_contradiction is None:  # the profile makes its score of neither
+        mean = MadeBy.MEAN if profile in RULES else MadeBy.UNKNOWN
+        return MadeBy.RULE if against and score == LOWEST else mean
+    if of_support is not None and math.isclose(score, of_support, abs_tol=_EQUAL):
+        return MadeBy.SUPPORT
+    if of_contradiction is not None and math.isclose(score, of_contradiction, abs_tol=_EQUAL):
+        return MadeBy.CONTRADICTION
+    return MadeBy.UNKNOWN
+
+
+def _policy(verdict: Verdict, policies: Iterable[Policy]) -> PolicyTold:
+    decided = next((each for each in policies if each.identity == verdict.policy_version), None)
+    if decided is None or verdict.message_type not in set(MessageType):
+        return PolicyTold(verdict.policy_version, None)
+    thresholds = decided.thresholds(MessageType(verdict.message_type), verdict.language)
+    return PolicyTold(verdict.policy_version, thresholds)
+
+
+def _repeat(found: Found, verdict: Verdict) -> Repeat:
+    other = found.verdict
+    return Repeat(
+        place=found.place,
+        written_at=found.written_at,
+        scored_at=other.scored_at,
+        decision=other.decision,
+        reasons=other.reasons,
+        score=other.score,
+        differs=differences(verdict, other),
+    )

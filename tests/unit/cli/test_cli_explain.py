@@ -1,0 +1,199 @@
+"""Everything about one verdict of a file, for people and for programs."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from schemas import to_json
+from schemas.records import Verdict, VerdictClaim, VerdictPassage
+from scoring.policy import Policy
+from streams.answers.verdict import verdict_id
+from streams.cli.explain.marked import marked_answer
+from streams.cli.explain.searching import trace_id
+from streams.cli.explain.shown import lines_of
+from streams.cli.output import json_line
+from streams.explaining.explaining import explained
+from streams.explaining.explanation import Found, Place
+from tests.support.commands import truthgate_here
+from tests.support.pages import blocked_verdict, opinion, with_claims
+from tests.support.record_strategies import claims as any_claims
+
+ANSWER = "Hallo! Klik op Opslaan.\nHet kost 50 euro. Het is blauw."
+FAULTY = blocked_verdict(ANSWER, ("undefined_component", "Opslaan"), ("defined_component", "euro"))
+VERDICT = replace(
+    with_claims(
+        FAULTY,
+        ("not_checkable", "Hallo!"),
+        ("supported", "Klik op Opslaan."),
+        ("contradicted", "Het kost 50 euro."),
+        ("not_found", "Het is blauw."),
+        passage="Het kost 5 euro.",
+    ),
+    verdict_id=verdict_id("a-1"),
+    opinions=(opinion(ANSWER, ("number", "50")),),
+    context_source="retrieved",
+    context=(VerdictPassage("d-1", "0123456789", 0.031, 20, 36),),
+    policy_version=Policy().identity,
+    degraded=("documents_stale",),
+    support=0.9,
+    contradiction=0.9,
+    score=1.4,
+)
+
+
+def shown(verdict: Verdict, *repeats: Found, width: int = 10_000) -> str:
+    place = Place("verdicts.blocked", 3, 12)
+    explanation = explained(Found(verdict, place, verdict.scored_at, "ab" * 16), (Policy(),), repeats)
+    written = StringIO()
+    console = Console(file=written, width=width)
+    for line in lines_of(explanation):
+        console.print(line)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+
+
+def section(title: str, text: str) -> list[str]:
+    """Give the lines of one section."""
+    after = text.split(f"\n{title}", 1)[1].split("\n", 1)[1]
+    return [line.strip() for line in after.split("\n\n")[0].splitlines()]
+
+
+def test_one_reads_why_what_was_said_and_what_the_documents_say() -> None:
+    text = shown(VERDICT)
+    assert text.startswith("a-1  blocked  score 1.4 of 5  instruction, nl\n")
+    why = section("Why", text)
+    assert why[0].startswith("undefined component  The answer names a button")
+    assert why[1].startswith("→ Look the marked name up")
+    assert why[2].startswith("documents stale")
+    assert why[2].endswith("(could not be checked)")
+    assert section("Question", text) == ["Waar staat de knop?"]
+    assert section("Answer", text) == ["Hallo! ✓Klik op «Opslaan».", "✗Het kost «50» euro. ?Het is blauw."]
+    assert section("Claims", text)[2:4] == [
+        "✓ supported  “Klik op Opslaan.”  7–23, 0.50 of its words",
+        "d-1@v1 0–16: “Het kost 5 euro.”",
+    ]
+    assert section("Claims", text)[4].startswith("✗ contradicted (number)  “Het kost 50 euro.”  24–41")
+
+
+def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> None:
+    text = shown(VERDICT)
+    (rule,) = section("Rules", text)
+    assert rule.startswith("undefined component blocks, and decided  The answer names a button")
+    assert rule.endswith("(undefined component, of components defined; speaks against it with 0.90)")
+    assert section("Score", text)[0] == "1.40, by how surely they say something else, the lower of the two"
+    assert "contradiction 0.90, which alone gives 1.4" in section("Score", text)
+    features = section("Features", text)
+    assert features[0].startswith("components defined 0.00  Share of the named components")
+    assert features[0].endswith("→ undefined component")
+    assert features[1:] == ["undefined component “Opslaan” 15–22", "defined component “euro” 36–40"]
+    assert section("Documents", text)[1] == "d-1 version 0123456789, characters 20–36, found with 0.031"
+    assert section("Language models", text)[0] == "single by gpt_small: FALSE 0.93, number"
+    assert section("Policy", text)[:2] == [
+        f"version {Policy().identity}",
+        "for such answers: sent by a rule alone, blocked below 1.5",
+    ]
+    times = section("Times and places", text)
+    assert "1.000 s later" in times[1]
+    assert times[2].startswith("at verdicts.blocked 3:12, written ")
+    assert times[4] == f"trace {'ab' * 16}"
+
+
+def test_repeats_are_told_with_what_differs() -> None:
+    later = replace(VERDICT, scored_at=VERDICT.scored_at + timedelta(minutes=1))
+    sent = replace(later, decision="auto_send")
+    repeats = section(
+        "Repeats", shown(VERDICT, Found(later, Place("t", 0, 1)), Found(sent, Place("t", 0, 2)))
+    )
+    assert [line.split("  ")[1] for line in repeats] == ["t 0:1", "t 0:2"]
+    assert [line.rpartition("  ")[2] for line in repeats] == ["the same", "differs in decision"]
+
+
+def test_a_policy_that_is_not_at_hand_is_told_as_that() -> None:
+    policy = section("Policy", shown(replace(VERDICT, policy_version="other+1")))
+    assert policy[0] == "version other+1"
+    assert policy[1].startswith("It is neither that of these settings nor the shipped one")
+
+
+@given(st.lists(any_claims, max_size=5))
+def test_whatever_claims_others_wrote_the_answer_stays_readable(claims: list[VerdictClaim]) -> None:
+    text = marked_answer(replace(VERDICT, claims=tuple(claims))).plain
+    assert text.translate(str.maketrans("", "", "✗?✓«»")) == ANSWER
+
+
+def test_nothing_moves_the_terminal() -> None:
+    hostile = "\x1b[2J\x9b\u202e\r[bold]"
+    text = shown(
+        replace(
+            with_claims(
+                replace(FAULTY, answer=hostile, question=hostile, features=()), ("supported", hostile)
+            ),
+            answer_id=hostile,
+            conversation_id=hostile,
+            reasons=(hostile,),
+            message_type=hostile,
+            language=hostile,
+            policy_version=hostile,
+            context=(VerdictPassage(hostile, hostile),),
+            context_ids=(hostile,),
+        )
+    )
+    assert not set("\x1b\x9b\u202e\r") & set(text)
+    assert "[bold]" in text
+
+
+@pytest.fixture
+def verdicts(tmp_path: Path) -> Path:
+    file = tmp_path / "verdicts.jsonl"
+    other = replace(VERDICT, answer_id="a-2", verdict_id=verdict_id("a-2"))
+    repeated = replace(VERDICT, decision="review", scored_at=VERDICT.scored_at + timedelta(minutes=1))
+    lines = (json_line(to_json(each)) for each in (other, VERDICT, repeated))
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_a_verdict_of_a_file_is_found_by_either_id_the_first_unless_the_newest_is_wanted(
+    verdicts: Path,
+) -> None:
+    for wanted in ("a-1", VERDICT.verdict_id):
+        done = truthgate_here("explain", wanted, "--file", verdicts, "--json")
+        told = json.loads(done.stdout)
+        assert (done.returncode, told["verdict"]) == (0, json.loads(json_line(to_json(VERDICT))))
+        assert told["place"] == {
+            "topic": None,
+            "partition": None,
+            "offset": None,
+            "file": str(verdicts),
+            "line": 2,
+        }
+        assert [(each["place"]["line"], each["differs"]) for each in told["repeats"]] == [(3, ["decision"])]
+        assert told["score"]["made_by"] == "contradiction"
+    newest = truthgate_here("explain", "a-1", "--file", verdicts, "--json", "--newest")
+    assert json.loads(newest.stdout)["verdict"]["decision"] == "review"
+    assert truthgate_here("explain", "a-1", "--file", verdicts).stdout.startswith("a-1  blocked")
+
+
+def test_what_is_not_in_the_file_and_bad_lines_of_it_are_told_with_exit_code_1(verdicts: Path) -> None:
+    missing = truthgate_here("explain", "a-9", "--file", verdicts)
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == f"truthgate: there is no a-9 in {verdicts}\n"
+    late = truthgate_here("explain", "a-1", "--file", verdicts, "--since", "2026-03-03")
+    assert (late.returncode, late.stderr) == (
+        1,
+        f"truthgate: there is no a-1 in {verdicts} since that time\n",
+    )
+    verdicts.write_text(f"broken\n{verdicts.read_text()}")
+    bad = truthgate_here("explain", "a-1", "--file", verdicts, "--json")
+    assert (bad.returncode, json.loads(bad.stdout)["place"]["line"]) == (1, 3)
+    assert f"{verdicts}, line 1: no valid JSON" in bad.stderr
+
+
+def test_a_trace_is_told_where_the_header_is_a_valid_one() -> None:
+    assert trace_id((("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01"),)) == "ab" * 16
+    assert trace_id((("traceparent", b"nonsense"),)) is None
+    assert trace_id(()) is None
