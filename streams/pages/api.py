@@ -1,28 +1,41 @@
-"""The page's data as JSON: ``/api/live?window=SECONDS&language=CODE`` and ``/api/blocked``.
+"""The page's data as JSON, as ``views`` has it.
 
-``documents`` says what they hold. Without a window it is the first, without a language all of them.
+``/api/live?window=SECONDS&language=CODE``: without a window it is the first, without a language all of them.
+``/api/answers?decision=&message_type=&language=&reason=&within=SECONDS&shown=N``: the last answers, of all
+that are kept where nothing is chosen. ``/api/verdict?id=&decision=`` explains one of these.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import Final
+from typing import Final, Self
 
 from aiohttp import web
 from pydantic import TypeAdapter
 
+from scoring.values.types import Decision
+from streams.explaining.sieve import Sieve
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.pages import sending
 from streams.pages.kept import Kept
+from streams.pages.last import KEPT_ANSWERS
 from streams.pages.live import LiveData
-from streams.pages.views import ALL, Blocked, Live, Series, Threshold
+from streams.pages.views import ALL, Answers, Explained, Live, Series, Threshold
 from streams.settings import Settings
 
-_LONGEST_LANGUAGE: Final = 256
-_LIVE, _BLOCKED = TypeAdapter(Live), TypeAdapter(Blocked)
+_LONGEST: Final = 256
+_MOST_DIGITS: Final = 9
+#: What the answers are chosen by, in the order of their names in an address.
+_CHOSEN_BY: Final = ("decision", "language", "message_type", "reason")
+_SHOWN_AT_FIRST: Final = 20
+_LONGEST_AGO: Final = timedelta(days=366)
+_LIVE, _ANSWERS, _EXPLAINED = TypeAdapter(Live), TypeAdapter(Answers), TypeAdapter(Explained)
 
 
 class Api:
@@ -55,7 +68,8 @@ class Api:
     def add_to(self, pages: web.Application) -> None:
         """Serve the data under ``/api/``."""
         pages.router.add_get("/api/live", self.live)
-        pages.router.add_get("/api/blocked", self.blocked)
+        pages.router.add_get("/api/answers", self.answers)
+        pages.router.add_get("/api/verdict", self.verdict)
 
     async def live(self, request: web.Request) -> web.Response:
         """Answer with :class:`Live`; 400 for a window that there is none of."""
@@ -63,8 +77,8 @@ class Api:
         sizes = {str(choice.size): choice.size for choice in self._data.windows}
         asked = request.query.get("window", next(iter(sizes)))
         language = request.query.get("language") or None
-        if asked not in sizes or len(language or "") > _LONGEST_LANGUAGE:
-            return _json(b'{"error":"unknown window or language"}', status=400)
+        if asked not in sizes or len(language or "") > _LONGEST:
+            return _error(400, "unknown window or language")
         return _json(
             self._kept.body(
                 ("live", asked, language or ""),
@@ -72,10 +86,26 @@ class Api:
             )
         )
 
-    async def blocked(self, _: web.Request) -> web.Response:
-        """Answer with :class:`Blocked`."""
+    async def answers(self, request: web.Request) -> web.Response:
+        """Answer with :class:`Answers`; 400 for what nothing can be chosen by."""
         self._data.visit()
-        return _json(self._kept.body(("blocked",), lambda: _BLOCKED.dump_json(self._data.blocked.document())))
+        asked = _Asked.of(request.query)
+        if asked is None:
+            return _error(400, "nothing can be chosen by that")
+        return _json(self._kept.body(("answers", *asked.key), lambda: self._chosen(asked)))
+
+    async def verdict(self, request: web.Request) -> web.Response:
+        """Answer with :class:`Explained`; 404 where there is none, or none any more."""
+        self._data.visit()
+        explained = self._data.answers.explained(
+            request.query.get("id", ""), request.query.get("decision", "")
+        )
+        if explained is None:
+            return _error(404, "that verdict is not among the last ones")
+        return _json(_EXPLAINED.dump_json(explained))
+
+    def _chosen(self, asked: _Asked) -> bytes:
+        return _ANSWERS.dump_json(self._data.answers.chosen(asked.sieve(self._clock()), asked.shown))
 
     def _document(self, window: int, language: str | None) -> Live:
         data = self._data
@@ -92,7 +122,7 @@ class Api:
             end=data.rates.end(window),
             series=self._series(window, language),
             alerts=data.alerts.firing,
-            blocked=data.blocked.number,
+            answers=data.answers.number,
         )
 
     def _series(self, window: int, language: str | None) -> tuple[Series, ...]:
@@ -109,6 +139,50 @@ class Api:
             if (each.message_type or ALL, each.language) == (message_type, language)
             and each.window_seconds == window
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for: each of ``names`` is empty or a name, in the order of ``_CHOSEN_BY``."""
+
+    names: tuple[str, ...]
+    within: int | None
+    shown: int
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Self | None:
+        """Read it from an address, or give None where it is none."""
+        names = tuple(query.get(name, "") for name in _CHOSEN_BY)
+        within, shown = query.get("within") or None, query.get("shown", str(_SHOWN_AT_FIRST))
+        if any(len(name) > _LONGEST for name in names) or not (_is_count(within or "1") and _is_count(shown)):
+            return None
+        return cls(names, int(within) if within else None, min(int(shown), KEPT_ANSWERS * len(Decision)))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from all else that may be asked for."""
+        return (*self.names, str(self.within), str(self.shown))
+
+    def sieve(self, now: float) -> Sieve:
+        """Give the sieve that lets just that through; ``now`` is in seconds since 1970."""
+        chosen = (frozenset({name} if name else ()) for name in self.names)
+        decisions, languages, message_types, reasons = chosen
+        ago = min(timedelta(seconds=self.within), _LONGEST_AGO) if self.within else None
+        return Sieve(
+            decisions=decisions,
+            message_types=message_types,
+            languages=languages,
+            reasons=reasons,
+            since=datetime.fromtimestamp(now, UTC) - ago if ago else None,
+        )
+
+
+def _is_count(told: str) -> bool:
+    return told.isascii() and told.isdigit() and len(told) <= _MOST_DIGITS and int(told) > 0
+
+
+def _error(status: int, why: str) -> web.Response:
+    return _json(json.dumps({"error": why}).encode(), status)
 
 
 def _json(body: bytes, status: int = 200) -> web.Response:

@@ -12,12 +12,14 @@ import structlog
 from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
+from scoring.policy import Policy
+from streams.explaining.records import found_in
 from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
 from streams.pages.alerts import FiringAlerts
-from streams.pages.blocked import SHOWN_ANSWERS, LastBlocked
 from streams.pages.history import RateHistory
+from streams.pages.last import KEPT_ANSWERS, Arrived, LastAnswers
 from streams.pages.views import Source, WindowChoice
 from streams.settings import Settings
 
@@ -31,11 +33,13 @@ _LONGEST_PAUSE_SECONDS: Final = 30.0
 _LAST_RATES: Final = 20_000
 _LAST_ALERTS: Final = 2_000
 
-_Read = RateWindow | RateAlert | Verdict
+#: By topic: what its records are, and how many of each partition are read.
+_Kinds = dict[str, tuple[type[RateWindow] | type[RateAlert] | type[Verdict], int]]
+_Read = RateWindow | RateAlert | Arrived
 
 
 class LiveData:
-    """Rates, alerts and blocked answers, as the topics have them; nothing is read while nobody looks.
+    """Rates, alerts and the last answers, as the topics have them; nothing is read while nobody looks.
 
     Whatever fails while reading is told on the page, and tried again after a pause: the worker's own
     work knows nothing of it.
@@ -68,7 +72,7 @@ class LiveData:
         )
         self.rates = RateHistory(self.windows)
         self.alerts = FiringAlerts()
-        self.blocked = LastBlocked(self._settings.web.texts)
+        self.answers = LastAnswers(self._settings.web.texts, (self._settings.policy, Policy()))
         self.source = Source("starting" if self._settings.rates.enabled else "off")
 
     @property
@@ -117,7 +121,7 @@ class LiveData:
         settings = self._settings
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         topics = Topics(settings.kafka.topic_prefix)
-        kinds: dict[str, tuple[type[_Read], int]] = {topics.blocked: (Verdict, SHOWN_ANSWERS)}
+        kinds: _Kinds = dict.fromkeys(topics.outputs, (Verdict, KEPT_ANSWERS))
         if settings.rates.enabled:
             kinds |= {topics.rates: (RateWindow, _LAST_RATES), topics.rate_alerts: (RateAlert, _LAST_ALERTS)}
         async with open_reader(settings.kafka, *kinds, auto_offset_reset="earliest") as reader:
@@ -143,22 +147,26 @@ class LiveData:
             self.source = Source("reading")
 
     def _take_in(self, read: Iterable[_Read]) -> None:
-        now = round(self._now() * 1000)
+        now, arrived = round(self._now() * 1000), []
         for record in read:
             if isinstance(record, RateWindow):
                 self.rates.add(record, now)
             elif isinstance(record, RateAlert):
                 self.alerts.add(record)
             else:
-                self.blocked.add(record)
+                arrived.append(record)
+        if arrived:
+            self.answers.take_in(arrived)
 
 
-def _decoded(
-    records: Iterable[ConsumerRecord], codec: Codec, kinds: dict[str, tuple[type[_Read], int]]
-) -> list[_Read]:
+def _decoded(records: Iterable[ConsumerRecord], codec: Codec, kinds: _Kinds) -> list[_Read]:
     """Decode what can be decoded: what cannot is not ours, and others tell of it."""
     read: list[_Read] = []
     for record in records:
         with suppress(DecodeError):
-            read.append(codec.decode(record.value, kinds[record.topic][0]))
+            decoded = codec.decode(record.value, kinds[record.topic][0])
+            if isinstance(decoded, Verdict):
+                read.append(Arrived(found_in(record, decoded), len(record.value)))
+            else:
+                read.append(decoded)
     return read

@@ -1,4 +1,4 @@
-"""The values that the page is told; ``/api/live`` and ``/api/blocked`` give them as JSON.
+"""The values that the page is told; ``/api/live``, ``/api/answers`` and ``/api/verdict`` give them as JSON.
 
 Times are milliseconds since 1970, rates are shares of 0 to 1.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from streams.explaining.explanation import Explanation, ReasonTold
 
 ALL = "all"
 """The series of all message types together."""
@@ -114,7 +116,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """All that the page shows but for the blocked answers, which it asks for when ``blocked`` changes.
+    """All that the page shows but for the last answers, which it asks for when ``answers`` changes.
 
     ``worker`` says what the worker itself waits for or suffers from, or None; ``sending`` what it does not
     send. ``end`` is the end of the newest window, None where there is none yet.
@@ -132,15 +134,7 @@ class Live:
     end: int | None
     series: tuple[Series, ...]
     alerts: tuple[FiringAlert, ...]
-    blocked: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonTold:
-    """Why an answer was blocked: a stable code, and what it means."""
-
-    code: str
-    meaning: str
+    answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +214,16 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockedAnswer:
-    """One blocked answer; ``excerpt`` only where texts are switched on.
+class AnswerTold:
+    """One answer; ``excerpt`` only where texts are switched on.
 
-    ``claims`` and ``faithfulness`` are empty and None where no claims were checked.
+    ``reasons`` has what could not be checked, too. ``claims`` and ``faithfulness`` are empty and None where
+    no claims were checked.
     """
 
     verdict_id: str
     answer_id: str
+    decision: str
     scored_at: int
     message_type: str
     language: str | None
@@ -242,9 +238,35 @@ class BlockedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
-    """The last blocked answers, newest first; ``texts`` tells whether texts are switched on."""
+class Choices:
+    """What the answers that are kept can be chosen by, each in order; ``und`` is a language not known."""
+
+    message_types: tuple[str, ...]
+    languages: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The last answers that were asked for, newest first: so many of the ``matching`` ones.
+
+    ``texts`` tells whether texts are switched on.
+    """
 
     number: int
     texts: bool
-    answers: tuple[BlockedAnswer, ...]
+    matching: int
+    choices: Choices
+    answers: tuple[AnswerTold, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Everything about one verdict, long lists and texts cut; its texts only where they are switched on.
+
+    The answer stands in ``excerpt``.
+    """
+
+    texts: bool
+    explanation: Explanation
+    excerpt: Excerpt | None

@@ -107,7 +107,7 @@ def test_the_page_shows_rates_that_move_and_a_demo_that_is_killed_leaves_no_proc
     assert all(read_verdicts(demo, 2))
     page = page_of(tmp_path)
     assert answers_on(page, more_than=answers_on(page, more_than=0)) > 1
-    assert httpx.get(f"{page}api/blocked", trust_env=False).json()["texts"] is True
+    assert httpx.get(f"{page}api/answers", trust_env=False).json()["texts"] is True
     assert len(processes_of(tmp_path)) > 2
     demo.kill()
     demo.communicate(timeout=60)

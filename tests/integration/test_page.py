@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from schemas import Codec, Hold
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
+from tests.support.commands import truthgate, variables
 from tests.support.holds import a_hold, hold_record, resumed
 from tests.support.pages import blocked_verdict, opinion, rate_alert, with_claims
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates
@@ -114,7 +116,7 @@ async def expect_no_markdown(answers: Locator) -> None:
     """Expect that a fault is marked in what Markdown stresses, and that its marks are not shown."""
     await expect(answers.locator("mark.fault").first).to_contain_text("Opslaan")
     await expect(answers.locator("mark.fault strong")).to_have_text("Opslaan")
-    await expect(answers.page.locator("#blocked")).not_to_contain_text("**")
+    await expect(answers.page.locator("#answers")).not_to_contain_text("**")
 
 
 async def say_of_sending(settings: Settings, hold: Hold) -> None:
@@ -153,24 +155,24 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
 
         await page.get_by_label("5m").check()
         await expect(card.locator(".value")).to_contain_text("24 untrue of 96 scored")
-        await page.get_by_label("Language").select_option("nl")
+        await page.locator("#language").select_option("nl")
         await expect(page).to_have_title("(1) truthgate")
         await expect(card.locator(".value")).not_to_contain_text("96 scored")
 
-        answers = page.locator("#blocked > li", has_text="a-")
-        hostile = page.locator("#blocked > li", has_text="a-2")
+        answers = page.locator("#answers > li", has_text="a-")
+        hostile = page.locator("#answers > li", has_text="a-2")
         await expect(hostile.locator(".answer")).to_contain_text("onerror=\"document.title='owned'\"")
         await expect_opinions(hostile)
         await expect_no_markdown(answers)
-        await expect(page.locator("#blocked mark.seen")).to_have_text("Annuleren")
+        await expect(page.locator("#answers mark.seen")).to_have_text("Annuleren")
         assert await page.locator("main script, main img, main b >> text=Zwaluw").count() == 0
         await page.screenshot(path=tmp_path / "page.png", full_page=True)
 
         async with opened(browser, silent.address, "dark", 390) as dark:
-            await expect(dark.page.locator("#blocked")).to_contain_text("a-2")
+            await expect(dark.page.locator("#answers")).to_contain_text("a-2")
             await expect(dark.page.locator("#texts-off")).to_be_visible()
             assert SECRET not in await dark.page.content()
-            assert SECRET not in silent.get("/api/blocked")[1]
+            assert SECRET not in silent.get("/api/answers")[1]
             width = await dark.page.evaluate("document.documentElement.scrollWidth")
             assert width == 390
             await dark.page.screenshot(path=tmp_path / "narrow.png", full_page=True)
@@ -220,7 +222,7 @@ async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_point
         worker.wait_ready()
         async with opened(browser, worker.address) as watched:
             page = watched.page
-            answer = page.locator("#blocked > li", has_text="a-1")
+            answer = page.locator("#answers > li", has_text="a-1")
             claims, passages = answer.locator("a.claim"), answer.locator("blockquote")
             await expect(claims).to_have_text(
                 [
@@ -246,7 +248,7 @@ async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_point
 
             # What comes later leaves open what was opened, and the focus where it is.
             await publish_claims(counted, 2)
-            await expect(page.locator("#blocked > li", has_text="a-2")).to_be_visible()
+            await expect(page.locator("#answers > li", has_text="a-2")).to_be_visible()
             await expect(answer.locator("details[open]")).to_have_count(3)
             await expect(answer.locator("summary").nth(2)).to_be_focused()
             assert await page.locator("main script, main img").count() == 0
@@ -257,3 +259,87 @@ async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_point
             await dark.page.screenshot(path=tmp_path / "narrow.png", full_page=True)
         assert watched.complaints == dark.complaints == []
     assert "onerror" not in worker.log
+
+
+async def publish_of_each_decision(settings: Settings) -> None:
+    """Publish 25 sent answers, one that is held, and one that was held and then sent."""
+    topics, codec, now = Topics(settings.kafka.topic_prefix), Codec(), datetime.now(UTC)
+    verdicts = [blocked_verdict(PRICED, begin=now, number=number) for number in range(26)]
+    sent = [replace(each, decision="auto_send", reasons=("verbatim_guide",)) for each in verdicts[1:]]
+    held = replace(verdicts[0], decision="review", reasons=("low_score",), language="en")
+    again = replace(sent[0], decision="review", reasons=("sending_held", "verbatim_guide"))
+    await produce(settings.kafka, topics.auto_send, [codec.encode(each) for each in sent])
+    await produce(settings.kafka, topics.review, [codec.encode(each) for each in (held, again)])
+
+
+async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
+    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
+) -> None:
+    showing, _ = workers
+    await publish_of_each_decision(counted)
+    await publish_claims(counted, 50)
+    async with opened(browser, showing.address) as watched:
+        page = watched.page
+        shown, sieve = page.locator("#answers > li"), page.locator("#sieve")
+        await expect(shown).to_have_count(1)
+        await sieve.get_by_label("Decision").select_option("sent")
+        await expect(shown).to_have_count(20)
+        await expect(page.locator("#answers-when")).to_have_text("20 of 25")
+        await page.get_by_role("button", name="Show more").click()
+        await expect(shown).to_have_count(25)
+        await expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+        await sieve.get_by_label("Decision").select_option("all")
+        await sieve.get_by_label("Language").select_option("English")
+        await expect(shown).to_have_count(1)
+        await expect(shown).to_contain_text("held")
+        await sieve.get_by_label("Language").select_option("all")
+        await sieve.get_by_label("Reason").select_option("sending held")
+        await sieve.get_by_label("Since").select_option("an hour")
+        await sieve.get_by_label("Type").select_option("instruction")
+        await expect(shown).to_have_count(1)
+        await expect(shown).to_contain_text("a-1")
+
+        await page.get_by_role("button", name="Explain a-1").click()
+        told = page.get_by_role("dialog", name="a-1")
+        await expect(told).to_contain_text("`truthgate resume` lets it go on")
+        await expect(told).to_contain_text("differs in decision, reasons")
+        await page.keyboard.press("Escape")
+        await expect(told).to_be_hidden()
+        await expect(page.get_by_role("button", name="Explain a-1")).to_be_focused()
+        await page.screenshot(path=tmp_path / "chosen.png", full_page=True)
+    assert watched.complaints == []
+
+
+async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts_where_they_are_off(
+    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
+) -> None:
+    showing, silent = workers
+    await publish_claims(counted, 50)
+    async with opened(browser, showing.address) as watched:
+        page = watched.page
+        await page.get_by_role("button", name="Explain a-50").click()
+        told = page.get_by_role("dialog", name="a-50")
+        await expect(told).to_contain_text("→ Look the marked name up in the product")
+        await expect(told).to_contain_text("contradicted: number Het kost 50 euro. 26–43")
+        await expect(told).to_contain_text("undefined component blocks, and decided")
+        await expect(told.locator("mark.fault")).to_contain_text("Opslaan")
+        await expect(told.locator("blockquote").first).to_have_text(HOSTILE)
+        command = truthgate("explain", "a-50", "--json", environment=variables(counted))
+        place = json.loads(command.stdout)["place"]
+        await expect(told).to_contain_text(f"at {place['topic']} {place['partition']}:{place['offset']}")
+        await page.screenshot(path=tmp_path / "explained.png")
+        await told.get_by_role("button", name="Close").click()
+        await expect(told).to_be_hidden()
+        assert await page.locator("dialog script, dialog img").count() == 0
+        assert all(url.startswith(showing.address) for url in watched.requests)
+    async with opened(browser, silent.address, "dark", 390) as dark:
+        await dark.page.get_by_role("button", name="Explain a-50").click()
+        told = dark.page.get_by_role("dialog", name="a-50")
+        await expect(told).to_contain_text("contradicted: number 26–43")
+        await expect(told).to_contain_text("are not shown (web.texts)")
+        await expect(told).not_to_contain_text("euro")
+        assert "euro" not in silent.get("/api/answers")[1]
+        assert "onerror" not in await dark.page.content()
+        await dark.page.screenshot(path=tmp_path / "narrow.png")
+        assert await dark.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert watched.complaints == dark.complaints == []

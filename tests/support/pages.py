@@ -15,6 +15,8 @@ from schemas.records import (
     VerdictFeature,
     VerdictOpinion,
 )
+from streams.explaining.explanation import Found, Place
+from streams.pages.last import Arrived
 from streams.rates.wilson import wilson_interval
 
 BEGIN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -110,6 +112,11 @@ def blocked_verdict(
         produced_at=BEGIN,
         scored_at=scored_at,
     )
+
+
+def arrived(verdict: Verdict, size: int = 1_000) -> Arrived:
+    """Give a verdict as the page takes it in, from a record of so many bytes."""
+    return Arrived(Found(verdict, Place("verdicts.blocked", 0, 1), verdict.scored_at), size)
 
 
 def with_claims(verdict: Verdict, *claims: tuple[str, str], passage: str | None = None) -> Verdict:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from aiokafka import ConsumerRecord, TopicPartition
-from opentelemetry.trace import get_current_span
 
 from schemas import Codec, DecodeError, Verdict
 from streams.cli.period import SLACK, first_at
 from streams.cli.reading import open_topics
-from streams.explaining.explanation import Found, Place
+from streams.explaining.explanation import Found
+from streams.explaining.records import found_in
 from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.telemetry.propagation import context_of
 
 #: Told how many offsets were looked at so far, and how many there are to look at.
 Told = Callable[[int, int], None]
@@ -79,22 +78,7 @@ async def _on(record: ConsumerRecord, wanted: str, codec: Codec) -> Found | None
         return None  # no verdict, or one that only a newer release can read
     if wanted not in {verdict.answer_id, verdict.verdict_id}:
         return None
-    return Found(verdict, _place(record), _written_at(record), trace_id(tuple(record.headers)))
-
-
-def trace_id(headers: tuple[tuple[str, bytes], ...]) -> str | None:
-    """Give the id of the trace that a record belongs to, as 32 hexadecimal digits, or None."""
-    if (context := context_of(headers)) is None:
-        return None
-    return f"{get_current_span(context).get_span_context().trace_id:032x}"
-
-
-def _place(record: ConsumerRecord) -> Place:
-    return Place(record.topic, record.partition, record.offset)
-
-
-def _written_at(record: ConsumerRecord) -> datetime | None:
-    return datetime.fromtimestamp(record.timestamp / 1000, UTC) if record.timestamp > 0 else None
+    return found_in(record, verdict)
 
 
 def _time(found: Found) -> datetime:

@@ -1,4 +1,4 @@
-// Draws what /api/live and /api/blocked tell. Every text goes into the page as a text node: none is ever markup.
+// Draws what /api/live, /api/answers and /api/verdict tell. Every text goes into the page as a text node: none is ever markup.
 
 const POLL_MS = 2000;
 const ANSWER_WITHIN_MS = 5000;
@@ -8,9 +8,12 @@ const FEW_SCORED = 10; // a rate of fewer tells little: it is drawn fainter, and
 const SCALES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1];
 const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 const NOTHING = { starting: "Connecting…", reading: "Reading the last hours…", off: "Rates are switched off", failed: "No rates can be read" };
+const CHOSEN_BY = ["decision", "message_type", "language", "reason", "within"];
+const SHOWN_MORE = 20;
 const DECISIONS = [["blocked", "blocked", "decision-blocked"], ["review", "held", "review"], ["sent", "sent", "sent"]];
+const DECIDED = { blocked: "blocked", review: "held", auto_send: "sent" };
 
-const state = { window: null, language: "", live: null, blocked: null, heardAt: null, failures: 0, cursor: null };
+const state = { window: null, language: "", live: null, answers: null, shown: SHOWN_MORE, asked: "", heardAt: null, failures: 0, cursor: null };
 const views = new Map(); // what is drawn of each series
 const byId = (id) => document.getElementById(id);
 
@@ -64,10 +67,12 @@ async function poll() {
   const query = new URLSearchParams({ ...(state.window && { window: state.window }), language: state.language });
   try {
     const live = await ask(`api/live?${query}`);
-    const blocked = state.blocked?.number === live.blocked ? state.blocked : await ask("api/blocked");
+    const wanted = new URLSearchParams({ ...chosen(), shown: state.shown }).toString();
+    const known = state.answers?.number === live.answers && state.asked === wanted && !chosen().within;
+    const answers = known ? state.answers : await ask(`api/answers?${wanted}`);
     if (turn !== asked) return; // another choice was made meanwhile
-    const changed = blocked !== state.blocked;
-    Object.assign(state, { live, blocked, heardAt: Date.now(), failures: 0 });
+    const changed = answers !== state.answers;
+    Object.assign(state, { live, answers, asked: wanted, heardAt: Date.now(), failures: 0 });
     draw(changed);
   } catch {
     if (turn !== asked) return;
@@ -96,7 +101,7 @@ function situation() {
   const { state: source, problem } = live.source;
   if (source === "failed") return ["failed", "No data", `Rates cannot be read, so the figures may be out of date: ${problem}. The worker tries again.`];
   const worker = live.worker ? `The worker is not judging answers now: ${live.worker}.` : null;
-  if (source === "off") return ["off", "Rates are off", worker ?? "Rates are switched off (rates.enabled); blocked answers are shown all the same."];
+  if (source === "off") return ["off", "Rates are off", worker ?? "Rates are switched off (rates.enabled); answers are shown all the same."];
   if (source !== "live") return ["reading", "Reading the last hours", worker];
   return ["live", `Live, ${clock(heardAt)}`, worker];
 }
@@ -367,34 +372,59 @@ function place(parent, wanted) {
   wanted.forEach((each, at) => parent.children[at] === each || parent.insertBefore(each, parent.children[at] ?? null));
 }
 
-// Blocked answers.
-const drawn = new Map(); // by the ids of their verdicts: what is told of them, and its element
-function drawBlocked() {
-  const { texts, answers: shown } = state.blocked;
+// The last answers.
+const chosen = () => Object.fromEntries(CHOSEN_BY.map((name) => [name, byId(`by-${name}`).value]).filter(([, value]) => value));
+
+/** Offer what there is, and what is chosen, so that a choice stays when the last such answer is gone. */
+function offer(name, codes, all, told) {
+  const select = byId(`by-${name}`);
+  const wanted = ["", ...new Set([...codes, select.value].filter(Boolean))];
+  if (wanted.join() === [...select.options].map((option) => option.value).join()) return;
+  const { value } = select;
+  select.replaceChildren(...wanted.map((code) => el("option", { value: code }, code ? told(code) : all)));
+  select.value = value;
+}
+
+function drawSieve({ choices, matching, answers: shown }) {
+  offer("message_type", choices.message_types, "all", words);
+  offer("language", choices.languages, "all", languageName);
+  offer("reason", choices.reasons, "all", words);
+  byId("answers-when").textContent = matching > shown.length ? `${number(shown.length)} of ${number(matching)}` : "";
+  byId("more").hidden = matching <= shown.length;
+}
+
+const drawn = new Map(); // by the ids of their verdicts and decisions: what is told of them, and its element
+const idOf = ({ verdict_id, decision }) => `${decision}-${verdict_id}`;
+function drawAnswers() {
+  const { texts, answers: shown } = state.answers;
+  drawSieve(state.answers);
   byId("texts-off").hidden = texts || !shown.length;
   byId("texts-on").hidden = !texts || !shown.length;
-  byId("none-blocked").hidden = shown.length > 0;
+  byId("none-shown").hidden = shown.length > 0;
   byId("claims-on").hidden = !shown.some(({ excerpt }) => excerpt?.claims.length);
   const items = shown.map(listed);
-  for (const id of drawn.keys()) if (!shown.some(({ verdict_id }) => verdict_id === id)) drawn.delete(id);
-  place(byId("blocked"), items);
+  for (const id of drawn.keys()) if (!shown.some((answer) => idOf(answer) === id)) drawn.delete(id);
+  place(byId("answers"), items);
 }
 
 /** What is told of an answer is drawn once, so that what is open in it stays open, and what has the focus keeps it. */
 function listed(answer) {
   const told = day(Date.now()) + JSON.stringify(answer); // a time of yesterday is shown with its day
-  const before = drawn.get(answer.verdict_id);
+  const before = drawn.get(idOf(answer));
   if (before?.told === told) return before.root;
-  const root = blockedAnswer(answer);
-  drawn.set(answer.verdict_id, { told, root });
+  const root = oneAnswer(answer);
+  drawn.set(idOf(answer), { told, root });
   return root;
 }
 
-function blockedAnswer(answer) {
-  const score = answer.score === null ? "no score" : `score ${answer.score.toFixed(1)} of 5`;
+const scoreOf = (score) => (score === null ? "no score" : `score ${score.toFixed(1)} of 5`);
+const decisionName = (code) => DECIDED[code] ?? words(code);
+
+function oneAnswer(answer) {
   const about = el("div", { class: "about" },
-    el("p", { class: "facts" }, el("time", { datetime: new Date(answer.scored_at).toISOString() }, moment(answer.scored_at)), el("b", {}, score)),
-    el("p", { class: "facts" }, el("span", {}, words(answer.message_type)), el("span", {}, languageName(answer.language)), el("span", { class: "id" }, answer.answer_id)),
+    el("p", { class: "facts" }, el("time", { datetime: new Date(answer.scored_at).toISOString() }, moment(answer.scored_at)),
+      el("b", {}, decisionName(answer.decision)), el("b", {}, scoreOf(answer.score))),
+    el("p", { class: "facts" }, el("span", {}, words(answer.message_type)), el("span", {}, languageName(answer.language)), el("span", { class: "id" }, answer.answer_id), explainButton(answer)),
     el("ul", { class: "reasons", "aria-label": "Reasons" }, ...answer.reasons.map(({ code, meaning }) => el("li", {}, el("b", {}, words(code)), meaning ? ` ${meaning}` : ""))),
     answer.evidence.length ? el("ul", { class: "chips", "aria-label": "Evidence" }, ...answer.evidence.map(({ kind, count, at_fault }) =>
       el("li", { class: at_fault ? "fault" : null }, `${number(count)} × ${words(kind)}`))) : null,
@@ -402,7 +432,8 @@ function blockedAnswer(answer) {
       el("li", { class: status === "contradicted" ? "fault" : null }, `${number(count)} × ${words(status)}`))) : null,
     answer.faithfulness === null ? null : el("p", { class: "facts" }, `Faithfulness ${percent(answer.faithfulness)}`),
     answer.opinions.length ? el("ul", { class: "reasons", "aria-label": "Second opinions" }, ...answer.opinions.map(opinion)) : null);
-  return el("li", { class: answer.excerpt ? "with-text" : null }, about, answer.excerpt ? quoted(answer.excerpt, answer.verdict_id) : null);
+  const style = `${answer.decision in DECIDED ? answer.decision : "other"}${answer.excerpt ? " with-text" : ""}`;
+  return el("li", { class: style }, about, answer.excerpt ? quoted(answer.excerpt, idOf(answer)) : null);
 }
 
 function opinion({ method, models, label, confidence, unsure, mistakes, shortened }) {
@@ -459,20 +490,135 @@ function piece({ text, kinds, at_fault, strong }) {
     at_fault ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
 }
 
+// Everything about one verdict.
+function explainButton(answer) {
+  const button = el("button", { type: "button", "aria-label": `Explain ${answer.answer_id}` }, "Explain");
+  button.addEventListener("click", () => explain(answer));
+  return button;
+}
+
+async function explain({ answer_id, verdict_id, decision }) {
+  byId("explanation-title").textContent = answer_id;
+  byId("explained").replaceChildren(el("p", { class: "hint" }, "Asking…"));
+  byId("explanation").showModal();
+  try {
+    const told = await ask(`api/verdict?${new URLSearchParams({ id: verdict_id, decision })}`);
+    byId("explained").replaceChildren(...sections(told));
+  } catch {
+    byId("explained").replaceChildren(el("p", {}, "This worker cannot tell more now. In a terminal: ", el("code", {}, `truthgate explain ${verdict_id}`)));
+  }
+}
+
+function sections({ texts, explanation, excerpt }) {
+  const { verdict, reasons, rules, score, policy, repeats } = explanation;
+  const decided = verdict.reasons.length;
+  const section = (title, ...items) => (items.length ? el("section", {}, el("h3", {}, title), el("ul", {}, ...items)) : null);
+  const about = [decisionName(verdict.decision), scoreOf(verdict.score), words(verdict.message_type), languageName(verdict.language)];
+  return [
+    el("p", { class: "facts" }, ...about.map((each) => el("b", {}, each)), verdict.translated ? "translated to English before it was judged" : ""),
+    section("Why", ...reasons.map(({ code, meaning, to_do }, at) => el("li", {}, el("b", {}, words(code)), ` ${meaning}${at >= decided ? " (could not be checked)" : ""}`,
+      to_do ? el("p", { class: "to-do" }, `→ ${to_do}`) : null))),
+    excerpt ? el("section", {}, el("h3", {}, "Question and answer"), quoted(excerpt, "explained"))
+      : el("p", { class: "hint" }, texts ? "" : "Question, answer and passages are not shown (web.texts)."),
+    section("Claims", ...verdict.claims.map(claimPlaced)),
+    section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)} ${rule.severity}, ${PARTS[rule.part]}`), ` ${rule.meaning}`,
+      el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; speaks against it with ${rule.contradiction.toFixed(2)}` : ""}`)))),
+    section("Score", ...scored(verdict, score)),
+    section("Features", ...verdict.features.map((feature, at) => measured(feature, explanation.features[at]))),
+    section("Documents", ...(verdict.context_source in SOURCES ? [el("li", {}, SOURCES[verdict.context_source])] : []),
+      ...(verdict.context.length ? verdict.context.map(passageRead) : [...new Set(verdict.context_ids)].map((id) => el("li", { class: "id" }, id)))),
+    section("Language models", ...verdict.opinions.map((said) => {
+      const item = opinion(said);
+      item.append(...said.evidence.map(spanRead), el("p", { class: "when" },
+        `prompts ${said.prompt_version}, ${number(said.requests)} requests, ${number(said.tokens_in)} tokens in, ${number(said.tokens_out)} out, ${said.seconds.toFixed(1)} s${said.cost === null ? "" : `, cost ${said.cost}`}`));
+      return item;
+    })),
+    section("Policy", el("li", {}, `version ${policy.version}`), ...thresholds(policy.thresholds)),
+    section("Times and places", ...standing(explanation)),
+    section("Repeats", ...repeats.map((repeat) => el("li", {}, `${whole(repeat.written_at ?? repeat.scored_at)} ${decisionName(repeat.decision)}, ${scoreOf(repeat.score)}, ${repeat.reasons.map(words).join(", ")}: `,
+      repeat.differs.length ? `differs in ${repeat.differs.map(words).join(", ")}` : "the same"))),
+  ].filter((part) => part !== null);
+}
+
+const PARTS = { decided: "and decided", named: "and something else decided", outweighed: "but another rule came first" };
+const MADE_BY = {
+  support: "by how far the documents have what the answer says, the lower of the two", rule: "by a rule", mean: "by the mean of the features",
+  contradiction: "by how surely they say something else, the lower of the two", unknown: "by another release of the scorer",
+};
+const SOURCES = {
+  inline: "The answer brought these passages.", by_id: "The answer named these documents; they are of the versions of its time.",
+  retrieved: "The answer brought none: these were found for its question.", none: "There are none: the answer brought none and named none, and none was found.",
+};
+const whole = (told) => `${day(Date.parse(told))} ${clock(Date.parse(told))}`;
+const lasting = (s) => (s < 60 ? `${s.toFixed(3)} s` : `${s < 86400 ? "" : `${number(Math.floor(s / 86400))} days, `}${new Date(s * 1000).toISOString().slice(11, 19)}`);
+const placed = ({ start, end }) => `${start}–${end}`;
+const versioned = ({ document_id, version }) => `${document_id}${version ? ` version ${version}` : ""}`;
+
+function claimPlaced(claim) {
+  const { status, mistake, support, source, text, derivation } = claim;
+  const share = support === null ? "" : `, ${support.toFixed(2)} of its words`;
+  return el("li", {}, el("b", { class: status === "contradicted" ? "contradicted" : null }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ",
+    text ? el("q", { dir: "auto" }, text) : "", el("span", { class: "when" }, ` ${placed(claim)}${share}`),
+    source ? el("p", { dir: "auto" }, el("span", { class: "id" }, `${versioned(source)} ${placed(source)}`), source.text ? ": " : "", source.text ? el("q", {}, source.text) : "") : null,
+    derivation ? el("p", {}, `so ${derivation}`) : null);
+}
+
+function scored(verdict, { value, made_by, of_support, of_contradiction }) {
+  const part = (name, measured_, alone) => (measured_ === null ? [] : [`${name} ${measured_.toFixed(2)}, which alone gives ${alone.toFixed(1)}`]);
+  return [value === null ? "There is none." : `${value.toFixed(2)}${made_by ? `, ${MADE_BY[made_by]}` : ""}`,
+    `profile ${verdict.profile}, scorer ${verdict.scorer_version}`, ...part("support", verdict.support, of_support),
+    ...part("contradiction", verdict.contradiction, of_contradiction),
+    ...(verdict.faithfulness === null ? [] : [`faithfulness ${verdict.faithfulness.toFixed(2)}: the share of its claims that the documents support`]),
+  ].map((told) => el("li", {}, told));
+}
+
+function measured({ name, value, evidence }, { meaning, rules }) {
+  const led = rules.length ? ` → ${rules.map(words).join(", ")}` : "";
+  return el("li", {}, el("b", {}, `${words(name)} ${value === null ? "does not apply" : value.toFixed(2)}`), ` ${meaning}${led}`, ...evidence.map(spanRead));
+}
+
+const spanRead = (evidence) => el("p", {}, words(evidence.kind), " ", evidence.text ? el("q", { dir: "auto" }, evidence.text) : "",
+  el("span", { class: "when" }, ` ${placed(evidence)}${evidence.document_id ? ` in ${evidence.document_id}` : ""}`));
+
+const passageRead = (passage) => el("li", {}, el("span", { class: "id" }, versioned(passage)),
+  `${passage.start === null ? "" : `, characters ${placed(passage)}`}${passage.score === null ? "" : `, found with ${passage.score.toPrecision(3)}`}`);
+
+function thresholds(found) {
+  if (found === null) return [el("li", {}, "It is neither that of these settings nor the shipped one: its thresholds are not known here.")];
+  const codes = (names) => names.map(words).join(", ") || "none";
+  return [
+    `for such answers: sent ${found.auto_send_at < 5 ? `from ${found.auto_send_at} on` : "by a rule alone"}, blocked below ${found.block_below}`,
+    `without a score for their type: ${words(found.unscored)}; refusals: ${words(found.refusal)}`,
+    `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}, with a score from ${found.ask_from} to ${found.ask_to}`,
+    `by its confidence an opinion sends from ${found.send_confidence} on, blocks from ${found.block_confidence} on`,
+    ...(found.hold ? ["nothing is sent by itself (policy.hold)"] : []),
+  ].map((told) => el("li", {}, told));
+}
+
+function standing({ verdict, place: at, written_at, trace_id, seconds }) {
+  return [`answered ${whole(verdict.produced_at)}`, `judged ${whole(verdict.scored_at)}, ${lasting(Math.abs(seconds))} ${seconds < 0 ? "earlier" : "later"}`,
+    ...(at ? [`at ${at.topic} ${at.partition}:${at.offset}${written_at ? `, written ${whole(written_at)}` : ""}`] : []),
+    `verdict ${verdict.verdict_id}, conversation ${verdict.conversation_id}`, `trace ${trace_id ?? "not known"}`,
+  ].map((told) => el("li", {}, told));
+}
+
 // The course of it.
-function draw(blockedToo) {
+function draw(answersToo) {
   drawStatus();
   drawControls();
   drawSending();
   drawAlerts();
   drawFigures();
-  if (blockedToo) drawBlocked();
+  if (answersToo) drawAnswers();
 }
 
 const choose = (choice) => { Object.assign(state, choice, { cursor: null }); pollOn(); };
 byId("windows").addEventListener("change", (event) => choose({ window: event.target.value }));
 byId("language").addEventListener("change", (event) => choose({ language: event.target.value }));
-document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+byId("sieve").addEventListener("change", () => { state.shown = SHOWN_MORE; pollOn(); });
+byId("more").addEventListener("click", () => { state.shown += SHOWN_MORE; pollOn(); });
+byId("close").addEventListener("click", () => byId("explanation").close());
 document.addEventListener("visibilitychange", pollOn);
 new ResizeObserver(() => state.live && drawFigures()).observe(byId("main"));
 

@@ -16,11 +16,11 @@ from schemas.records import Verdict, VerdictClaim, VerdictPassage
 from scoring.policy import Policy
 from streams.answers.verdict import verdict_id
 from streams.cli.explain.marked import marked_answer
-from streams.cli.explain.searching import trace_id
 from streams.cli.explain.shown import lines_of
 from streams.cli.output import json_line
 from streams.explaining.explaining import explained
 from streams.explaining.explanation import Found, Place
+from streams.explaining.records import trace_id
 from tests.support.commands import truthgate_here
 from tests.support.pages import blocked_verdict, opinion, with_claims
 from tests.support.record_strategies import claims as any_claims

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from streams.pages.live import LiveData
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
 from tests.support.clock import Clock
 from tests.support.holds import WHEN, a_hold, hold_record
-from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
+from tests.support.pages import BEGIN, arrived, blocked_verdict, rate_alert, rate_window
 from tests.support.ports import NOBODY
 
 NOWHERE = KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1)
@@ -166,15 +167,63 @@ async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) 
 async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
     for texts in (False, True):
         data = StillData(settings_with(texts=texts))
-        data._take_in([blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim"))])
+        data._take_in([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
         pages = web.Application()
         Api(data, Health(180, 10), data._settings, HoldBoard(), clock).add_to(pages)
-        async with TestClient(TestServer(pages)) as client, client.get("/api/blocked") as response:
-            text = await response.text()
-            told = await response.json()
-        assert ("Geheim" in text) is texts
+        async with TestClient(TestServer(pages)) as client:
+            async with client.get("/api/answers") as response:
+                listed, told = await response.text(), await response.json()
+            async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
+                explained = await response.text()
+        assert ("Geheim" in listed) is ("Geheim" in explained) is texts
         assert told["texts"] is texts
         assert told["answers"][0]["answer_id"] == "a-1"
+
+
+async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
+    client: TestClient[Any, Any], data: StillData, clock: Clock
+) -> None:
+    clock.now = BEGIN.timestamp() + 3_600
+    blocked, sent = (
+        blocked_verdict("Klik."),
+        replace(blocked_verdict("Klik.", number=2), decision="auto_send"),
+    )
+    late = blocked_verdict("Klik.", number=3_000)
+    data._take_in(map(arrived, (blocked, sent, late)))
+
+    async def ids(query: str) -> list[str]:
+        async with client.get(f"/api/answers?{query}") as response:
+            assert response.status == 200
+            return [answer["answer_id"] for answer in (await response.json())["answers"]]
+
+    assert await ids("") == ["a-3000", "a-2", "a-1"]
+    assert await ids("shown=1") == ["a-3000"]
+    assert await ids("decision=auto_send&language=nl&message_type=instruction") == ["a-2"]
+    assert await ids("reason=low_score") == []
+    assert await ids("reason=undefined_component&decision=blocked&within=900") == ["a-3000"]
+
+
+@pytest.mark.parametrize("query", ["shown=0", "shown=x", "within=-1", "within=1e9", "reason=" + "x" * 300])
+async def test_what_answers_cannot_be_chosen_by_is_a_bad_request(
+    client: TestClient[Any, Any], query: str
+) -> None:
+    async with client.get(f"/api/answers?{query}") as response:
+        assert response.status == 400
+        assert "error" in await response.json()
+
+
+async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
+    client: TestClient[Any, Any], data: StillData
+) -> None:
+    data._take_in([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
+    async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
+        told = (await response.json())["explanation"]
+    assert told["reasons"][0]["to_do"]
+    assert [(rule["reason"], rule["part"]) for rule in told["rules"]] == [("undefined_component", "decided")]
+    assert told["place"]["topic"] == "verdicts.blocked"
+    for query in ("id=v-1&decision=review", "id=v-9&decision=blocked", ""):
+        async with client.get(f"/api/verdict?{query}") as response:
+            assert response.status == 404
 
 
 async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(

@@ -1,4 +1,4 @@
-"""The last blocked answers: each once, with their evidence; without texts no text is kept."""
+"""The last answers: each once within bounds, with their evidence; without texts no text is kept."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from schemas.records import VerdictClaim, VerdictEvidence
 from scoring.assessing.known_rules import KINDS
+from scoring.policy import Policy
 from scoring.values.claims import ClaimStatus
 from scoring.values.opinion import Mistake
-from streams.pages.blocked import LastBlocked, excerpt, pieces
+from scoring.values.types import MessageType
+from streams.explaining.sieve import Sieve
+from streams.pages.excerpt import excerpt, pieces, told
+from streams.pages.last import LastAnswers
 from streams.pages.markdown import styled
-from streams.pages.views import ClaimCount, ClaimTold, EvidenceCount, OpinionTold
-from tests.support.pages import blocked_verdict, opinion, with_claims
+from streams.pages.views import Choices, ClaimCount, ClaimTold, EvidenceCount, Explained, OpinionTold
+from tests.support.pages import arrived, blocked_verdict, opinion, with_claims
 
 FAULT, SEEN = "undefined_component", "defined_component"
 ANSWER = "Klik op Verzenden 🎉 en dan op Opslaan."
@@ -85,25 +90,88 @@ def test_pieces_put_together_are_the_text_whatever_the_spans(text: str, spans: l
     assert len(marked) == len({n for start, end in spans for n in range(start, end) if n < len(text)})
 
 
+ALL = Sieve()
+
+
+def kept(last: LastAnswers, sieve: Sieve = ALL, most: int = 100) -> list[str]:
+    """Give the answers that are kept, by their ids, the newest first."""
+    return [answer.answer_id for answer in last.chosen(sieve, most).answers]
+
+
 def test_the_newest_are_kept_each_once_and_the_number_grows_when_they_change() -> None:
-    last = LastBlocked(texts=True, shown=3)
+    last = LastAnswers(texts=True, each=3)
     for number in (2, 5, 1, 4, 3):
-        last.add(blocked_verdict(ANSWER, number=number))
-    assert [answer.answer_id for answer in last.document().answers] == ["a-5", "a-4", "a-3"]
+        last.take_in([arrived(blocked_verdict(ANSWER, number=number))])
+    assert kept(last) == ["a-5", "a-4", "a-3"]
     seen = last.number
-    last.add(blocked_verdict(ANSWER, number=4))
-    last.add(blocked_verdict(ANSWER, number=1))
+    last.take_in([arrived(blocked_verdict(ANSWER, number=number)) for number in (4, 1)])
     assert last.number == seen
-    last.add(replace(blocked_verdict(ANSWER, number=4), score=2.0))
+    last.take_in([arrived(replace(blocked_verdict(ANSWER, number=4), score=2.0))])
     assert last.number == seen + 1
-    assert len(last.document().answers) == 3
+    assert kept(last) == ["a-5", "a-4", "a-3"]
+
+
+def test_of_each_decision_so_many_are_kept_and_of_all_so_many_bytes() -> None:
+    last = LastAnswers(texts=True, each=2, size=500)
+    blocked = [blocked_verdict(ANSWER, number=number) for number in range(4)]
+    sent = replace(blocked[0], decision="auto_send")
+    last.take_in(arrived(each, size=100) for each in (*blocked, sent))
+    assert kept(last) == ["a-3", "a-2", "a-0"]
+    last.take_in([arrived(replace(blocked[3], decision="review"), size=350)])
+    assert kept(last) == ["a-3", "a-3"]
+
+
+def test_they_are_chosen_by_what_they_are_and_the_choices_are_those_there_are() -> None:
+    last = LastAnswers(texts=True)
+    verdicts = [blocked_verdict(ANSWER, number=number) for number in range(3)]
+    last.take_in(
+        map(arrived, (verdicts[0], replace(verdicts[1], language=None, degraded=("documents_stale",))))
+    )
+    last.take_in([arrived(replace(verdicts[2], decision="auto_send", message_type="binary"))])
+    assert kept(last, Sieve(decisions=frozenset({"auto_send"}))) == ["a-2"]
+    assert kept(last, Sieve(languages=frozenset({"und"}))) == ["a-1"]
+    assert kept(last, Sieve(reasons=frozenset({"documents_stale"}))) == ["a-1"]
+    assert kept(last, most=1) == ["a-2"]
+    document = last.chosen(Sieve(), 1)
+    assert (document.matching, len(document.answers)) == (3, 1)
+    assert document.choices == Choices(
+        ("binary", "instruction"), ("nl", "und"), ("documents_stale", "undefined_component")
+    )
+
+
+def test_one_is_explained_with_the_other_decisions_on_it() -> None:
+    last = LastAnswers(texts=True, policies=[Policy()])
+    verdict = replace(blocked_verdict(ANSWER, (FAULT, "Opslaan")), policy_version=Policy().identity)
+    last.take_in(
+        map(arrived, (verdict, replace(verdict, decision="review"), blocked_verdict(ANSWER, number=2)))
+    )
+    found = last.explained("v-1", "blocked")
+    assert found is not None
+    assert found.explanation.verdict == replace(verdict, answer="")
+    assert [repeat.differs for repeat in found.explanation.repeats] == [("decision",)]
+    assert found.explanation.policy.thresholds == Policy().thresholds(MessageType.INSTRUCTION, "nl")
+    assert found.excerpt is not None
+    assert "".join(piece.text for piece in found.excerpt.answer) == ANSWER
+    assert last.explained("v-1", "auto_send") is None
+
+
+def test_an_explanation_is_cut_however_long_the_verdict_is() -> None:
+    last = LastAnswers(texts=True)
+    long = "Opslaan " * 50_000
+    verdict = with_claims(
+        blocked_verdict(long, *[(FAULT, "Opslaan")] * 500, question=long),
+        *[("contradicted", long)] * 500,
+        passage=long,
+    )
+    last.take_in([arrived(replace(verdict, context_ids=("d",) * 1_000, reasons=("r",) * 1_000))])
+    found = last.explained("v-1", "blocked")
+    assert found is not None
+    assert len(TypeAdapter(Explained).dump_json(found)) < 500_000
 
 
 def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_first() -> None:
-    last = LastBlocked(texts=False)
     verdict = blocked_verdict(ANSWER, (SEEN, "Klik"), (SEEN, "Verzenden"), (FAULT, "Opslaan"))
-    last.add(replace(verdict, reasons=("undefined_component", "of_tomorrow")))
-    (answer,) = last.document().answers
+    answer = told(replace(verdict, reasons=("undefined_component", "of_tomorrow")), texts=False)
     assert [(reason.code, bool(reason.meaning)) for reason in answer.reasons] == [
         ("undefined_component", True),
         ("of_tomorrow", False),
@@ -114,9 +182,8 @@ def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_fir
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) -> None:
-    rule, last = KINDS[kind], LastBlocked(texts=True)
-    last.add(replace(blocked_verdict(ANSWER, (kind, "Opslaan")), reasons=(str(rule),)))
-    (answer,) = last.document().answers
+    rule = KINDS[kind]
+    answer = told(replace(blocked_verdict(ANSWER, (kind, "Opslaan")), reasons=(str(rule),)), texts=True)
     at_fault = rule is not None and rule.marks_fault
     assert answer.evidence == (EvidenceCount(kind, 1, at_fault),)
     assert answer.excerpt is not None
@@ -127,9 +194,7 @@ def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) ->
 def test_words_that_a_language_model_calls_wrong_are_marked_and_its_opinion_is_told() -> None:
     verdict = blocked_verdict(ANSWER, (SEEN, "Verzenden"))
     said = opinion(ANSWER, ("order", "en dan op Opslaan"))
-    last = LastBlocked(texts=True)
-    last.add(replace(verdict, opinions=(opinion(ANSWER, label=None), said)))
-    (answer,) = last.document().answers
+    answer = told(replace(verdict, opinions=(opinion(ANSWER, label=None), said)), texts=True)
     assert answer.excerpt is not None
     marked = [(piece.text, piece.kinds) for piece in answer.excerpt.answer if piece.at_fault]
     assert marked == [("en dan op Opslaan", ("order",))]
@@ -209,9 +274,7 @@ def test_claims_that_others_wrote_leave_the_answer_whole(
 
 
 def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_answer_is() -> None:
-    last = LastBlocked(texts=False)
-    last.add(with_claims(blocked_verdict(PRICED), *CLAIMS))
-    (answer,) = last.document().answers
+    answer = told(with_claims(blocked_verdict(PRICED), *CLAIMS), texts=False)
     assert answer.claims == (
         ClaimCount("contradicted", 1),
         ClaimCount("not_found", 1),
@@ -221,9 +284,7 @@ def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_a
 
 
 def test_an_answer_without_claims_is_told_as_before() -> None:
-    last = LastBlocked(texts=True)
-    last.add(blocked_verdict(ANSWER, (FAULT, "Opslaan")))
-    (answer,) = last.document().answers
+    answer = told(blocked_verdict(ANSWER, (FAULT, "Opslaan")), texts=True)
     assert (answer.claims, answer.faithfulness) == ((), None)
     assert answer.excerpt is not None
     assert answer.excerpt.claims == ()
@@ -231,9 +292,14 @@ def test_an_answer_without_claims_is_told_as_before() -> None:
 
 
 def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
-    last = LastBlocked(texts=False)
+    last = LastAnswers(texts=False)
     verdict = blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag")
-    last.add(replace(verdict, opinions=(opinion("Geheim antwoord", ("number", "Geheim antwoord")),)))
-    last.add(with_claims(verdict, ("contradicted", "Geheim"), passage="Geheime passage"))
-    assert "eheim" not in repr(last.document())
+    judged = replace(verdict, opinions=(opinion("Geheim antwoord", ("number", "Geheim antwoord")),))
+    claimed = with_claims(
+        replace(verdict, verdict_id="v-2"), ("contradicted", "Geheim"), passage="Geheime passage"
+    )
+    last.take_in(map(arrived, (judged, claimed)))
+    assert len(kept(last)) == 2
+    assert "eheim" not in repr(last.chosen(Sieve(), 10))
+    assert "eheim" not in repr((last.explained("v-1", "blocked"), last.explained("v-2", "blocked")))
     assert "eheim" not in repr(vars(last))

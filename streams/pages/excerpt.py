@@ -1,84 +1,63 @@
-"""The last blocked answers, and what of them may be shown."""
+"""What of a verdict is shown: a summary, and an excerpt of its texts with the evidence marked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
 
 from schemas.records import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
-from scoring.assessing.known_rules import describe
 from streams.answers.evidence import FAULTS, WRONG, all_evidence, marked_claims, offending
+from streams.explaining.explaining import reasons_of
 from streams.pages.markdown import PLAIN, Styled, styled
 from streams.pages.views import (
-    Blocked,
-    BlockedAnswer,
+    AnswerTold,
     ClaimCount,
     ClaimTold,
     EvidenceCount,
     Excerpt,
     OpinionTold,
     Piece,
-    ReasonTold,
 )
 from streams.rates.outcome import milliseconds
 
-SHOWN_ANSWERS: Final = 20
-#: A text may be a megabyte long; what explains the verdict is around the first span at fault.
-_ANSWER_CHARACTERS: Final = 1_500
-_BEFORE_CHARACTERS: Final = 400
-_QUESTION_CHARACTERS: Final = 400
-_WORDS_CHARACTERS: Final = 200
-_PASSAGE_CHARACTERS: Final = 600
 _MOST_CLAIMS: Final = 50
 _MOST_SPANS: Final = 200
 _MOST_CODES: Final = 20
 
 
-class LastBlocked:
-    """The newest blocked answers, each once; without texts none of their text is kept.
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How many characters of each text are shown; of the answer, ``before`` stand before what explains it."""
 
-    Args:
-        texts: whether questions and answers may be shown.
-        shown: how many are kept.
-    """
-
-    def __init__(self, texts: bool, shown: int = SHOWN_ANSWERS) -> None:
-        self._texts = texts
-        self._shown = shown
-        self._kept: dict[str, BlockedAnswer] = {}
-        self.number = 0
-
-    def add(self, verdict: Verdict) -> None:
-        """Take a verdict in; ``number`` grows when what is shown changes."""
-        told = _told(verdict, texts=self._texts)
-        if self._kept.get(told.verdict_id) == told:
-            return
-        kept = {**self._kept, told.verdict_id: told}
-        newest = sorted(kept.values(), key=lambda answer: (-answer.scored_at, answer.verdict_id))
-        self._kept = {answer.verdict_id: answer for answer in newest[: self._shown]}
-        self.number += told.verdict_id in self._kept
-
-    def document(self) -> Blocked:
-        """Give all, newest first."""
-        return Blocked(self.number, self._texts, tuple(self._kept.values()))
+    answer: int
+    before: int
+    question: int
+    words: int
+    passage: int
 
 
-def excerpt(verdict: Verdict) -> Excerpt:
+#: A text may be a megabyte long; what explains the verdict is around the first span at fault.
+IN_LIST: Final = Length(answer=1_500, before=400, question=400, words=200, passage=600)
+IN_FULL: Final = Length(answer=10_000, before=2_000, question=4_000, words=1_000, passage=1_000)
+
+
+def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
     """Cut out of the answer what explains the verdict, with its evidence marked."""
-    begin = max(0, _explaining(verdict) - _BEFORE_CHARACTERS)
-    end = min(len(verdict.answer), begin + _ANSWER_CHARACTERS)
-    begin = max(0, min(begin, end - _ANSWER_CHARACTERS))
+    begin = max(0, _explaining(verdict) - length.before)
+    end = min(len(verdict.answer), begin + length.answer)
+    begin = max(0, min(begin, end - length.answer))
     spans = list(islice(all_evidence(verdict), _MOST_SPANS))
     inside = [claim for claim in marked_claims(verdict) if claim.start < end and begin < claim.end]
     claims = sorted(inside[:_MOST_CLAIMS], key=lambda claim: claim.start)
     return Excerpt(
-        question=_shortened(verdict.question, _QUESTION_CHARACTERS),
+        question=shortened(verdict.question, length.question),
         answer=tuple(pieces(verdict.answer, spans, begin, end, claims, styled(verdict.answer, begin, end))),
         cut_before=begin > 0,
         cut_after=end < len(verdict.answer),
-        claims=tuple(map(_claim, claims)),
+        claims=tuple(_claim(claim, length) for claim in claims),
     )
 
 
@@ -112,15 +91,17 @@ def pieces(
         yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim, style.stresses(left))
 
 
-def _told(verdict: Verdict, *, texts: bool) -> BlockedAnswer:
-    return BlockedAnswer(
+def told(verdict: Verdict, *, texts: bool) -> AnswerTold:
+    """Sum a verdict up, with an excerpt of its texts where they may be shown."""
+    return AnswerTold(
         verdict_id=verdict.verdict_id,
         answer_id=verdict.answer_id,
+        decision=verdict.decision,
         scored_at=milliseconds(verdict.scored_at),
         message_type=verdict.message_type,
         language=verdict.language,
         score=verdict.score,
-        reasons=tuple(ReasonTold(code, describe(code) or "") for code in verdict.reasons[:_MOST_CODES]),
+        reasons=reasons_of(verdict)[:_MOST_CODES],
         evidence=_evidence(verdict),
         opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
@@ -141,16 +122,16 @@ def _counted(verdict: Verdict) -> tuple[ClaimCount, ...]:
     return tuple(ClaimCount(status, count) for status, count in counts.items())
 
 
-def _claim(claim: VerdictClaim) -> ClaimTold:
+def _claim(claim: VerdictClaim, length: Length) -> ClaimTold:
     source = claim.source
     return ClaimTold(
         status=claim.status,
         mistake=claim.mistake,
-        words=_shortened(claim.text, _WORDS_CHARACTERS),
-        passage=_shortened(source.text, _PASSAGE_CHARACTERS) if source else None,
+        words=shortened(claim.text, length.words),
+        passage=shortened(source.text, length.passage) if source else None,
         document_id=source.document_id if source else None,
         version=source.version if source else None,
-        derivation=_shortened(claim.derivation, _PASSAGE_CHARACTERS) if claim.derivation else None,
+        derivation=shortened(claim.derivation, length.passage) if claim.derivation else None,
     )
 
 
@@ -166,5 +147,6 @@ def _opinion(opinion: VerdictOpinion) -> OpinionTold:
     )
 
 
-def _shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
+    """Cut a text that is longer than ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
