@@ -59,14 +59,14 @@ OptionalInputFile = Annotated[
 ]
 
 
-def _existing_files(paths: list[Path]) -> list[Path]:
-    if paths.count(STANDARD_INPUT) > 1:
+def _existing_files(paths: list[Path] | None) -> list[Path]:
+    if (paths or []).count(STANDARD_INPUT) > 1:
         raise typer.BadParameter("standard input can be read once only")
-    return [_existing_file(path) for path in paths]
+    return [_existing_file(path) for path in paths or []]
 
 
-InputFiles = Annotated[
-    list[Path],
+OptionalInputFiles = Annotated[
+    list[Path] | None,
     typer.Argument(metavar="FILE...", callback=_existing_files, help="JSONL; - is standard input."),
 ]
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from schemas import KnowledgeDocument
 from scoring.values.version import SCORER_VERSION
 from streams.answers.context import GivenDocuments
+from streams.cli.evaluate.comparing import CompareFiles, show_comparison
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.judging import judged
 from streams.cli.evaluate.opinions import (
@@ -28,10 +29,11 @@ from streams.cli.evaluate.opinions import (
 )
 from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
+from streams.cli.evaluate.what_if import AutoSendAt, BlockBelow, PolicyFile, WhatIf
 from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints, count
-from streams.cli.options import AsJson, ConfigFile, InputFiles
+from streams.cli.options import AsJson, ConfigFile, OptionalInputFiles
 from streams.cli.output import json_line, progress, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.scoring_options import (
@@ -48,9 +50,12 @@ from streams.settings import Settings, load_settings
 
 Documents = Sequence[KnowledgeDocument]
 
+_BESIDE_COMPARE: Final = frozenset({"compare", "files", "as_json"})
+
 
 def evaluate(
-    files: InputFiles,
+    called: typer.Context,
+    files: OptionalInputFiles = None,
     documents: Annotated[
         list[Path] | None,
         typer.Option(
@@ -76,6 +81,10 @@ def evaluate(
     translate: Annotated[
         TranslateChoice, typer.Option(help="Score a translation; both compares with scoring natively.")
     ] = "off",
+    auto_send_at: AutoSendAt = None,
+    block_below: BlockBelow = None,
+    policy: PolicyFile = None,
+    compare: CompareFiles = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -105,6 +114,13 @@ def evaluate(
     profile it shows how many of both were sent, held and blocked, in how many each check found something,
     and the ids of the answers that were routed wrongly: untrue and sent, or true and blocked.
 
+    With --auto-send-at, --block-below or --policy it shows what another policy would make of the same
+    scores: where true and untrue answers go under today's and under it, and which answers change. What
+    judges would say is not in it.
+
+    With --compare two files of verdicts, as `score` writes them, are compared answer by answer, and nothing
+    is judged; FILEs are then what people say of these answers, and may be left out.
+
     With --opinions, which takes one profile, what language models say of these answers is compared with
     people as well: ratings 4 and 5 are TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE
     or NOT_GIVEN), `consistent` and `relevant` (true or false), which people gave the answer.
@@ -114,9 +130,15 @@ def evaluate(
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --profile paper --profile truthgate`
     """
     require("scipy", "evaluate")
+    if compare:
+        _refuse_other_options(called)
+        raise typer.Exit(show_comparison(*compare, files or [], as_json=as_json))
+    if not files:
+        raise WrongUsage("give a FILE of rated answers, or two files of verdicts with --compare")
     if plot:
         check_plot(plot, [*files, *(opinions or [])])
     settings = chosen(load_settings(config), None, processes)
+    other = WhatIf.asked(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
     ways = chosen_ways(profiles, context, translate)
     given = [Complaints(str(path)) for path in documents or []]
@@ -124,6 +146,7 @@ def evaluate(
     sources = _for_each(files, known)
     _check(ways, sources, settings)
     judging = _judging(opinions or [], ways, Weaker(flip or [], confidence, seed), tau)
+    ways = other.beside(ways) if other else ways
     lines = count(*files)
     settings, on_demand = started(settings, lines)
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
@@ -131,7 +154,7 @@ def evaluate(
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()
-    _show(found, judging, _versions(settings, ways), plot, as_json=as_json)
+    _show(found, judging, settings, ways, other, plot, as_json=as_json)
     always = any(way.translate == "always" for way in ways)
     ended = found.unserved.exit_code(translation_required=always)
     complaints = (*given, *found.complaints, *judging.complaints)
@@ -190,24 +213,52 @@ def _steps(lines: int | None, ways: Sequence[Way]) -> int | None:
 
 
 def _show(
-    found: Judged, judging: Judging, versions: Mapping[str, Any], plot: Path | None, *, as_json: bool
+    found: Judged,
+    judging: Judging,
+    settings: Settings,
+    ways: Sequence[Way],
+    other: WhatIf | None,
+    plot: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
+    from scoring.evaluation.changes import compared  # noqa: PLC0415 - needs scipy
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.tables import tables  # noqa: PLC0415 - needs scipy
 
     if not found.says_something:
         raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
-    whole, judged_by = report(found.cases), judging.runs(found)
+    runs = found.cases
+    # Another policy is no other way of scoring: it has tables of its own.
+    changed = compared(runs[ways[0].name], runs.pop(ways[-1].name)) if other else None
+    whole, judged_by = report(runs), judging.runs(found)
     if plot:
-        draw_to(plot, found.cases, judged_by)
+        draw_to(plot, runs, judged_by)
     if as_json:
-        about = {**found.described(), **judging.described(), **versions}
-        write_line(json_line({**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}))
+        about = {**found.described(), **judging.described(), **_versions(settings, ways)}
+        report_of = {**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}
+        if other and changed:
+            report_of["what_if"] = {**other.described(settings.policy), **asdict(changed)}
+        write_line(json_line(report_of))
     else:
         console = ResultConsole()
-        for part in (*tables(whole), *judge_tables(judged_by)):
+        parts = comparison_tables(changed, "today", "what if", rescored=False) if changed else ()
+        for part in (*tables(whole), *judge_tables(judged_by), *parts):
             console.print(part)
+
+
+def _refuse_other_options(called: typer.Context) -> None:
+    """Refuse options beside --compare that would change nothing."""
+    given = (name for name in called.params if _is_given(called, name))
+    if others := [f"--{name.replace('_', '-')}" for name in given if name not in _BESIDE_COMPARE]:
+        raise WrongUsage(f"--compare: nothing is judged, so leave out {', '.join(others)}")
+
+
+def _is_given(called: typer.Context, name: str) -> bool:
+    source = called.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _versions(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:

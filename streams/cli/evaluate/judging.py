@@ -27,10 +27,12 @@ from streams.cli.evaluate.rated import (
     without_context,
 )
 from streams.cli.evaluate.ways import Way
+from streams.cli.evaluate.what_if import AssessedOnce
 from streams.cli.lines import Complaints
 from streams.cli.missing import MissingDocuments
 from streams.cli.output import indexing_bar
 from streams.cli.scoring_options import most_in_work, translated
+from streams.judging.assessor import Assessor
 from streams.judging.pool import ScoringPool
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings
@@ -89,12 +91,15 @@ async def _judged_by(
     """Give the lines as they are judged in these ways, which are all of one profile."""
     scoring, profile, now = settings.scoring, ways[0].profile, datetime.now(UTC)
     pool = ScoringPool(profile, scoring.processes, scoring.timeout_seconds, options)
+    several = any(way.policy for way in ways)
     async with pool, _translations(settings, ways) as translations:
+        assessor: Assessor = AssessedOnce(pool) if several else pool
 
         def judges(known: _Known) -> list[Judge]:
+            policies = [way.policy or settings.policy for way in ways]
             steps = [
-                put_together(known.given, pool, settings.policy.decide, profile, translation, known.retrieval)
-                for translation in translations
+                put_together(known.given, assessor, policy.decide, profile, translation, known.retrieval)
+                for policy, translation in zip(policies, translations, strict=True)
             ]
             return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
 

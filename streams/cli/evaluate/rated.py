@@ -11,7 +11,7 @@ from typing import Any
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
-from scoring.assessing.known_rules import RULES
+from scoring.assessing.known_rules import rules_of
 from scoring.assessing.score import rules_for
 from scoring.evaluation.cases import Case
 from scoring.values.opinion import Label
@@ -203,11 +203,16 @@ async def _judged(line: Line, judges: Sequence[Judge]) -> Line:
     except BadAnswer as error:
         reason = f"the scorer failed on this answer: {error.error_class}"
         return replace(line, content=BadLine(line.number, reason))
-    cases = (*line.cases, *(_case(rated, verdict) for verdict in verdicts))
+    cases = (*line.cases, *(case_of(verdict, rated) for verdict in verdicts))
     return replace(line, cases=cases, first=line.first or verdicts[0])
 
 
-def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
+def case_of(verdict: Verdict, rated: RatedAnswer | None) -> Case:
+    """Make a case of a verdict and what people say of its answer, if they do.
+
+    Raises:
+        ValueError: its decision or message type is not known here.
+    """
     message_type = MessageType(verdict.message_type)
     return Case(
         answer_id=verdict.answer_id,
@@ -216,12 +221,12 @@ def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
         score=verdict.score,
         decision=Decision(verdict.decision),
         reasons=verdict.reasons,
-        rating=rated.rating,
-        rating_second=rated.rating_second,
-        labelled=None if rated.message_type is None else MessageType(rated.message_type),
-        label=None if rated.label is None else Label(rated.label),
-        consistent=rated.consistent,
-        relevant=rated.relevant,
+        rating=rated.rating if rated else None,
+        rating_second=rated.rating_second if rated else None,
+        labelled=MessageType(rated.message_type) if rated and rated.message_type is not None else None,
+        label=Label(rated.label) if rated and rated.label is not None else None,
+        consistent=rated.consistent if rated else None,
+        relevant=rated.relevant if rated else None,
         features={feature.name: feature.value for feature in verdict.features},
         checks=_checks(verdict, message_type),
         degraded=verdict.degraded,
@@ -230,7 +235,7 @@ def _case(rated: RatedAnswer, verdict: Verdict) -> Case:
 
 
 def _checks(verdict: Verdict, message_type: MessageType) -> dict[str, bool]:
-    rules = RULES[verdict.profile]
+    rules = rules_of(verdict.profile)
     found = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
     met = {rule.reason for rule in rules_for(found, rules, message_type)}
     return {rule.reason: rule.reason in met for rule in rules.values() if rule}

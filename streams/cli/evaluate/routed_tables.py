@@ -17,20 +17,21 @@ from streams.cli.evaluate.titled import titled
 from streams.cli.output import printable
 from streams.cli.render import in_words
 
+NOTE = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without a score are among them"
+
 # What a terminal has room for; JSON has all.
 _SHOWN = 20
 
 
 def sending(tables: Iterable[SendingTable], how: str) -> Table:
     """Give where the true and the untrue answers of each group went."""
-    note = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without a score are among them"
     columns = ("answers", "sent", "held", "blocked", "of all sent")
-    shown = titled("True and untrue answers sent and blocked", columns, note=note, how=how)
+    shown = titled("True and untrue answers sent and blocked", columns, note=NOTE, how=how)
     for table in tables:
         found = table.sending
         group = name(table.group)
-        shown.add_row(f"{group}: true", *_went(found.true))
-        shown.add_row(f"{group}: untrue", *_went(found.untrue), count_and_range(found.untrue_of_sent))
+        shown.add_row(f"{group}: true", *went(found.true))
+        shown.add_row(f"{group}: untrue", *went(found.untrue), count_and_range(found.untrue_of_sent))
     return shown
 
 
@@ -61,7 +62,8 @@ def wrong(found: Sequence[Misrouted], how: str) -> Lines:
     return Lines(shown, *([Text(f"and {more} more (--json has all)", "dim")] if more > 0 else []))
 
 
-def _went(row: RoutingRow) -> tuple[str | Text, ...]:
+def went(row: RoutingRow) -> tuple[str | Text, ...]:
+    """Give how many answers there are, and where they went."""
     return str(row.answers), *map(count_and_range, (row.auto_send, row.review, row.blocked))
 
 

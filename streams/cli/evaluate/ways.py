@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal
 
+from scoring.policy import Policy
 from streams.cli.exits import WrongUsage
 from streams.cli.scoring_options import TranslateMode
 
@@ -26,12 +27,16 @@ _GAINED: Final = {"always": "Gained by translating", "retrieved": "Gained by ret
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way of scoring all answers; ``name`` tells it from the other one, if there are two."""
+    """One way of scoring all answers; ``name`` tells it from the other one, if there are two.
+
+    ``policy`` decides, that of the settings where it is None.
+    """
 
     name: str
     profile: str
     context: Context
     translate: TranslateMode
+    policy: Policy | None = None
 
 
 def chosen_ways(profiles: Sequence[str], context: ContextChoice, translate: TranslateChoice) -> list[Way]:

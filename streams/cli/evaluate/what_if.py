@@ -1,0 +1,98 @@
+"""The options of another policy, which the same assessments are decided by once more."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from scoring.policy import Policy
+from scoring.values.assessment import Assessment
+from scoring.values.types import HIGHEST, LOWEST, Exchange
+from streams.cli.evaluate.ways import Way
+from streams.cli.exits import WrongUsage
+from streams.judging.assessor import Assessor
+from streams.settings.other_policy import other_policy
+
+#: More than the lines that are in work at once, so that none is assessed twice.
+_REMEMBERED: Final = 256
+_NAME: Final = "what if"
+
+AutoSendAt = Annotated[
+    float | None,
+    typer.Option(
+        min=LOWEST, max=HIGHEST, help="What if answers were sent from this score on: what would change."
+    ),
+]
+BlockBelow = Annotated[
+    float | None,
+    typer.Option(min=LOWEST, max=HIGHEST, help="What if answers were blocked below this score."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        exists=True,
+        dir_okay=False,
+        metavar="FILE",
+        help="What if the policy were that of this TOML file: a section [policy] as in the settings, with "
+        "overrides per message type and language; what it does not name stays as it is.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Another policy beside today's."""
+
+    policy: Policy
+
+    @classmethod
+    def asked(
+        cls, today: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
+    ) -> WhatIf | None:
+        """Give it as the options ask for it, or None where they do not; raises WrongSettings."""
+        thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
+        given = {name: value for name, value in thresholds.items() if value is not None}
+        return cls(other_policy(today, file, given)) if file or given else None
+
+    def beside(self, ways: Sequence[Way]) -> list[Way]:
+        """Give the way of scoring, and the same with this policy.
+
+        Raises:
+            WrongUsage: there are several ways.
+        """
+        if len(ways) > 1:
+            raise WrongUsage(
+                "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
+                "--translate is both, or --profile repeated"
+            )
+        return [*ways, replace(ways[0], name=_NAME, policy=self.policy)]
+
+    def described(self, today: Policy) -> Mapping[str, Any]:
+        """Describe both policies, ready for JSON."""
+        return {
+            "today": {"policy_version": today.identity, **asdict(today)},
+            "other": {"policy_version": self.policy.identity, **asdict(self.policy)},
+        }
+
+
+class AssessedOnce:
+    """An assessor for several policies: what was assessed just now is not assessed again."""
+
+    def __init__(self, assessor: Assessor) -> None:
+        self._assessor = assessor
+        self._known: OrderedDict[tuple[Exchange, tuple[str, ...]], Assessment] = OrderedDict()
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        """Assess one exchange, or remember it; raises as the assessor does."""
+        key = (exchange, degraded)
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = await self._assessor.assess(exchange, degraded)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return known
