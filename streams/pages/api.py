@@ -7,6 +7,7 @@ that are kept where nothing is chosen. ``/api/verdict?id=&decision=`` explains o
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -18,13 +19,11 @@ from typing import Final, Self
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from scoring.values.types import Decision
 from streams.explaining.sieve import Sieve
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.pages import sending
 from streams.pages.kept import Kept
-from streams.pages.last import KEPT_ANSWERS
 from streams.pages.live import LiveData
 from streams.pages.views import ALL, Answers, Explained, Live, Series, Threshold
 from streams.settings import Settings
@@ -34,6 +33,8 @@ _MOST_DIGITS: Final = 9
 #: What the answers are chosen by, in the order of their names in an address.
 _CHOSEN_BY: Final = ("decision", "language", "message_type", "reason")
 _SHOWN_AT_FIRST: Final = 20
+#: Each has an excerpt made for it, of a millisecond or more.
+_MOST_SHOWN: Final = 100
 _LONGEST_AGO: Final = timedelta(days=366)
 _LIVE, _ANSWERS, _EXPLAINED = TypeAdapter(Live), TypeAdapter(Answers), TypeAdapter(Explained)
 
@@ -64,6 +65,8 @@ class Api:
         self._clock = clock
         self._version = version("truthgate")
         self._kept = Kept(clock)
+        self._answers = Kept(clock)
+        self._turn = asyncio.Lock()
 
     def add_to(self, pages: web.Application) -> None:
         """Serve the data under ``/api/``."""
@@ -92,17 +95,22 @@ class Api:
         asked = _Asked.of(request.query)
         if asked is None:
             return _error(400, "nothing can be chosen by that")
-        return _json(self._kept.body(("answers", *asked.key), lambda: self._chosen(asked)))
+        # In a thread, and one at a time: excerpts of long answers take a while.
+        async with self._turn:
+            body = await asyncio.to_thread(self._answers.body, asked.key, lambda: self._chosen(asked))
+        return _json(body)
 
     async def verdict(self, request: web.Request) -> web.Response:
         """Answer with :class:`Explained`; 404 where there is none, or none any more."""
         self._data.visit()
-        explained = self._data.answers.explained(
-            request.query.get("id", ""), request.query.get("decision", "")
-        )
-        if explained is None:
-            return _error(404, "that verdict is not among the last ones")
-        return _json(_EXPLAINED.dump_json(explained))
+        wanted = request.query.get("id", ""), request.query.get("decision", "")
+        async with self._turn:
+            body = await asyncio.to_thread(self._explained, *wanted)
+        return _json(body) if body else _error(404, "that verdict is not among the last ones")
+
+    def _explained(self, verdict_id: str, decision: str) -> bytes | None:
+        explained = self._data.answers.explained(verdict_id, decision)
+        return _EXPLAINED.dump_json(explained) if explained else None
 
     def _chosen(self, asked: _Asked) -> bytes:
         return _ANSWERS.dump_json(self._data.answers.chosen(asked.sieve(self._clock()), asked.shown))
@@ -156,7 +164,7 @@ class _Asked:
         within, shown = query.get("within") or None, query.get("shown", str(_SHOWN_AT_FIRST))
         if any(len(name) > _LONGEST for name in names) or not (_is_count(within or "1") and _is_count(shown)):
             return None
-        return cls(names, int(within) if within else None, min(int(shown), KEPT_ANSWERS * len(Decision)))
+        return cls(names, int(within) if within else None, min(int(shown), _MOST_SHOWN))
 
     @property
     def key(self) -> tuple[str, ...]:

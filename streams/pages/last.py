@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -45,6 +45,8 @@ _Key = tuple[str, str]  # decision and verdict_id: one that was held, and is jud
 class LastAnswers:
     """The newest verdicts of each decision, each once; without texts none of their text is kept.
 
+    One thread may take verdicts in while others ask: what is kept is replaced as a whole.
+
     Args:
         texts: whether questions and answers may be shown.
         policies: those that are at hand, to tell the thresholds that decided.
@@ -81,9 +83,10 @@ class LastAnswers:
 
     def chosen(self, sieve: Sieve, most: int) -> Answers:
         """Give those that pass the sieve, newest first, ``most`` of them at most."""
-        passed = [each.found.verdict for each in self._kept.values() if sieve.passes(each.marks)]
+        number, kept = self.number, self._kept.values()
+        passed = [each.found.verdict for each in kept if sieve.passes(each.marks)]
         shown = tuple(told(verdict, texts=self._texts) for verdict in passed[:most])
-        return Answers(self.number, self._texts, len(passed), self._choices(), shown)
+        return Answers(number, self._texts, len(passed), _choices([each.marks for each in kept]), shown)
 
     def explained(self, verdict_id: str, decision: str) -> Explained | None:
         """Explain one of those that are kept; None where it is not, or not any more."""
@@ -100,15 +103,6 @@ class LastAnswers:
             excerpt(verdict, IN_FULL) if self._texts else None,
         )
 
-    def _choices(self) -> Choices:
-        marks = [each.marks for each in self._kept.values()]
-        reasons = (reason for each in marks for reason in each.reasons)
-        return Choices(
-            _first({each.message_type for each in marks}),
-            _first({each.language for each in marks}),
-            _first(set(reasons)),
-        )
-
     def _within_bounds(self, kept: dict[_Key, _Kept]) -> dict[_Key, _Kept]:
         """Give the newest, newest first."""
         newest = sorted(kept.items(), key=lambda item: (-item[1].marks.scored_at.timestamp(), item[0]))
@@ -121,6 +115,14 @@ class LastAnswers:
                 size += each.size
                 left[key] = each
         return left
+
+
+def _choices(marks: Collection[Marks]) -> Choices:
+    return Choices(
+        _first({each.message_type for each in marks}),
+        _first({each.language for each in marks}),
+        _first({reason for each in marks for reason in each.reasons}),
+    )
 
 
 def _first(names: set[str]) -> tuple[str, ...]:

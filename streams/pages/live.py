@@ -133,7 +133,10 @@ class LiveData:
                     for record in records:
                         await codec.lookup(record.value)
                     # In a thread: answers must not wait while a long history is decoded.
-                    self._take_in(await asyncio.to_thread(_decoded, records, codec, kinds))
+                    read = await asyncio.to_thread(_decoded, records, codec, kinds)
+                    arrived = [each for each in read if isinstance(each, Arrived)]
+                    await asyncio.to_thread(self.answers.take_in, arrived)
+                    self._take_in(read)
                     self._reading(complete=seen.reached(reader.positions))
                     if not self._wanted():
                         return
@@ -147,16 +150,12 @@ class LiveData:
             self.source = Source("reading")
 
     def _take_in(self, read: Iterable[_Read]) -> None:
-        now, arrived = round(self._now() * 1000), []
+        now = round(self._now() * 1000)
         for record in read:
             if isinstance(record, RateWindow):
                 self.rates.add(record, now)
             elif isinstance(record, RateAlert):
                 self.alerts.add(record)
-            else:
-                arrived.append(record)
-        if arrived:
-            self.answers.take_in(arrived)
 
 
 def _decoded(records: Iterable[ConsumerRecord], codec: Codec, kinds: _Kinds) -> list[_Read]:

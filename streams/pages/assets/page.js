@@ -390,7 +390,7 @@ function drawSieve({ choices, matching, answers: shown }) {
   offer("language", choices.languages, "all", languageName);
   offer("reason", choices.reasons, "all", words);
   byId("answers-when").textContent = matching > shown.length ? `${number(shown.length)} of ${number(matching)}` : "";
-  byId("more").hidden = matching <= shown.length;
+  byId("more").hidden = matching <= shown.length || shown.length < state.shown; // a worker shows no more at once
 }
 
 const drawn = new Map(); // by the ids of their verdicts and decisions: what is told of them, and its element

@@ -167,7 +167,7 @@ async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) 
 async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
     for texts in (False, True):
         data = StillData(settings_with(texts=texts))
-        data._take_in([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
+        data.answers.take_in([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
         pages = web.Application()
         Api(data, Health(180, 10), data._settings, HoldBoard(), clock).add_to(pages)
         async with TestClient(TestServer(pages)) as client:
@@ -189,7 +189,7 @@ async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
         replace(blocked_verdict("Klik.", number=2), decision="auto_send"),
     )
     late = blocked_verdict("Klik.", number=3_000)
-    data._take_in(map(arrived, (blocked, sent, late)))
+    data.answers.take_in(map(arrived, (blocked, sent, late)))
 
     async def ids(query: str) -> list[str]:
         async with client.get(f"/api/answers?{query}") as response:
@@ -198,6 +198,9 @@ async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
 
     assert await ids("") == ["a-3000", "a-2", "a-1"]
     assert await ids("shown=1") == ["a-3000"]
+    many = (blocked_verdict("Klik.", number=number) for number in range(10, 180))
+    data.answers.take_in(map(arrived, many))
+    assert len(await ids("shown=999")) == 100
     assert await ids("decision=auto_send&language=nl&message_type=instruction") == ["a-2"]
     assert await ids("reason=low_score") == []
     assert await ids("reason=undefined_component&decision=blocked&within=900") == ["a-3000"]
@@ -215,7 +218,7 @@ async def test_what_answers_cannot_be_chosen_by_is_a_bad_request(
 async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
     client: TestClient[Any, Any], data: StillData
 ) -> None:
-    data._take_in([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
+    data.answers.take_in([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
     async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
         told = (await response.json())["explanation"]
     assert told["reasons"][0]["to_do"]

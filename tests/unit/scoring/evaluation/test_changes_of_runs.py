@@ -66,7 +66,7 @@ def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> No
 
 
 def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> None:
-    scores = ((3.0, 3.0 + 1e-12), (3.0, 4.0), (3.0, 1.0), (3.0, None), (None, 2.0), (None, None))
+    scores = ((3.0, 3.0 + 1e-12), (3.0, 4.0), (3.0, 1.0), (3.0, None), (None, 2.0), (None, None), (2.0, 2.0))
     first, second = (
         [case(f"a-{n}", HELD, "middle_score", None, pair[side]) for n, pair in enumerate(scores)]
         for side in (0, 1)
@@ -76,7 +76,7 @@ def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> No
     assert (found.scored.count, found.higher, found.lower) == (4, 1, 1)
     assert [each.answer_id for each in found.changes] == ["a-1", "a-2", "a-3", "a-4"]
     assert found.change is not None
-    assert found.change.value == pytest.approx(-1 / 3)
+    assert found.change.value == pytest.approx(-1 / 4)
 
 
 def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison() -> None:
