@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from struct import Struct
 from typing import NamedTuple
 
 _KEY_BYTES = 16  # collisions are as unlikely as those of UUIDs
+# Two times and the number of a label: as a whole number it takes 48 bytes, as objects it took 144.
+_PACKED = Struct(">qqI")
 
 
 class Label(NamedTuple):
@@ -33,14 +36,18 @@ class Memory:
     """The versions of each verdict, kept until their horizon is passed.
 
     Versions that share their horizon, as repeats do, are told apart and forgotten together. What counts is
-    a function of the set of versions that are not forgotten, whatever the order they came in. Ids are
-    kept as 16 bytes of a hash.
+    a function of the set of versions that are not forgotten, whatever the order they came in.
+
+    A deployment's verdicts of some hours are kept, so each is two whole numbers: 16 bytes of its id's hash,
+    and its packed version. That is 130 to 155 bytes with their place in a table, and nothing that a
+    collection of garbage has to look through while answers wait.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, dict[bytes, Version]] = {}
-        self._several: set[bytes] = set()
-        self._labels: dict[Label, Label] = {}
+        self._kept: dict[int, dict[int, int]] = {}
+        self._several: set[int] = set()
+        self._labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._kept.values()))
@@ -51,9 +58,8 @@ class Memory:
         before = self._least(key)
         versions = self._kept.setdefault(horizon, {})
         same_horizon = versions.get(key)
-        if same_horizon is None or version < same_horizon:
-            label = self._labels.setdefault(version.label, version.label)
-            versions[key] = Version(version.scored_at, version.event_time, label)
+        if same_horizon is None or version < self._unpacked(same_horizon):
+            versions[key] = self._packed(version)
         if before is not None and same_horizon is None:
             self._several.add(key)
         return before, version if before is None else min(before, version)
@@ -71,13 +77,24 @@ class Memory:
         after = {key: self._least(key) for key in gone}
         return [version for key, version in after.items() if version is not None and version != before[key]]
 
-    def _copies(self, key: bytes) -> int:
+    def _copies(self, key: int) -> int:
         return sum(key in versions for versions in self._kept.values())
 
-    def _least(self, key: bytes) -> Version | None:
-        found = [versions[key] for versions in self._kept.values() if key in versions]
+    def _least(self, key: int) -> Version | None:
+        found = [self._unpacked(versions[key]) for versions in self._kept.values() if key in versions]
         return min(found, default=None)
 
+    def _packed(self, version: Version) -> int:
+        number = self._numbers.setdefault(version.label, len(self._labels))
+        if number == len(self._labels):
+            self._labels.append(version.label)
+        return int.from_bytes(_PACKED.pack(version.scored_at, version.event_time, number))
 
-def _compact(verdict_id: str) -> bytes:
-    return blake2b(verdict_id.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+    def _unpacked(self, packed: int) -> Version:
+        scored_at, event_time, number = _PACKED.unpack(packed.to_bytes(_PACKED.size))
+        return Version(scored_at, event_time, self._labels[number])
+
+
+def _compact(verdict_id: str) -> int:
+    digest = blake2b(verdict_id.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+    return int.from_bytes(digest)

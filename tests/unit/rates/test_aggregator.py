@@ -243,7 +243,7 @@ def _state(aggregator: RateAggregator) -> tuple[object, ...]:
     }
     return (
         cells,
-        {h: kept for h, kept in memory._kept.items() if kept},
+        {h: {k: memory._unpacked(v) for k, v in kept.items()} for h, kept in memory._kept.items() if kept},
         memory._several,
         aggregator.boundaries(),
     )
