@@ -63,7 +63,7 @@ integration: install ## the tests on a real Apache Kafka
 faults-short: install
 	$(BIN)/python -m pytest tests/faults $(PARALLEL)
 
-faults: install ## kill workers and brokers, break the network: the long form, about half an hour
+faults: install ## kill workers and brokers, break the network: the long form, about half an hour, and an hour of steady load
 	TRUTHGATE_TEST_FAULTS=long $(BIN)/python -m pytest tests/faults
 
 bench: install ## measure; see benchmarks/README.md

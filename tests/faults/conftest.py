@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from schemas.records import ChatbotAnswer
-from tests.support.figures import reported
+from tests.support.figures import print_told, reported, tell
 from tests.support.java_start import quick_java
 from tests.support.ledger import Ledger
 
-__all__ = ["quick_java"]
+__all__ = ["quick_java", "tell"]
 
 SCALE_VARIABLE = "TRUTHGATE_TEST_FAULTS"
 
@@ -28,10 +28,11 @@ class Scale:
     events: int
     events_per_second: int
     outage_seconds: float
+    soak_seconds: float
 
 
-SHORT = Scale(kills=3, events=600, events_per_second=80, outage_seconds=12)
-LONG = Scale(kills=12, events=4000, events_per_second=120, outage_seconds=60)
+SHORT = Scale(kills=3, events=600, events_per_second=80, outage_seconds=12, soak_seconds=20)
+LONG = Scale(kills=12, events=4000, events_per_second=120, outage_seconds=60, soak_seconds=3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ def report(request: pytest.FixtureRequest):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Print what was done to the workers and what came of the answers."""
+    """Print what was measured, what was done to the workers, and what came of the answers."""
+    print_told(terminalreporter)
     if rows := [Row(**row) for row in reported(terminalreporter, _PROPERTY)]:
         terminalreporter.section("faults")
         table = Table("", *(name.replace("_", " ") for name in _COUNTS), box=None)
