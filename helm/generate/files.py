@@ -27,7 +27,7 @@ _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "health": ("kafka_timeout_seconds", "stall_timeout_seconds"),
     "kafka": ("delivery_timeout_seconds",),
     "objectives": ("in_time", "judged", "verdict_within_seconds"),
-    "rates": ("enabled",),
+    "rates": ("enabled", "retention_seconds", "windows"),
     "retrieval": ("embedding_processes", "enabled"),
     "scoring": ("cached_characters",),
     "topics": ("partitions", "replication_factor", "retention_days"),

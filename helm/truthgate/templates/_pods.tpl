@@ -200,12 +200,25 @@ follows is never more asked for than is allowed, which Kubernetes would refuse.
 {{- define "truthgate.memoryMiB" -}}
 {{- $processes := include "truthgate.processes" . | int -}}
 {{- $cached := include "truthgate.setting" (list . "scoring" "cached_characters") | float64 -}}
-{{- $each := addf 300 (mulf 385 (divf $cached 4000000)) -}}
-{{- $main := 450 -}}
+{{- $scoring := addf 320 (mulf 1.1 $processes (addf 75 (mulf 385 (divf $cached 4000000)))) -}}
+{{- $main := 160 -}}
 {{- $retrieval := 0 -}}
 {{- if include "truthgate.setting" (list . "retrieval" "enabled") | eq "true" -}}
-{{- $retrieval = mul 210 (include "truthgate.setting" (list . "retrieval" "embedding_processes") | int) -}}
+{{- $retrieval = add 220 (mul 210 (include "truthgate.setting" (list . "retrieval" "embedding_processes") | int)) -}}
 {{- end -}}
 {{- $tmp := ternary 128 0 (eq .Values.tmp.medium "Memory") -}}
-{{- addf $main $retrieval $tmp (mulf 1.1 (mulf $processes $each)) | ceil | int -}}
+{{- addf $main $retrieval $tmp $scoring (include "truthgate.rememberedMiB" . | float64) | ceil | int -}}
+{{- end -}}
+
+{{/* What the worker that counts the rates remembers of verdicts: 145 bytes of each, until no window takes it any more. */}}
+{{- define "truthgate.rememberedMiB" -}}
+{{- $seconds := 0.0 -}}
+{{- if include "truthgate.setting" (list . "rates" "enabled") | eq "true" -}}
+{{- range include "truthgate.setting" (list . "rates" "windows") | fromJsonArray -}}
+{{- $seconds = maxf $seconds .size_seconds -}}
+{{- end -}}
+{{- $seconds = addf $seconds (include "truthgate.setting" (list . "rates" "retention_seconds") | float64) -}}
+{{- end -}}
+{{- /* They are forgotten together, in twelve steps of that time. */ -}}
+{{- divf (mulf 145 .Values.answersPerSecond $seconds (divf 13 12)) 1048576 -}}
 {{- end -}}
