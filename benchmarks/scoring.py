@@ -1,8 +1,8 @@
 """What judging an answer costs, beside what spaCy alone takes to parse it.
 
-Run as ``python -m benchmarks.scoring [--events N] [--runs N] [--language en|nl] [--json]``. The events
-are the answers of the sample that both profiles score, drawn so that documents repeat as at a help desk
-(Zipf).
+Run as ``python -m benchmarks.scoring [--events N] [--runs N] [--language en|nl] [--verifier FOLDER]
+[--json]``. The events are the answers of the sample that both profiles score, drawn so that documents repeat
+as at a help desk (Zipf). With a verifier, what it adds is measured too, without its time limit.
 All times are processor time of one process, one measurement after the other in each run; what counts are
 the ratios within a run, as medians over the runs.
 """
@@ -18,6 +18,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Literal, get_args
 
 import psutil
@@ -29,6 +30,7 @@ from streams.cli.demo.sample import sample_answers, sample_documents
 
 Language = Literal["en", "nl"]
 
+_UNLIMITED = 1e9
 _NO_CACHE = ScorerOptions(cached_characters=0)
 _DOCUMENT_COUNTS = (1, 2, 4, 8)
 _CONTEXT_WORDS = (500, 1_000, 2_000, 4_000, 8_000)
@@ -47,15 +49,27 @@ class Costs:
     warm_paper: float
     cold: float
     everything: float
+    warm_verified: float | None = None
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """What was measured."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @property
     def ratios(self) -> dict[str, float]:
         """What the run is about, whatever the machine."""
+        verified = (
+            {}
+            if self.warm_verified is None
+            else {"with a verifier / without, warm": self.warm_verified / self.warm}
+        )
         return {
             "spaCy on the answers / scoring, warm": self.spacy / self.warm,
             "spaCy on the answers / scoring, cold": self.spacy / self.cold,
             "parsing everything each time / scoring, warm": self.everything / self.warm,
             "profile paper / profile truthgate, warm": self.warm_paper / self.warm,
+            **verified,
         }
 
 
@@ -85,13 +99,14 @@ def repeated(exchanges: Sequence[Exchange], events: int, seed: int) -> list[Exch
     return chance.choices(exchanges, weights, k=events)
 
 
-def measure(events: Sequence[Exchange], language: Language) -> Costs:
+def measure(events: Sequence[Exchange], language: Language, verifier: Path | None) -> Costs:
     """Measure one run: every way on the same events."""
     nlp = default_parser().load(language)
     scorer, paper, fresh, forgetful = Scorer(), Scorer("paper"), Scorer(), Scorer(options=_NO_CACHE)
+    asking = Scorer(options=ScorerOptions(verifier=verifier, verifier_seconds=_UNLIMITED))
     for exchange in events:
-        scorer.assess(exchange)
-        paper.assess(exchange)
+        for each in (scorer, paper, asking):
+            each.assess(exchange)
     few = events[: max(len(events) // 4, 1)]
     return Costs(
         spacy=_milliseconds(lambda event: nlp(event.answer), events),
@@ -99,6 +114,7 @@ def measure(events: Sequence[Exchange], language: Language) -> Costs:
         warm_paper=_milliseconds(paper.assess, events),
         cold=_milliseconds(fresh.assess, events),
         everything=_milliseconds(forgetful.assess, few),
+        warm_verified=_milliseconds(asking.assess, events) if verifier else None,
     )
 
 
@@ -170,7 +186,7 @@ def _print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def _print_costs(runs: Sequence[Costs]) -> None:
-    costs = {name: [asdict(run)[name] for run in runs] for name in asdict(runs[0])}
+    costs = {name: [run.milliseconds[name] for run in runs] for name in runs[0].milliseconds}
     rows = [
         (name, f"{statistics.median(values):.1f}", f"{1_000 / statistics.median(values):.0f}")
         for name, values in costs.items()
@@ -200,16 +216,20 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=300)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--language", choices=get_args(Language), default="en")
+    parser.add_argument(
+        "--verifier", type=Path, help="the folder of a model that is asked about claims in doubt"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown tables")
     options = parser.parse_args()
     exchanges = scored_exchanges(options.language)
     runs = [
-        measure(repeated(exchanges, options.events, seed), options.language) for seed in range(options.runs)
+        measure(repeated(exchanges, options.events, seed), options.language, options.verifier)
+        for seed in range(options.runs)
     ]
     grown, sizes = growth(exchanges, options.language), memory(exchanges)
     if options.json:
         _CONSOLE.print_json(
-            json.dumps({"runs": [asdict(r) | r.ratios for r in runs], "growth": grown, "memory": sizes})
+            json.dumps({"runs": [r.milliseconds | r.ratios for r in runs], "growth": grown, "memory": sizes})
         )
         return
     _print_costs(runs)

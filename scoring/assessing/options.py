@@ -22,6 +22,9 @@ class ScorerOptions:
     ``company_terms``: the file that ``truthgate company-terms build`` writes, or None to do without.
     ``on_demand``: whether a default pipeline is loaded when the first text of its language comes, which
     makes that one wait, instead of at the start; scoring processes do not count it in the answer's time.
+    ``verifier``: the folder of a cross-encoder that is asked about claims in doubt
+    (:func:`scoring.verifier.onnx.open_verifier`), or None to ask none; ``verifier_seconds``: for how long, an
+    answer. Only a profile that checks claims opens it.
     ``timed``: whether an assessment tells when each part of it began and ended.
     """
 
@@ -32,4 +35,6 @@ class ScorerOptions:
     kept_parses: Path | None = None
     kept_parses_mib: int = 500
     on_demand: bool = False
+    verifier: Path | None = None
+    verifier_seconds: float = 0.5
     timed: bool = False

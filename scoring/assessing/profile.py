@@ -11,6 +11,7 @@ from scoring.features.action_claimed import ActionClaimed
 from scoring.features.base import Feature
 from scoring.features.claims_covered import ClaimsCovered
 from scoring.features.claims_repeated import ClaimsRepeated
+from scoring.features.claims_verified import ClaimsVerified
 from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
@@ -77,7 +78,9 @@ def profiles() -> Iterator[Profile]:
         "truthgate",
         frozenset(MessageType),
         (
-            FeatureGroup("support", (ClaimsCovered(), PhrasesKnown(), Hal(), RefusalJustified())),
+            FeatureGroup(
+                "support", (ClaimsCovered(), PhrasesKnown(), Hal(), ClaimsVerified(), RefusalJustified())
+            ),
             FeatureGroup(
                 "contradiction",
                 (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow(), ActionClaimed()),

@@ -13,6 +13,8 @@ from scoring.assessing.profile import profile_named
 from scoring.assessing.refusal import as_feature, refusal, refuses
 from scoring.assessing.stopwatch import Stopwatch
 from scoring.claims.checking import checked_claims
+from scoring.claims.doubt import asked
+from scoring.claims.verification import verification
 from scoring.company_terms import Watched
 from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
 from scoring.language import LanguageDetector
@@ -26,6 +28,7 @@ from scoring.values.claims import CheckedClaim
 from scoring.values.readable import check_readable
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, FeatureValue, MessageType, Passage, Refuses
+from scoring.verifier.onnx import open_verifier
 
 _ENGLISH = "en"
 _NO_OPTIONS = ScorerOptions()
@@ -34,11 +37,12 @@ _NO_OPTIONS = ScorerOptions()
 class Scorer:
     """Assesses answers by one profile; what becomes of them is for a policy to decide.
 
-    Making one reads the lexicons, the language model and, unless they are wanted on demand, the spaCy
-    pipelines of the native languages (about three seconds); assessing is then deterministic and keeps
-    nothing but prepared documents. Not safe for use by several threads. Raises ValueError for an unknown
-    profile, LexiconError for a lexicon that cannot be read and PipelineError for a pipeline that cannot
-    be loaded, or is for a language without a lexicon.
+    Making one reads the lexicons, the language model, the verifier if one is named and, unless they are
+    wanted on demand, the spaCy pipelines of the native languages (about three seconds); assessing is then
+    deterministic, but for what a verifier has no time for, and keeps nothing but prepared documents. Not safe
+    for use by several threads. Raises ValueError for an unknown profile, LexiconError for a lexicon that
+    cannot be read, PipelineError for a pipeline that cannot be loaded, or is for a language without a
+    lexicon, and NoVerifier for a verifier that cannot be opened.
     """
 
     def __init__(
@@ -54,6 +58,9 @@ class Scorer:
         """
         self._profile = profile_named(profile)
         self._timed = options.timed
+        named = options.verifier if self._profile.checks_claims else None
+        self._verifier = open_verifier(named) if named else None
+        self._verifier_seconds = options.verifier_seconds
         self._lexicons = load_lexicons(options.lexicons)
         self._languages = LanguageDetector(self._lexicons.values())
         parser = _parser(options, self._lexicons, loading)
@@ -145,6 +152,7 @@ class Scorer:
         with watch.part("parse"):
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
+        materials, gaps = self._verified(materials, watch)
         values = tuple(self._values(materials, watch))
         score = self._profile.score(values, self._profile.rules, kind)
         claims = self._claims(materials.as_it_came, values, watch) if self._profile.checks_claims else ()
@@ -152,6 +160,7 @@ class Scorer:
             unscored,
             score=score.value,
             because=score.because,
+            degraded=(*unscored.degraded, *gaps),
             refuses=_refuses(unscored.refuses, values),
             features=(*values, *about),
             translated=exchange.translation is not None,
@@ -159,6 +168,19 @@ class Scorer:
             support=score.support,
             contradiction=score.contradiction,
         )
+
+    def _verified(self, materials: Materials, watch: Stopwatch) -> tuple[Materials, tuple[str, ...]]:
+        """Have the claims in doubt verified, if by anyone; return what could not be, too."""
+        if self._verifier is None:
+            return materials, ()
+        texts = materials.as_it_came
+        with watch.part("claims in doubt"):
+            doubtful = asked(texts)
+        with watch.part("verifier"):
+            language = texts.answer.lexicon.language
+            found = verification(self._verifier, doubtful, language, self._verifier_seconds)
+        texts = replace(texts, verified=found.supported)
+        return replace(materials, as_it_came=texts), tuple(map(str, found.gaps))
 
     def _claims(
         self, material: Material, values: tuple[FeatureValue, ...], watch: Stopwatch

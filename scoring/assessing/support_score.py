@@ -15,8 +15,9 @@ from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
 
 #: What support is made of, with the weight of each: how far the documents have the answer's claims counts as
-#: much as the wording of these, its phrases and the pairs of its words.
-SUPPORT: Final = {"claims_covered": 2, "phrases_known": 1, "hal": 1}
+#: much as the wording of these, its phrases and the pairs of its words. What a verifier makes of the claims,
+#: where one is named, counts as much again.
+SUPPORT: Final = {"claims_covered": 2, "phrases_known": 1, "hal": 1, "claims_verified": 2}
 
 # Support and the mean rating of answers that have it, on the rated answers of three products (see
 # training/rated): at the second, below which the policy blocks, one true answer in fifty lies lower.

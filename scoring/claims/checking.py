@@ -22,6 +22,8 @@ NON_APPEARING, CONTEXT_LIMITATION = "non_appearing_statement", "context_limitati
 
 #: A claim is supported from this share of its words on, by weight, in one passage.
 SUPPORTED_FROM = 0.5
+#: One that a verifier gave an opinion on, from this probability on that its passage supports it.
+PROBABLE_FROM = 0.5
 # A question of which the documents have so much is one that they answer.
 _ANSWERED_FROM = 0.6
 
@@ -32,7 +34,8 @@ def checked_claims(
     """Return the claims of the answer in order, each with its status and the passage it was compared with.
 
     A claim in which a fault was found has the status that the rule of that fault gives it. Any other is
-    supported where its passage has half of its words by weight, else not found.
+    supported where a verifier finds that at least as probable as not, or, where none gave an opinion on it,
+    where its passage has half of its words by weight; else not found.
 
     Args:
         material: the texts of the exchange.
@@ -40,7 +43,11 @@ def checked_claims(
         rules: those of the profile, by the kind of their evidence.
     """
     faults = [_Fault(each, rule) for each in evidence if (rule := rules.get(each.kind)) and rule.status]
-    found = (_checked(claim, material, faults) for claim in material.derived(grounded_claims))
+    verified = material.verified or {}
+    found = (
+        _checked(claim, verified.get(place), material, faults)
+        for place, claim in enumerate(material.derived(grounded_claims))
+    )
     return tuple(claim for claim in found if claim is not None)
 
 
@@ -52,11 +59,13 @@ class _Fault(NamedTuple):
         return self.evidence.start < span.end and span.start < self.evidence.end
 
 
-def _checked(each: GroundedClaim, material: Material, faults: Sequence[_Fault]) -> CheckedClaim | None:
+def _checked(
+    each: GroundedClaim, probable: float | None, material: Material, faults: Sequence[_Fault]
+) -> CheckedClaim | None:
     span = _span(each.claim, material)
     if span is None:
         return None
-    status, mistake = _status(each, material)
+    status, mistake = _status(each, probable, material)
     source, derivation = _source(each.grounding, material) if each.grounding else None, None
     if computed := _computed(each.claim, material):
         source, derivation = _derived(computed, material), computed.formula
@@ -73,12 +82,15 @@ def _span(claim: Claim, material: Material) -> Evidence | None:
     return next(iter(span_evidence("claim", material.answer, [(claim.start, claim.end)])), None)
 
 
-def _status(each: GroundedClaim, material: Material) -> tuple[ClaimStatus, str | None]:
+def _status(
+    each: GroundedClaim, probable: float | None, material: Material
+) -> tuple[ClaimStatus, str | None]:
     if each.grounding is None:
         if each.claim.kind is Kind.REFUSAL and material.derived(answerable) >= _ANSWERED_FROM:
             return ClaimStatus.CONTRADICTED, CONTEXT_LIMITATION
         return ClaimStatus.NOT_CHECKABLE, None
-    if each.grounding.share >= SUPPORTED_FROM:
+    by_words = each.grounding.share >= SUPPORTED_FROM
+    if by_words if probable is None else probable >= PROBABLE_FROM:
         return ClaimStatus.SUPPORTED, None
     return ClaimStatus.NOT_FOUND, NON_APPEARING
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -34,7 +34,9 @@ class Material:
     ``answer`` is compared without its greeting and closing, ``whole_answer`` with them: what looks
     like a closing may name a component. Without one, ``answer`` is whole. ``company_terms`` are the
     folded words of the company's own language, or None where they are not known. ``untranslated`` is
-    the exchange as it came, where these texts are its translation.
+    the exchange as it came, where these texts are its translation. ``verified``: by the place of a claim
+    among those of the answer, the probability that the documents support it, of those that a verifier gave
+    an opinion on; None where none is named. Nothing that is derived depends on it.
     """
 
     question: PreparedText
@@ -43,6 +45,7 @@ class Material:
     whole_answer: PreparedText | None = None
     company_terms: frozenset[str] | None = None
     untranslated: Material | None = None
+    verified: Mapping[int, float] | None = None
     _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def derived(self, derive: Callable[[Material], T]) -> T:

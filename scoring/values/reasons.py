@@ -61,6 +61,14 @@ class Reason(StrEnum):
         "translation_unavailable",
         "The answer could not be translated in time, so it was judged as it is.",
     )
+    VERIFIER_TIMEOUT = (
+        "verifier_timeout",
+        "The verifier had not the time for all claims in doubt: of the others their words decided.",
+    )
+    VERIFIER_FAILED = (
+        "verifier_failed",
+        "The verifier failed on the claims in doubt, so their words decided.",
+    )
     SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
     SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
     SENDING_HELD = "sending_held", "The answer would have been sent by itself, but sending is held for now."

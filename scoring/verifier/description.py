@@ -66,7 +66,10 @@ def read_description(folder: Path) -> Description:
     own = folder / FILE
     if own.exists():
         return Description.model_validate_json(own.read_bytes())
-    told = TypeAdapter(dict[str, Any]).validate_json((folder / _TRANSFORMERS_FILE).read_bytes())
+    others = folder / _TRANSFORMERS_FILE
+    if not others.exists():
+        raise FileNotFoundError(f"there is neither {FILE} nor {_TRANSFORMERS_FILE}")
+    told = TypeAdapter(dict[str, Any]).validate_json(others.read_bytes())
     names = TypeAdapter(dict[int, str]).validate_python(told.get("id2label"))
     return Description.model_validate({"labels": [_label(names[place]) for place in sorted(names)]})
 

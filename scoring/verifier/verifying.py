@@ -42,16 +42,19 @@ class Verifier(Protocol):
     """A model that gives opinions. Not safe for several threads: each scoring process has its own."""
 
     def verify(self, asked: Sequence[Asked], language: str, seconds: float) -> Verified:
-        """Return opinions on claims of one answer; no batch begins when ``seconds`` are over."""
+        """Return opinions on claims of one answer; no batch begins when ``seconds`` are over.
+
+        Raises any Exception where the model fails on them.
+        """
 
 
 class NoVerifier(RuntimeError):
-    """The model that is named cannot be used; ``reason`` is a stable code.
+    """The model that is named cannot be used; ``reason`` is a stable code, the message one line.
 
     ``verifier_not_installed``: its packages are missing. ``verifier_unreadable``: a file of it is missing,
     is none of its kind, or they do not fit each other.
     """
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, told: str) -> None:
+        super().__init__(told)
         self.reason = reason

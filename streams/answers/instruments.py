@@ -27,6 +27,8 @@ DEGRADED: Final = (
     Reason.LANGUAGE_UNSUPPORTED,
     Reason.DOCUMENTS_STALE,
     Reason.TRANSLATION_UNAVAILABLE,
+    Reason.VERIFIER_TIMEOUT,
+    Reason.VERIFIER_FAILED,
     Reason.SCORING_TIMEOUT,
     Reason.SCORING_DISABLED,
     Reason.JUDGE_UNAVAILABLE,
@@ -145,6 +147,7 @@ class AnswerMetrics:
             "Verdicts on which something could not be checked, by what; one verdict may have several codes.",
             "context_missing, documents_stale: `truthgate_documents`; retrieval_unavailable: "
             "`truthgate_retrieval_complete`; translation_unavailable: `truthgate_translation_breaker`; "
+            "verifier_timeout, verifier_failed: the span `verifier` and `scoring.verifier`; "
             "scoring_timeout: `truthgate_scoring_queue`; judge_unavailable: "
             "`gen_ai_client_operation_duration_seconds` by error; judge_budget_spent: "
             "`truthgate_judge_budget_left`.",

@@ -31,6 +31,8 @@ _UNSERVED = {
     _UNTRANSLATED: "could not be translated",
     _UNSEARCHED: "could not be searched for",
     _LATE: "took longer to score than they may (scoring.timeout_seconds)",
+    Reason.VERIFIER_TIMEOUT: "had claims that the verifier had no time for (scoring.verifier.seconds)",
+    Reason.VERIFIER_FAILED: "had claims that the verifier failed on",
     _UNASKED: "were in doubt, and no language model gave an opinion",
     Reason.JUDGE_BUDGET_SPENT: "were in doubt, and judges.budget was spent",
 }

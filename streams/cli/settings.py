@@ -12,6 +12,7 @@ from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.documents.company_terms import check_terms_file
+from streams.judging.verifier import check_verifier
 from streams.kafka.access import connection
 from streams.settings import Settings, load_settings, without_effect
 from streams.settings.described import Setting, described
@@ -91,9 +92,10 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
 
 
 def _check_files(settings: Settings) -> None:
-    """Refuse certificates, keys and lists of words that cannot be used; raises WrongSettings."""
+    """Refuse certificates, keys, lists of words and a verifier that cannot be used; raises WrongSettings."""
     connection(settings.kafka)
     check_terms_file(settings)
+    check_verifier(settings)
 
 
 def _is_among(name: str, asked: str) -> bool:

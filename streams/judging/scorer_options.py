@@ -20,6 +20,8 @@ def scorer_options(settings: Settings, *, on_demand: bool = False) -> ScorerOpti
         company_terms=_terms_path(settings),
         lexicons=settings.scoring.lexicons,
         cached_characters=settings.scoring.cached_characters,
+        verifier=settings.scoring.verifier.folder,
+        verifier_seconds=settings.scoring.verifier.seconds,
         on_demand=on_demand,
     )
 

@@ -21,6 +21,7 @@ from scoring import PipelineError, Scorer
 from scoring.assessing.options import ScorerOptions
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
+from scoring.verifier.verifying import NoVerifier
 
 #: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
 _END_SECONDS = 10.0
@@ -170,7 +171,7 @@ def _made(
 ) -> Scorer | NoScorer:
     try:
         return Scorer(profile, options, loading)
-    except ValueError as error:  # a profile, lexicon or pipeline that cannot be had
+    except (ValueError, NoVerifier) as error:  # a profile, lexicon, pipeline or verifier that cannot be had
         return NoScorer(" ".join(str(error).split()))
 
 

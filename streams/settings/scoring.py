@@ -19,6 +19,23 @@ def _readable_lexicons(folder: Path) -> Path:
     return folder
 
 
+class VerifierSettings(Section):
+    """A cross-encoder in ONNX that is asked about claims which their words leave in doubt."""
+
+    folder: Path | None = Field(
+        None,
+        description="holds model.onnx, tokenizer.json, and verifier.json or config.json; needs "
+        "truthgate[verifier]; unset: nothing is asked",
+    )
+    seconds: float = Field(
+        0.5,
+        gt=0,
+        le=60,
+        description="how long it may take for one answer; of what is left their words decide, "
+        "degraded verifier_timeout",
+    )
+
+
 class ScoringSettings(Section):
     """Who judges, in how many processes, and for how long at most."""
 
@@ -50,6 +67,8 @@ class ScoringSettings(Section):
     kept_parses_mib: int = Field(
         500, ge=0, le=1_000_000, description="how large that file may grow; 0: every start parses anew"
     )
+
+    verifier: VerifierSettings = VerifierSettings()
 
     @field_validator("pipelines")
     @classmethod

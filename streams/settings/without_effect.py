@@ -33,6 +33,17 @@ _RULES: tuple[_Rule, ...] = (
         lambda s: not s.scoring.kept_parses_mib,
         ("scoring.kept_parses",),
     ),
+    ("scoring.profile is paper", lambda s: s.scoring.profile == "paper", ("scoring.verifier.*",)),
+    (
+        "scoring.verifier.folder is not set",
+        lambda s: s.scoring.verifier.folder is None,
+        ("scoring.verifier.seconds",),
+    ),
+    (
+        "scoring.timeout_seconds is shorter",
+        lambda s: s.scoring.verifier.seconds > s.scoring.timeout_seconds,
+        ("scoring.verifier.seconds",),
+    ),
     ("retrieval.enabled is off", lambda s: not s.retrieval.enabled, ("retrieval.*",)),
     (
         "retrieval.embedder is not http",

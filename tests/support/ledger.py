@@ -26,6 +26,7 @@ _POLL_MILLISECONDS = 200
 _OF_THE_MOMENT = {
     "retrieval_unavailable",
     "scoring_timeout",
+    "verifier_timeout",
     "judge_unavailable",
     "judge_budget_spent",
     "holds_unknown",

@@ -25,6 +25,7 @@ from streams.judging.assessor import Assessor, ScoringOff
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
 
+TINY_VERIFIER = Path(__file__).parents[1] / "scoring" / "verifier" / "tiny"
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I save?", "Yes, click **Save**.", NOW, document_ids=("d-1",))
 DOCUMENT = KnowledgeDocument("d-1", "en", "Saving", "Click **Save**.", NOW)
@@ -272,6 +273,40 @@ def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
         "degraded scoring_timeout\n"
     )
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+def test_a_folder_without_a_verifier_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(good(1))
+    done = truthgate_here(command, file, environment={"TRUTHGATE_SCORING__VERIFIER__FOLDER": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"truthgate: scoring: no verifier can be opened in {tmp_path}: model.onnx is missing\n"
+    )
+
+
+def test_a_verifier_that_is_named_is_asked_in_the_scoring_processes(tmp_path: Path) -> None:
+    file, documents = tmp_path / "answers.jsonl", tmp_path / "documents.jsonl"
+    line = {"question": "How long?", "answer": "The link yes works for a week.", "document_ids": ["d"]}
+    file.write_text(json.dumps(line))
+    page = {"document_id": "d", "language": "en", "title": "", "text": "The link works for 24 hours."}
+    documents.write_text(json.dumps(page))
+    environment = {"TRUTHGATE_SCORING__VERIFIER__FOLDER": str(TINY_VERIFIER)}
+    done = truthgate_here("score", file, "--documents", documents, environment=environment)
+    (verdict,) = map(json.loads, done.stdout.splitlines())
+    (value,) = [each["value"] for each in verdict["features"] if each["name"] == "claims_verified"]
+    assert value > 0.5
+    assert (done.stderr, verdict["degraded"]) == ("", [])
+
+    late = environment | {"TRUTHGATE_SCORING__VERIFIER__SECONDS": "1e-9"}
+    done = truthgate_here("score", file, "--documents", documents, environment=late)
+    (verdict,) = map(json.loads, done.stdout.splitlines())
+    assert (verdict["decision"], verdict["degraded"]) == ("review", ["verifier_timeout"])
+    assert done.stderr == (
+        "truthgate: 1 answers had claims that the verifier had no time for (scoring.verifier.seconds): "
+        "degraded verifier_timeout\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["score", "evaluate"])

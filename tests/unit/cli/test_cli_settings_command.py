@@ -1,6 +1,7 @@
 """The command tells which settings there are, which are in force, and what is wrong with them."""
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def test_settings_that_a_worker_can_start_with_are_called_that_and_what_changes_
         ({"TRUTHGATE_WEB__PORT": "abc"}, "TRUTHGATE_WEB__PORT: "),
         ({"TRUTHGATE_COMPANY_TERMS__FILE": "/nowhere.json"}, "company_terms.file: "),
         (
+            {"TRUTHGATE_SCORING__VERIFIER__FOLDER": "/nowhere"},
+            "scoring.verifier.folder: no verifier can be opened in /nowhere: model.onnx is missing",
+        ),
+        ({"TRUTHGATE_SCORING__VERIFIER__SECONDS": "0"}, "TRUTHGATE_SCORING__VERIFIER__SECONDS: "),
+        (
             {"TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SSL", "TRUTHGATE_KAFKA__SSL_CAFILE": "/nowhere.pem"},
             "kafka.ssl_cafile /nowhere.pem cannot be used: No such file or directory",
         ),
@@ -72,6 +78,25 @@ def test_settings_that_no_worker_starts_with_are_one_line_and_exit_code_2(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"truthgate: {told}")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_verifier_that_can_be_opened_is_none_of_what_is_wrong() -> None:
+    tiny = Path(__file__).parents[1] / "scoring" / "verifier" / "tiny"
+    done = truthgate_here("settings", "check", environment={"TRUTHGATE_SCORING__VERIFIER__FOLDER": str(tiny)})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_packages_that_a_verifier_needs_and_are_missing_are_told_with_where_to_get_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    done = truthgate_here("settings", "check", environment={"TRUTHGATE_SCORING__VERIFIER__FOLDER": "/v"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(
+        "truthgate: scoring.verifier.folder: a verifier needs pip install 'truthgate[verifier]': "
+    )
+    assert "tokenizers" in done.stderr
 
 
 def test_the_file_is_read_that_is_named(tmp_path: Path) -> None:

@@ -97,6 +97,21 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             {"scoring": {"kept_parses_mib": 0, "kept_parses": "/p"}},
             ["scoring.kept_parses has no effect: scoring.kept_parses_mib is 0"],
         ),
+        (
+            {"scoring": {"verifier": {"seconds": 2}}},
+            ["scoring.verifier.seconds has no effect: scoring.verifier.folder is not set"],
+        ),
+        (
+            {"scoring": {"profile": "paper", "verifier": {"folder": "/v", "seconds": 2}}},
+            [
+                "scoring.verifier.folder has no effect: scoring.profile is paper",
+                "scoring.verifier.seconds has no effect: scoring.profile is paper",
+            ],
+        ),
+        (
+            {"scoring": {"timeout_seconds": 1, "verifier": {"folder": "/v", "seconds": 2}}},
+            ["scoring.verifier.seconds has no effect: scoring.timeout_seconds is shorter"],
+        ),
     ],
 )
 def test_what_changes_nothing_is_told_with_what_it_depends_on(
@@ -115,6 +130,7 @@ def test_what_changes_nothing_is_told_with_what_it_depends_on(
         {"kafka": {"security_protocol": "SASL_PLAINTEXT", "sasl_username": "u", "sasl_password": "p"}},
         {"retrieval": {"passages": 3}, "web": {"texts": True}, "rates": {"idle_after_seconds": 5}},
         {"scoring": {"enabled": False}},
+        {"scoring": {"verifier": {"folder": "/v", "seconds": 2}}},
         # As it is anyway: templates of deployments write defaults out.
         {"telemetry": {"sampling_ratio": 1}, "translation": {"mode": "off", "concurrency": 4}},
     ],

@@ -10,22 +10,23 @@ from scoring.values.types import Evidence, FeatureValue, MessageType
 
 RULES = profile_named("truthgate").rules
 SHARES = st.floats(0, 1)
+ALL = st.tuples(SHARES, SHARES, SHARES, st.none() | SHARES)
 
 
 def score(shares, kinds=(), refused=None):
-    values = [FeatureValue(name, share) for name, share in zip(SUPPORT, shares, strict=True)]
+    values = [FeatureValue(name, share) for name, share in zip(SUPPORT, (*shares, None)[:4], strict=True)]
     values.append(FeatureValue("refusal_justified", refused))
     values += [FeatureValue("x", 0.0, (Evidence(kind, "x", 0, 1),)) for kind in kinds]
     return supported_score(values, RULES, MessageType.BINARY)
 
 
-@given(st.tuples(SHARES, SHARES, SHARES), st.tuples(SHARES, SHARES, SHARES))
+@given(ALL, ALL)
 def test_more_support_never_lowers_the_score(left, right):
     low, high = sorted((score(left), score(right)), key=lambda each: each.support)
     assert 1 <= low.value <= high.value + 1e-9 <= 5 + 1e-9
 
 
-@given(st.tuples(SHARES, SHARES, SHARES))
+@given(ALL)
 def test_what_a_rule_says_against_an_answer_caps_its_score_whatever_its_support(shares):
     against = score(shares, ["unknown_number"])
     assert against.value == pytest.approx(min(score(shares).value, 1.4))
@@ -53,3 +54,14 @@ def test_what_claims_nothing_is_sent_by_a_rule_alone_and_blocked_by_one():
     assert (score(nothing, ["courtesy"]).value, score(nothing, ["courtesy"]).support) == (5, None)
     assert score(nothing, ["action_claimed"]).value == pytest.approx(1.4)
     assert score(nothing, ["courtesy", "action_claimed"]).value == pytest.approx(1.4)
+
+
+@given(st.tuples(SHARES, SHARES, SHARES), SHARES, SHARES)
+def test_the_more_probable_a_verifier_finds_the_claims_the_higher_the_score(shares, one, other):
+    low, high = sorted((one, other))
+    assert score((*shares, low)).value <= score((*shares, high)).value + 1e-9
+
+
+def test_a_verifier_counts_as_much_as_the_words_of_the_claims_and_not_at_all_where_none_is_named():
+    assert score((0.9, 0.3, 0.3, 0.6)).support == pytest.approx((2 * 0.9 + 0.3 + 0.3 + 2 * 0.6) / 6)
+    assert score((0.9, 0.3, 0.3, None)).support == pytest.approx(0.6)

@@ -1,0 +1,50 @@
+"""How probable a verifier finds each claim (paper, Table II, "Non-appearing Statements", by meaning)."""
+
+from __future__ import annotations
+
+import math
+
+from scoring.claims.grounded import grounded_claims
+from scoring.text.material import Material
+from scoring.values.rules import Kinds
+from scoring.values.types import FeatureValue
+
+
+class ClaimsVerified:
+    """Mean probability that the documents support a claim, by a verifier where their words leave doubt.
+
+    Heuristic: non-appearing statements (paper, Table II), of claims in other words too. A claim that the
+    verifier gave an opinion on (:func:`scoring.claims.doubt.asked`) counts with the probability that its
+    passage supports it, any other with the share of its words as in ``claims_covered``; the value is the mean
+    by the weight of their words, in [0, 1]. Not applicable where no verifier is named, or nothing is claimed.
+
+    Evidence: none of its own, each claim has its passage.
+
+    >>> from dataclasses import replace
+    >>> from scoring.text.material import ContextText
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text.prepared import PreparedText
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> document = ContextText("d", text("Paid leave ends in May."))
+    >>> asked = Material(text(""), text("Your holiday ends in May."), (document,))
+    >>> materials = asked, replace(asked, verified={}), replace(asked, verified={0: 0.9})
+    >>> [(value := ClaimsVerified().measure(each).value) and round(value, 2) for each in materials]
+    [None, 0.32, 0.9]
+    """
+
+    name = "claims_verified"
+    on_translation = False
+    evidence: Kinds = ()
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return the weighted mean probability of the claims."""
+        verified = material.verified
+        claims = enumerate(material.derived(grounded_claims)) if verified is not None else ()
+        found = [(place, claim.grounding) for place, claim in claims if claim.grounding]
+        if verified is None or not found:
+            return FeatureValue(self.name, None)
+        weight = math.fsum(grounding.weight for _, grounding in found)
+        probable = math.fsum(
+            verified.get(place, grounding.share) * grounding.weight for place, grounding in found
+        )
+        return FeatureValue(self.name, min(probable / weight, 1.0))
