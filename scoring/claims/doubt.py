@@ -21,9 +21,8 @@ MOST_ASKED: Final = 8
 _UNCERTAIN = 0.5
 # A passage is as long as those that the verifier of training/verifier learns from.
 _WORDS = 50
-# Models read a few hundred tokens and drop the end of the longer text: behind a long question nothing would
-# be left of the claim. At worst a claim is judged by its beginning.
-_LONGEST_PASSAGE, _LONGEST_CLAIM, _LONGEST_QUESTION = 800, 400, 300
+# Models read a few hundred tokens and drop what is more: at worst a claim is judged by its beginning.
+_LONGEST_PASSAGE, _LONGEST_CLAIM = 800, 400
 
 
 def asked(material: Material) -> Mapping[int, Asked]:
@@ -49,11 +48,8 @@ def _certainty(each: GroundedClaim) -> float | None:
 
 def _asked(each: GroundedClaim, material: Material) -> Asked:
     claim = material.answer.original[each.claim.start : each.claim.end]
-    return Asked(
-        material.question.compared[:_LONGEST_QUESTION],
-        claim[:_LONGEST_CLAIM],
-        _passage(each, material)[:_LONGEST_PASSAGE],
-    )
+    passage = _passage(each, material)
+    return Asked(material.question.compared, claim[:_LONGEST_CLAIM], passage[:_LONGEST_PASSAGE])
 
 
 def _passage(each: GroundedClaim, material: Material) -> str:

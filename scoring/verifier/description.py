@@ -51,8 +51,11 @@ class Description(BaseModel):
         return self
 
     def texts(self, question: str, claim: str, passage: str) -> tuple[str, str]:
-        """Return the two texts that the model is given."""
-        said = claim if self.between is None else f"{question}{self.between}{claim}"
+        """Return the two texts that the model is given; of a long question the beginning."""
+        # Of a pair that is too long the end of the longer text is cut, and that is where the claim stands. A
+        # token has some four characters, so the question takes a quarter of the pair at most.
+        asked = question[: self.most_tokens]
+        said = claim if self.between is None else f"{asked}{self.between}{claim}"
         return (said, passage) if self.first == "claim" else (passage, said)
 
 

@@ -63,11 +63,10 @@ def test_a_passage_is_widened_to_about_fifty_words_on_both_sides_and_not_beyond(
     assert "saves every" in each.passage
 
 
-def test_long_texts_are_cut_so_that_the_claim_is_not_lost_behind_its_question():
+def test_long_texts_are_cut_and_the_best_passage_stays():
     longest = "word " * 20_000
     texts = material(f"{DOUBTFUL[:-1]} {longest}", f"{longest}\n{LINK}\n{longest}", longest)
     for each in asked(material(DOUBTFUL, f"{longest}\n{LINK}\n{longest}", longest)).values():
-        assert len(each.question) <= 300
         assert each.claim == DOUBTFUL[:-1]
         assert SAID[:-1] in each.passage
     assert all(len(each.claim) <= 400 and len(each.passage) <= 800 for each in asked(texts).values())

@@ -108,6 +108,14 @@ def test_the_question_is_put_before_the_claim_where_the_model_is_told_it(folder)
     )
 
 
+def test_behind_a_long_question_the_claim_is_not_lost(folder):
+    (folder / "verifier.json").write_text(
+        '{"labels": ["supported", "contradicted", "absent"], "between": " | ", "most_tokens": 16}'
+    )
+    opinion = open_verifier(folder).verify([Asked("other " * 500, "yes", "other")], "en", 60).opinions[0]
+    assert opinion.supported > opinion.contradicted
+
+
 def test_a_model_of_two_labels_never_says_that_a_passage_contradicts(folder):
     (folder / "verifier.json").write_text('{"labels": ["absent", "supported", "absent"]}')
     opinion = open_verifier(folder).verify([YES], "en", seconds=60).opinions[0]
