@@ -53,6 +53,14 @@ def test_at_most_eight_are_asked_about_all_in_doubt_and_none_left_out_tells_less
         assert all(abs(share - 0.5) >= worst for share in left if IN_DOUBT_FROM <= share < IN_DOUBT_BELOW)
 
 
+def test_of_many_claims_in_doubt_the_eight_are_asked_about_whose_words_tell_least():
+    texts = material("The link works for weeks. The mail works for weeks. " * 6, LINK)
+    half, third = shares(texts)[:2]
+    assert abs(half - 0.5) < abs(third - 0.5)
+    assert IN_DOUBT_FROM <= third < half < IN_DOUBT_BELOW
+    assert list(asked(texts)) == [0, 2, 4, 6, 8, 10, 1, 3]
+
+
 def test_a_passage_is_widened_to_about_fifty_words_on_both_sides_and_not_beyond():
     before, after = ["Open the page now."] * 9, ["It saves every hour."] * 9
     context = " ".join([*before, SAID, *after])
