@@ -1,4 +1,4 @@
-# The worker and all commands, models included; README.md, "Run it in a container".
+# The worker and all commands, models included; docs/container.md.
 # Build with docker, podman or buildah (those two with `--format docker`, for the health check).
 ARG DEBIAN=bookworm-slim
 

@@ -81,6 +81,13 @@ cluster: install ## look at the chart in a Kubernetes on this machine, with Kafk
 cluster-tests: install ## the chart in that Kubernetes: every values file, upgrades under load, a drained node
 	$(BIN)/python -m pytest tests/cluster
 
+.PHONY: docs docs-serve
+docs: install ## build the documentation into site/, whole and with nothing from elsewhere
+	$(BIN)/python -m mkdocs build
+
+docs-serve: install ## show the documentation on this machine, and anew whenever it changes, until Ctrl-C
+	$(BIN)/python -m mkdocs serve
+
 .PHONY: chart
 chart: install ## write what is generated for the chart, and the renders that tests compare with
 	$(BIN)/python -m helm.generate
@@ -99,4 +106,4 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/kubernetes.txt
 
 clean: ## remove what was made
-	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build site

@@ -1,4 +1,4 @@
-"""The settings that the README shows are settings."""
+"""The judges that the guide to a second opinion shows are asked, with their keys."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 
 from streams.settings import load_settings
 
-README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-EXAMPLES = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+GUIDE = (Path(__file__).parents[3] / "docs" / "second-opinion.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^```toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_readme_shows_settings() -> None:
+def test_the_guide_shows_settings() -> None:
     assert len(EXAMPLES) == 2
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_settings_of_the_readme_can_be_loaded(example: str, tmp_path: Path) -> None:
+def test_judges_of_the_guide_can_be_asked(example: str, tmp_path: Path) -> None:
     file = tmp_path / "truthgate.toml"
     file.write_text(example, "utf-8")
     judges = load_settings(file).judges
@@ -28,7 +28,7 @@ def test_settings_of_the_readme_can_be_loaded(example: str, tmp_path: Path) -> N
 def test_a_key_in_the_environment_is_that_of_an_endpoint_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (name,) = re.findall(r"TRUTHGATE_JUDGES__ENDPOINTS__\w+__API_KEY", README)
+    (name,) = re.findall(r"TRUTHGATE_JUDGES__ENDPOINTS__\w+__API_KEY", GUIDE)
     monkeypatch.setenv(name, "sk-1")
     file = tmp_path / "truthgate.toml"
     file.write_text(EXAMPLES[1], "utf-8")

@@ -1,0 +1,33 @@
+"""The pages of the documentation, and the blocks of code in them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from website.pages import ROOT, pages
+
+_BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block of code: the page that it stands on, by its place in the repository, language and text."""
+
+    page: str
+    language: str
+    text: str
+
+
+def text_of(page: str) -> str:
+    """Give a page, in Markdown."""
+    return (ROOT / page).read_text("utf-8")
+
+
+def blocks(language: str, *only: str) -> list[Block]:
+    """Give all blocks in a language, of some pages or of all, without their indentation."""
+    return [
+        Block(page, language, re.sub(rf"^{found[1]}", "", found[3], flags=re.MULTILINE))
+        for page in only or pages()
+        for found in _BLOCK.finditer(text_of(page))
+        if found[2] == language
+    ]

@@ -1,0 +1,4 @@
+"""The pages that are made from the code: commands, records and reasons.
+
+``python -m website.reference`` writes them; a test compares them with the code.
+"""

@@ -1,0 +1,65 @@
+"""The page of profiles, features and reasons, from the profiles and codes themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from inspect import getdoc
+from typing import Final
+
+from scoring.assessing.profile import Profile, profiles
+from scoring.values.reasons import Reason
+from scoring.values.rules import Rule, Severity
+from website.reference.table import table
+
+_BEGINNING: Final = """\
+# Profiles, features and reasons
+
+This page is made from the code (`python -m website.reference`); a test compares them.
+[How an answer is scored](../scoring/README.md) tells how it all goes together, and
+[why an answer was held](why-held.md) what to do about it.
+
+## Reasons
+
+The codes in `reasons` of a verdict; the first one decided. What a feature found says so by itself:
+"""
+
+_OTHERS: Final = """\
+Where no feature says it:
+"""
+
+_FEATURES: Final = """\
+A feature is a number from 0 to 1, or nothing where it does not apply. The verdict has each in `features`,
+with the words of the answer that it is about.
+"""
+
+_BECOMES: Final = {
+    Severity.BLOCKS: "blocked",
+    Severity.HOLDS: "a person decides",
+    Severity.SENDS: "sent",
+}
+
+
+def render() -> str:
+    """Give the page, in Markdown."""
+    known = profiles()
+    found = {rule.reason: rule for profile in known for rule in profile.rules.values() if rule}
+    return "\n".join(
+        [
+            _BEGINNING,
+            *table(("reason", "what becomes of the answer", "meaning"), map(_rule, found.values())),
+            _OTHERS,
+            *table(("reason", "meaning"), ((f"`{each.value}`", each.description) for each in Reason)),
+            *(line for profile in known for line in _profile(profile)),
+        ]
+    )
+
+
+def _rule(rule: Rule) -> tuple[str, str, str]:
+    return f"`{rule.reason}`", _BECOMES[rule.severity], rule.description
+
+
+def _profile(profile: Profile) -> Iterator[str]:
+    yield f"## Profile `{profile.name}`\n"
+    yield _FEATURES
+    rows = ((f"`{each.name}`", (getdoc(type(each)) or "").partition("\n")[0]) for each in profile.features)
+    yield from table(("feature", "meaning"), rows)
