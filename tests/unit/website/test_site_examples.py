@@ -31,6 +31,8 @@ def _commands() -> list[tuple[str, str]]:
         for line in text.replace("\\\n", " ").splitlines():
             if not line.lstrip().startswith(("#", "docker", "kubectl", "helm", "export")):
                 found += [(page, each) for each in _COMMAND.findall(line.split(" #")[0])]
+    for page in GUIDES:
+        found += [(page, each) for each in re.findall(r"`(truthgate [a-z-]+[^`>]* -[^`>]*)`", text_of(page))]
     return found
 
 
