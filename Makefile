@@ -56,6 +56,10 @@ audit: install ## look up what is pinned among known weaknesses
 explore: install ## the unit tests with examples that were never tried before
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest tests/unit -m hypothesis
 
+.PHONY: mutants
+mutants: install ## change the lines that a change touches, or MUTANTS="path ...": do unit tests notice?
+	$(BIN)/python -m tests.support.mutants $(MUTANTS)
+
 integration: install ## the tests on a real Apache Kafka
 	$(BIN)/python -m pytest tests/integration $(PARALLEL)
 
@@ -106,4 +110,4 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/kubernetes.txt
 
 clean: ## remove what was made
-	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build site
+	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants dist build site

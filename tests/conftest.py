@@ -17,8 +17,9 @@ from tests.support.brokers import cluster_for_tests, isolated_settings, unique_p
 pytest_plugins = ["tests.support.network"]
 
 # The same examples everywhere and on every run: what passes here passes there, and a slow machine is no
-# failure. `make explore` looks for new ones.
+# failure. `make explore` looks for new ones, and `make mutants` makes do with fewer.
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("few", derandomize=True, deadline=None, max_examples=25)
 hypothesis.settings.register_profile("explore", max_examples=2_000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

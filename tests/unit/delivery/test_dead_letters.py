@@ -95,3 +95,18 @@ def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: s
     assert headers["dlq.error.message"].decode() == text[:1000].encode(errors="backslashreplace").decode()
     assert "\\ud" in headers["dlq.error.class"].decode()
     assert headers["dlq.stage"] == b"score"
+
+
+def test_attempts_before_and_now_are_added_up() -> None:
+    tried = BadAnswer(Stage.SCORE, "PoolBroken", "twice", attempts=2)
+    first = bury(Received("answers", 0, 1, None, b"x"), tried, NOW)
+    assert dict(first.headers)["dlq.attempts"] == b"2"
+    again = Received("answers", 0, 1, None, b"x", (("dlq.attempts", b"999999999"),))
+    assert dict(bury(again, tried, NOW).headers)["dlq.attempts"] == b"1000000001"
+
+
+def test_a_letter_without_a_value_tells_of_no_bytes_and_keeps_its_key() -> None:
+    letter = without_value(bury(Received("answers", 3, 42, b"c-1", None), ERROR, NOW))
+    headers = dict(letter.headers)
+    assert (letter.key, headers["dlq.value.bytes"]) == (b"c-1", b"0")
+    assert headers["dlq.value.sha256"] == b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

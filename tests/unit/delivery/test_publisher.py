@@ -1,0 +1,123 @@
+"""A record is written once the brokers have it; what they refuse and what they do not take are told apart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, RecordListTooLargeError
+
+from streams.delivery.dead_letters import DeadLetter
+from streams.delivery.publisher import Place, Publisher
+from streams.failures import BadAnswer, InfrastructureFailure, Stage
+from tests.support.virtual_time import run_virtually
+
+HEADERS = (("ce_id", b"v-1"), ("ce_id", b"again"))
+LETTER = DeadLetter(b"c-1", b"abc", (("dlq.stage", b"score"),))
+TOO_LARGE = MessageSizeTooLargeError("too large")
+
+
+class Producer:
+    """Takes what is sent, or answers with an error: at once, or once the brokers have looked at it."""
+
+    def __init__(self, *errors: Exception | None, later: bool = False, acknowledges: bool = True) -> None:
+        self.sent: list[tuple[Any, ...]] = []
+        self._errors = list(errors)
+        self._later = later
+        self._acknowledges = acknowledges
+
+    async def send(
+        self, topic: str, value: bytes, key: bytes, partition: int | None, headers: list[tuple[str, bytes]]
+    ) -> asyncio.Future[Any]:
+        assert isinstance(headers, list), "aiokafka changes what it is given"
+        self.sent.append((topic, value, key, partition, tuple(headers)))
+        error = self._errors.pop(0) if self._errors else None
+        if error and not self._later:
+            raise error
+        sending: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        if error:
+            sending.set_exception(error)
+        elif self._acknowledges:
+            sending.set_result(SimpleNamespace(partition=3, offset=17))
+        return sending
+
+
+async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
+    producer = Producer()
+    assert await Publisher(producer, 5).publish("verdicts.review", b"c-1", b"v", HEADERS) == Place(3, 17)
+    assert await Publisher(producer, 5).publish("answers", None, None, (), partition=2) == Place(3, 17)
+    assert producer.sent == [
+        ("verdicts.review", b"v", b"c-1", None, HEADERS),
+        ("answers", None, None, 2, ()),
+    ]
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("error", [TOO_LARGE, RecordListTooLargeError("too large")])
+async def test_a_record_that_is_refused_is_a_bad_answer_that_tells_its_size(
+    error: Exception, later: bool
+) -> None:
+    publisher = Publisher(Producer(error, later=later), 5)
+    with pytest.raises(BadAnswer) as refused:
+        await publisher.publish("verdicts.review", b"c-1", b"12345", HEADERS)
+    assert (refused.value.stage, refused.value.error_class) == (Stage.PUBLISH, type(error).__name__)
+    assert refused.value.message.startswith("verdicts.review refuses the record of 5 bytes: ")
+    assert "too large" in refused.value.message
+
+
+async def test_a_tombstone_that_is_refused_has_no_bytes() -> None:
+    with pytest.raises(BadAnswer) as refused:
+        await Publisher(Producer(TOO_LARGE), 5).publish("documents", b"d", None, ())
+    assert "of 0 bytes" in refused.value.message
+
+
+@pytest.mark.parametrize("write", ["publish", "bury"])
+@pytest.mark.parametrize("later", [False, True])
+async def test_brokers_that_do_not_take_records_are_a_failure_of_the_worker(write: str, later: bool) -> None:
+    publisher = Publisher(Producer(KafkaConnectionError("gone"), later=later), 5)
+    with pytest.raises(InfrastructureFailure, match=r"^verdicts.review does not take .*KafkaConnectionError"):
+        await _writing(publisher)[write]()
+
+
+@pytest.mark.parametrize("write", ["publish", "bury"])
+def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds(write: str) -> None:
+    async def never_acknowledged() -> float:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        with pytest.raises(InfrastructureFailure, match=r"^verdicts.review did not take .* within 65 s$"):
+            await _writing(Publisher(Producer(acknowledges=False), 60))[write]()
+        return loop.time() - began
+
+    assert run_virtually(never_acknowledged()) == pytest.approx(65)
+
+
+def _writing(publisher: Publisher) -> dict[str, Callable[[], Any]]:
+    return {
+        "publish": lambda: publisher.publish("verdicts.review", b"c-1", b"v", HEADERS),
+        "bury": lambda: publisher.bury("verdicts.review", LETTER),
+    }
+
+
+async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
+    producer = Producer()
+    assert await Publisher(producer, 5).bury("answers.dead-letters", LETTER) == Place(3, 17)
+    assert producer.sent == [("answers.dead-letters", b"abc", b"c-1", None, LETTER.headers)]
+
+
+async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_same_key() -> None:
+    producer = Producer(TOO_LARGE)
+    assert await Publisher(producer, 5).bury("answers.dead-letters", LETTER) == Place(3, 17)
+    _, (topic, value, key, partition, headers) = producer.sent
+    assert (topic, value, key, partition) == ("answers.dead-letters", None, b"c-1", None)
+    assert headers[:2] == (*LETTER.headers, ("dlq.value.bytes", b"3"))
+
+
+async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker() -> None:
+    publisher = Publisher(Producer(TOO_LARGE, RecordListTooLargeError()), 5)
+    with pytest.raises(
+        InfrastructureFailure, match=r"^answers.dead-letters .*RecordListTooLargeError.*max\."
+    ):
+        await publisher.bury("answers.dead-letters", LETTER)
