@@ -337,3 +337,10 @@ def _with(before: RateAggregator, read: list[Outcome]) -> RateAggregator:
         after.add(one)
     after.restore(before.boundaries(), before.lates())
     return after
+
+
+def test_a_window_that_starts_exactly_at_the_floor_is_whole_and_the_one_before_is_not() -> None:
+    aggregator = RateAggregator(MINUTE, floor=60_000)
+    for name, time in (("a", 59_999), ("b", 60_000)):
+        aggregator.add(outcome(name, time))
+    assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [60_000]

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.retrieval.chunks import cut
+from streams.retrieval.chunks import Chunk, cut
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
 SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60
@@ -42,3 +42,11 @@ def test_chunks_end_at_the_ends_of_sentences_and_overlap() -> None:
 
 def test_half_a_character_is_replaced_and_moves_no_offset() -> None:
     assert cut("a \ud800 b", 1024, 512)[0].text == "a \ufffd b"
+
+
+def test_a_long_document_of_nothing_but_white_space_is_one_empty_chunk() -> None:
+    assert cut(" \n" * 2_000, 1024, 512) == (Chunk("", 0, 0),)
+
+
+def test_a_document_exactly_as_long_as_a_chunk_is_one_with_its_white_space() -> None:
+    assert cut(" " * 1024, 1024, 512) == (Chunk(" " * 1024, 0, 1024),)

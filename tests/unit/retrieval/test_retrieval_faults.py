@@ -144,3 +144,32 @@ def test_an_index_that_stayed_whole_for_long_is_built_anew_at_once() -> None:
         patience.began()
         assert not patience.allows
         patience.is_whole()
+
+
+def test_an_index_is_built_anew_exactly_when_the_wait_is_over() -> None:
+    clock = _Clock()
+    patience = Patience(30, clock)
+    patience.began()
+    clock.now = 29.9
+    assert not patience.allows
+    clock.now = 30
+    assert patience.allows
+
+
+@pytest.mark.parametrize(("whole_for", "wait"), [(60, 60), (60.1, 30)])
+def test_only_an_index_that_stayed_whole_for_more_than_twice_the_wait_makes_the_next_a_first(
+    whole_for: float, wait: float
+) -> None:
+    clock = _Clock()
+    patience = Patience(30, clock)
+    patience.began()
+    clock.now = 100
+    patience.is_whole()
+    clock.now = 100 + whole_for / 2
+    patience.is_whole()
+    clock.now = 100 + whole_for
+    patience.began()
+    clock.now += wait - 0.5
+    assert not patience.allows
+    clock.now += 0.5
+    assert patience.allows

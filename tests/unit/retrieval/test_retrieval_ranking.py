@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +43,20 @@ def test_what_says_the_same_comes_after_what_says_something_else() -> None:
     vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
     assert choose_diverse(np.array([1.0, 0.9, 0.5]), vectors, 2, 0.5) == [0, 2]
     assert choose_diverse(np.array([1.0, 0.9, 0.5]), vectors, 2, 1.0) == [0, 1]
+
+
+def test_a_key_scores_the_sum_of_its_reciprocal_ranks_from_1_on() -> None:
+    fused = fuse([(1.0, ["a", "b"]), (3.0, ["b", "c"])], 60)
+    assert fused == pytest.approx({"b": 1 / 62 + 3 / 61, "c": 3 / 62, "a": 1 / 61})
+    assert list(fused) == ["b", "c", "a"]
+
+
+def test_of_equal_scores_the_first_key_comes_first() -> None:
+    assert list(fuse([(1.0, ["b"]), (1.0, ["a"])], 60)) == ["b", "a"]
+
+
+def test_the_third_is_told_from_the_nearest_of_those_chosen_before() -> None:
+    """It is as near to the first as another is to the second, which was chosen last."""
+    vectors = np.array([[1, 0, 0], [0, 1, 0], [0.9, 0.1, 0], [0, 0, 1]], dtype=np.float32)
+    relevance = np.array([1.0, 0.9, 0.8, 0.4])
+    assert choose_diverse(relevance, vectors, 4, 0.5) == [0, 1, 3, 2]

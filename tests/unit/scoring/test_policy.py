@@ -1,4 +1,6 @@
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -463,3 +465,86 @@ def test_a_policy_can_hold_from_the_start_by_type_and_language():
 def test_a_hold_on_what_can_be_no_language_is_refused(language):
     with pytest.raises(ValueError, match="two lowercase letters"):
         Scope(language=language)
+
+
+def test_what_could_not_be_checked_comes_after_the_refusal_that_is_reviewed_all_the_same():
+    assert decide(refuses=Refuses.PURELY, degraded=("x", "y")) == ("review", ("refusal", "x", "y"))
+    assert decide(refuses=Refuses.PURELY, degraded=("x", "context_missing")) == (
+        "review",
+        ("context_missing", "x"),
+    )
+
+
+def test_of_several_gaps_that_leave_it_to_a_person_the_one_that_tells_most_leads():
+    for first, second in pairwise(_UNDECIDABLE_BY_RANK):
+        assert decide(score=3.0, degraded=(second, first))[1] == (first, second)
+
+
+_UNDECIDABLE_BY_RANK = (
+    "context_insufficient",
+    "retrieval_unavailable",
+    "context_missing",
+    "context_language_differs",
+    "documents_stale",
+)
+
+
+def test_an_answer_without_a_score_of_which_something_was_not_checked_is_held_for_that():
+    reason = Reason.NO_APPLICABLE_FEATURE
+    assert decide(because=reason, degraded=("x",)) == ("review", ("x", "no_applicable_feature"))
+    assert decide(score=3.0, degraded=("x",)) == ("review", ("middle_score", "x"))
+    assert decide() == ("review", ("no_applicable_feature",))
+
+
+def test_what_is_sent_from_a_score_on_and_blocked_below_one_holds_for_that_score_itself():
+    policy = Policy(auto_send_at=4.0, block_below=2.0)
+    assert [decide(policy, score=each)[0] for each in (1.99, 2.0, 3.99, 4.0)] == [
+        *("blocked", "review", "review", "auto_send")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("score", "doubt"), [(1.99, None), (2.0, Doubt.BOTH_WAYS), (3.0, Doubt.BOTH_WAYS), (3.01, None)]
+)
+def test_who_is_asked_about_by_score_holds_for_both_ends(score, doubt):
+    assert Policy(ask_from=2.0, ask_to=3.0).doubt(Assessment(score, MessageType.BINARY, "nl")) is doubt
+
+
+def test_a_band_of_scores_leaves_out_no_answer_without_one():
+    unscored = Assessment(None, MessageType.BINARY, "nl", Reason.MESSAGE_TYPE_NOT_SCORED)
+    assert Policy(ask_from=2.0, ask_to=3.0).doubt(unscored) is Doubt.BOTH_WAYS
+
+
+def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
+    policy = Policy(send_confidence=0.7, block_confidence=0.8)
+    assessment = Assessment(3.0, MessageType.BINARY, "nl")
+    sure = {0.69: False, 0.7: True, 0.8: True}
+    assert {each: policy.settles(assessment, opinion(Label.TRUE, each)) for each in sure} == sure
+    sure = {0.7: False, 0.79: False, 0.8: True}
+    assert {each: policy.settles(assessment, opinion(Label.FALSE, each)) for each in sure} == sure
+    assert policy.settles(assessment, opinion(Label.NOT_GIVEN, 0.7))
+
+
+def test_thresholds_may_lie_at_the_ends_of_their_range():
+    Policy(block_below=1.0, auto_send_at=5.0, ask_from=1.0, ask_to=5.0)
+    Policy(ask_from=3.0, ask_to=3.0, send_confidence=1.0, block_confidence=1.0)
+    for values in ({"ask_from": 0.9}, {"ask_to": 5.1}, {"block_below": 2.0, "auto_send_at": 2.0}):
+        with pytest.raises(ValueError, match="policy for all answers: needs 1 <= "):
+            Policy(**values)
+
+
+@pytest.mark.parametrize("overridden", ["send_confidence", "block_confidence", "ask", "ask_never"])
+def test_an_override_is_checked_as_the_policy_is(overridden):
+    wrong = ("dunno",) if overridden.startswith("ask") else 0.0
+    with pytest.raises(ValueError, match="policy for binary nl"):
+        Policy(overrides=(Override(MessageType.BINARY, "nl", **{overridden: wrong}),))
+
+
+def test_a_reason_that_several_give_is_told_once():
+    stale = {"degraded": ("documents_stale", "x"), "because": Reason.DOCUMENTS_STALE}
+    assert decide(score=3.0, **stale)[1] == ("documents_stale", "x")
+
+
+def test_a_policy_of_another_content_is_told_by_eight_digits_of_its_hash():
+    assert re.fullmatch(r"mine\+[0-9a-f]{8}", Policy("mine").identity)
+    assert Policy("mine").identity != Policy("mine", hold=True).identity

@@ -6,7 +6,11 @@ from hypothesis import strategies as st
 
 from scoring.assessing.profile import profile_named
 from scoring.assessing.support_score import SUPPORT, supported_score
-from scoring.values.types import Evidence, FeatureValue, MessageType
+from scoring.policy import Policy
+from scoring.values.assessment import Assessment
+from scoring.values.reasons import Reason
+from scoring.values.rules import Severity
+from scoring.values.types import Decision, Evidence, FeatureValue, MessageType
 
 RULES = profile_named("truthgate").rules
 SHARES = st.floats(0, 1)
@@ -65,3 +69,54 @@ def test_the_more_probable_a_verifier_finds_the_claims_the_higher_the_score(shar
 def test_a_verifier_counts_as_much_as_the_words_of_the_claims_and_not_at_all_where_none_is_named():
     assert score((0.9, 0.3, 0.3, 0.6)).support == pytest.approx((2 * 0.9 + 0.3 + 0.3 + 2 * 0.6) / 6)
     assert score((0.9, 0.3, 0.3, None)).support == pytest.approx(0.6)
+
+
+PAIRS = [
+    (hold, block)
+    for hold, holding in RULES.items()
+    for block, blocking in RULES.items()
+    if holding and blocking and (holding.severity, blocking.severity) == (Severity.HOLDS, Severity.BLOCKS)
+]
+
+
+@pytest.mark.parametrize(("hold", "block"), PAIRS)
+def test_what_blocks_decides_beside_what_only_holds(hold, block):
+    found = score((1, 1, 1), [hold, block])
+    assert found.because is RULES[block]
+    assessment = Assessment(found.value, MessageType.BINARY, "en", found.because)
+    assert Policy().decide(assessment).decision is Decision.BLOCKED
+
+
+def test_there_is_something_that_only_holds_and_something_that_blocks():
+    assert len(PAIRS) >= 3
+
+
+def test_support_weighs_the_claims_as_much_as_all_of_their_wording():
+    assert score((1, 0, 0)).support == pytest.approx(0.5)
+    assert score((0, 1, 0)).support == score((0, 0, 1)).support == pytest.approx(0.25)
+    assert score((0.4, None, None)).support == pytest.approx(0.4)
+    assert score((0.9, None, 0.3)).support == pytest.approx(0.7)
+
+
+def test_support_is_lower_than_the_cap_of_a_rule_where_nothing_supports_the_answer():
+    found = score((0.1, 0.1, 0.1), ["unknown_number"])
+    assert found.value == pytest.approx(1 + 0.5 * 0.1 / 0.29)
+    assert (found.support, found.contradiction) == (pytest.approx(0.1), 0.9)
+
+
+def test_the_surest_rule_caps_the_score_and_the_first_is_the_reason():
+    held = next(kind for kind, rule in RULES.items() if rule and rule.severity is Severity.HOLDS)
+    found = score((1, 1, 1), [held])
+    assert found.value == pytest.approx(5 - 4 * RULES[held].contradiction)
+    assert score((1, 1, 1), [held, "unknown_number"]).contradiction == max(0.9, RULES[held].contradiction)
+
+
+def test_a_quotation_has_5_for_the_reason_that_it_is_one_and_tells_its_support():
+    found = score((0.2, 0.2, 0.2), ["repeated_answer"])
+    assert (found.value, str(found.because), found.contradiction) == (5, "repeated_answer", 0)
+    assert found.support == pytest.approx(0.2)
+
+
+def test_without_anything_measured_there_is_no_score_and_the_reason_says_so():
+    found = score((None, 0.5, 0.5))
+    assert (found.value, found.because, found.support) == (None, Reason.NO_APPLICABLE_FEATURE, None)
