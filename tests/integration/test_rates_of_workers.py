@@ -49,7 +49,7 @@ def _answers(count: int, run: str) -> list[ChatbotAnswer]:
 async def _judge(settings: Settings, answers: list[ChatbotAnswer]) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     await produce(settings.kafka, topics.answers, [outgoing(answer, Codec()) for answer in answers])
-    (await read_until_settled(settings, answers)).unanswered(answers)
+    assert (await read_until_settled(settings, answers)).unanswered(answers) == set()
 
 
 async def _shows(worker: Worker, text: str) -> bool:

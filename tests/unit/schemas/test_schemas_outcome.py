@@ -44,10 +44,10 @@ def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict: Verdict, data:
     value = bytearray(CODEC.encode(verdict))
     for _ in range(data.draw(st.integers(1, 4))):
         value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
-    began = time.monotonic()
+    began = time.thread_time()
     with suppress(DecodeError):
         assert isinstance(CODEC.decode_part(bytes(value), VERDICT_OUTCOME), VerdictOutcome)
-    assert time.monotonic() - began < 1
+    assert time.thread_time() - began < 1
 
 
 @given(verdicts, st.data())
