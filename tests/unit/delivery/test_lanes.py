@@ -87,3 +87,17 @@ async def test_everything_accepted_is_finished_after_a_drain(keys: list[object])
         await lanes.submit(key, job)
     await lanes.drain()
     assert finished == len(keys)
+
+
+async def test_a_finished_conversation_leaves_nothing_behind() -> None:
+    lanes, done = Lanes(4, _fail), asyncio.Event()
+    done.set()
+
+    async def job() -> None:
+        await done.wait()
+
+    for key in range(10):
+        await lanes.submit(key, job)
+    await lanes.drain()
+    await asyncio.sleep(0)
+    assert (lanes._tasks, lanes._waiting) == (set(), {})

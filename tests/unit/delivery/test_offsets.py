@@ -85,3 +85,13 @@ def test_the_committable_offset_never_goes_back(steps: list[tuple[bool, int]]) -
         committable = tracker.committable(TP0) or 0
         assert committable >= last
         last = committable
+
+
+def test_what_is_finished_in_any_order_is_not_remembered_once_it_can_be_committed() -> None:
+    tracker = OffsetTracker()
+    for offset in range(100):
+        tracker.deliver(TP0, offset)
+    for offset in reversed(range(100)):
+        tracker.finish(TP0, offset)
+    partition = tracker._partitions[TP0]
+    assert (tracker.committable(TP0), len(partition._finished), len(partition._delivered)) == (100, 0, 0)

@@ -344,3 +344,22 @@ def test_a_window_that_starts_exactly_at_the_floor_is_whole_and_the_one_before_i
     for name, time in (("a", 59_999), ("b", 60_000)):
         aggregator.add(outcome(name, time))
     assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [60_000]
+
+
+def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_late() -> None:
+    aggregator = RateAggregator(RateRules((WindowSpec(60_000, 60_000),), 0, 600_000))
+    aggregator.add(outcome("a", 30_000, scored_at=9))
+    aggregator.advance(60_000)
+    aggregator.add(outcome("b", 40_000))
+    aggregator.add(outcome("c", 50_000))
+    aggregator.add(outcome("a", 30_000, scored_at=1, decision="auto_send"))
+    last = list(aggregator.take_changes())[-1]
+    assert (last.final, last.answers, last.auto_sent, last.late) == (True, 3, 1, 3)
+
+
+def test_a_window_that_is_new_after_its_end_is_final_at_once_and_one_that_is_open_is_not() -> None:
+    aggregator = RateAggregator(RateRules((WindowSpec(60_000, 60_000),), 0, 600_000))
+    aggregator.advance(60_000)
+    for name, time in (("a", 59_999), ("b", 60_000)):
+        aggregator.add(outcome(name, time))
+    assert [(record.final, record.late) for record in aggregator.take_changes()] == [(True, 1), (False, 0)]

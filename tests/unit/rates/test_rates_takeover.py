@@ -23,7 +23,7 @@ from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.counting import Counting
 from streams.rates.state_topic import LeaderState, PartitionState, Records, lates_in, records_of, state_in
-from streams.settings import Settings
+from streams.settings import KafkaSettings, Settings
 from tests.support.pages import BEGIN, blocked_verdict
 
 CODEC = Codec()
@@ -155,3 +155,43 @@ def test_no_record_stops_the_counting(data: st.DataObject) -> None:
         assert state_in(left, lates_in(left)) is not None
 
     asyncio.run(go())
+
+
+async def test_it_reads_the_state_of_its_own_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    async def read(*arguments: Any) -> Records:
+        asked.append(arguments)
+        return OURS
+
+    monkeypatch.setattr(takeover, "read_records", read)
+    settings = Settings(kafka=KafkaSettings(topic_prefix="blue."))
+    assert await takeover.take_over(settings, CODEC, Log(), lambda: True) is not None
+    assert asked == [(settings.kafka, "blue.hallucination-rates.state")]
+
+
+async def test_it_gives_up_when_another_leads_before_it_has_read_all_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(takeover, "read_records", lambda *_: _given(OURS))
+    reader = Log()
+    assert await takeover.take_over(Settings(), CODEC, reader, lambda: False) is None
+    assert reader.positions == {}, "and is not set to read on"
+
+
+async def test_without_a_state_it_looks_back_for_as_long_as_a_window_and_the_retention_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_back: list[int] = []
+
+    class Late(Log):
+        async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
+            looked_back.append(since)
+            return {A: 2}
+
+    monkeypatch.setattr(takeover, "read_records", lambda *_: _given({}))
+    with capture_logs() as lines:
+        assert await takeover.take_over(Settings(), CODEC, Late(), lambda: True) is not None
+    assert looked_back == [round(NOW * 1_000) - (3_600 + 3_600) * 1_000]
+    (late,) = [line for line in lines if line["event"] == "rates_begin_late"]
+    assert (late["log_level"], late["first_window"]) == ("warning", looked_back[0])
