@@ -102,6 +102,24 @@ def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_a
     assert (without.score, without.degraded) == (None, ("language_unsupported",))
 
 
+def test_an_answer_whose_translation_repeats_that_of_the_document_is_not_sent_for_it():
+    question = "Kann ich einen Rechnungsentwurf löschen?", "Can I delete a draft invoice?"
+    said = [("Rechnungsentwürfe dürfen Sie entfernen.", "You can delete a draft invoice.")]
+    written = [("Ein Rechnungsentwurf lässt sich löschen.", "You can delete a draft invoice.")]
+
+    def assessed(language, answer, document):
+        passages = (Passage("rechnung", "\n".join(document)),)
+        return judged(SCORER, Exchange(question[language == "en"], "\n".join(answer), passages, language))
+
+    repeated = assessed("en", [said[0][1]], [written[0][1]])
+    assert (repeated.decision, repeated.reasons[0]) == ("auto_send", "repeated_answer")
+    exchange = Exchange(question[0], said[0][0], (Passage("rechnung", written[0][0]),), "de")
+    translation = Translation(translated([question]), translated(said), (translated(written),))
+    judgement = judged(SCORER, replace(exchange, translation=translation))
+    assert judgement.decision == "review"
+    assert feature(judgement, "claims_repeated").value is None
+
+
 def test_a_translation_of_other_passages_is_refused():
     wrong = replace(in_english(), context=())
     with pytest.raises(ValueError, match="shorter"):
