@@ -36,20 +36,29 @@ def truthfulness(
 
     Args:
         values: what the features of a profile have measured.
-        rules: those of the profile, by the kind of the evidence they follow from; the first decides.
+        rules: those of the profile, by the kind of the evidence they follow from; the first that blocks
+            decides, before any that holds.
         kind: that of the question; 3 is left out for any but an instruction.
     """
     applicable = [value.value for value in values if value.value is not None]
     if not applicable:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
     met = rules_met(values, rules, kind)
-    for rule in met:
-        if rule.severity is not Severity.SENDS:
-            return Score(LOWEST, rule)
+    if against := deciding(met):
+        return Score(LOWEST, against)
     if met:
         return Score(HIGHEST, met[0])
     # fsum, since sum adds floats in another way from Python 3.12 on.
     return Score(LOWEST + (HIGHEST - LOWEST) * math.fsum(applicable) / len(applicable))
+
+
+def deciding(met: Sequence[Rule]) -> Rule | None:
+    """Return the rule that decides against an answer, or None: one that blocks before one that holds."""
+    for severity in (Severity.BLOCKS, Severity.HOLDS):
+        for rule in met:
+            if rule.severity is severity:
+                return rule
+    return None
 
 
 def rules_met(

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from scoring.assessing.score import Score, rules_met
+from scoring.assessing.score import Score, deciding, rules_met
 from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
 from scoring.values.reasons import Reason
-from scoring.values.rules import Rule, Severity
+from scoring.values.rules import Rule
 from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
 
 #: What support is made of, with the weight of each: how far the documents have the answer's claims counts as
@@ -42,17 +42,18 @@ def supported_score(
 
     Args:
         values: what the features of the profile have measured.
-        rules: those of the profile, by the kind of the evidence they follow from; the first decides.
+        rules: those of the profile, by the kind of the evidence they follow from; the first that blocks
+            decides, before any that holds.
         kind: that of the question, which some rules are for.
     """
     support = _support({value.name: value.value for value in values})
     met = rules_met(values, rules, kind)
-    against = [rule for rule in met if rule.severity is not Severity.SENDS]
-    contradiction = max((rule.contradiction for rule in against), default=0.0)
+    against = deciding(met)
+    contradiction = max((rule.contradiction for rule in met if rule.marks_fault), default=0.0)
     by_support = HIGHEST if support is None else score_of_support(support)
     if against:
         lower = min(by_support, score_of_contradiction(contradiction))
-        return Score(lower, against[0], support, contradiction)
+        return Score(lower, against, support, contradiction)
     if met:
         return Score(HIGHEST, met[0], support, contradiction)
     if support is None:

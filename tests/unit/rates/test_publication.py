@@ -1,4 +1,4 @@
-"""Windows, alerts and progress are committed together, under the keys and ids that consumers rely on."""
+"""Windows, alerts and progress are committed together or not at all, by the one publisher of a deployment."""
 
 from __future__ import annotations
 
@@ -102,22 +102,6 @@ def test_everything_is_sent_in_one_transaction_to_its_topic_under_its_key() -> N
     state = "test.hallucination-rates.state"
     assert late == {"topic": state, "key": b'["late",1]', "value": None, "partition": 0}
     assert progress == {"topic": state, "key": b"progress", "value": b"{}", "partition": 0}
-
-
-def test_an_alert_of_one_message_type_has_that_as_its_key() -> None:
-    producer = Producer()
-    published(Publication((), (replace(ALERT, message_type="error"),), ()), producer)
-    assert producer.sent[0]["key"] == b"error"
-
-
-def test_an_alert_and_its_end_are_two_events_and_each_is_the_same_when_it_is_sent_again() -> None:
-    producer = Producer()
-    resolved = replace(ALERT, status="resolved")
-    published(Publication((), (ALERT, resolved, ALERT), ()), producer)
-    ids = [headers_of(record)["ce_id"] for record in producer.sent]
-    assert ids == [b"untrue/2026/firing", b"untrue/2026/resolved", b"untrue/2026/firing"]
-    assert headers_of(producer.sent[0])["ce_type"] == b"truthgate.RateAlert"
-    assert headers_of(producer.sent[0])["ce_source"] == b"/truthgate/worker"
 
 
 def test_the_id_of_a_window_tells_which_it_is_and_its_counts() -> None:

@@ -104,7 +104,7 @@ def test_support_is_lower_than_the_cap_of_a_rule_where_nothing_supports_the_answ
     assert (found.support, found.contradiction) == (pytest.approx(0.1), 0.9)
 
 
-def test_the_surest_rule_caps_the_score_and_the_first_is_the_reason():
+def test_the_surest_rule_caps_the_score():
     held = next(kind for kind, rule in RULES.items() if rule and rule.severity is Severity.HOLDS)
     found = score((1, 1, 1), [held])
     assert found.value == pytest.approx(5 - 4 * RULES[held].contradiction)

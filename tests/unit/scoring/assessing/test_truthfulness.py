@@ -50,7 +50,11 @@ def test_a_rule_against_the_answer_makes_it_1_before_a_quotation_and_the_first_d
 
 def test_evidence_of_several_features_counts_together():
     assert score(value(1.0, "guide"), value(None, "mismatch")) == Score(1, MISMATCH)
-    assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, HOLDS)
+
+
+def test_what_blocks_decides_before_what_only_holds():
+    assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, MISMATCH)
+    assert score(value(1.0, "held", "guide")) == Score(1, HOLDS)
 
 
 def test_a_quotation_makes_it_5_for_the_question_that_it_is_a_rule_for_alone():
