@@ -130,3 +130,20 @@ def test_a_refusal_is_sent_only_where_that_is_configured(scorer):
 def test_a_claim_behind_a_refusal_is_judged_as_any_other(scorer):
     judgement = judge(scorer, "I could not find that, but click **Undo**.")
     assert (judgement.decision, judgement.reasons[0]) == ("blocked", "undefined_component")
+
+
+@pytest.mark.parametrize(
+    ("said", "pure"),
+    [
+        ("Please contact our team about your licence.", True),
+        ("Please contact our team about your licence, the invoices, a contract and payment.", False),
+        ("Please contact our team about Invoices.", False),
+        ("Please contact our team and delete it.", False),
+        ("Please contact our team about version 7.", False),
+        ("That can be done.", False),
+    ],
+)
+def test_advice_beside_a_refusal_may_have_three_words_and_no_name_number_or_deed(said, pure):
+    question = prepared(QUESTION["en"])
+    found = refusal(prepared(f"I could not find that in the documentation. {said}"), question)
+    assert found.pure is pure

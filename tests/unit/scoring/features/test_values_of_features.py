@@ -7,6 +7,7 @@ from scoring.features.claims_repeated import ClaimsRepeated
 from scoring.features.company_terms import CompanySpecificTerms, content_words
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.figures_follow import FiguresFollow
 from scoring.features.numbers_known import NumbersKnown
 from scoring.features.phrases_known import PhrasesKnown
 from scoring.features.prompt_overlap import PromptOverlap
@@ -183,3 +184,50 @@ def test_an_error_is_explained_as_the_one_asked_about_as_another_or_as_none():
 )
 def test_without_both_explanations_errors_are_not_compared(question, context):
     assert mismatch("You are not allowed to see it.", question, context).value is None
+
+
+def test_explanations_of_several_documents_are_taken_together():
+    apart = (
+        "**404**: the page does not exist.",
+        "**404**: a bookmark vanished.",
+        "**403**: you are not allowed.",
+    )
+    value = mismatch("The page does not exist, the bookmark vanished.", context=apart)
+    assert (value.value, value.evidence) == (1, ())
+    one = mismatch("The page does not exist.", context=apart)
+    assert one.value == 1, "the second does not take the place of the first"
+
+
+def test_an_explanation_begins_on_the_line_of_its_code_where_that_is_the_first_of_it():
+    before = "Nobody may enter: error 403.\n\nThe page vanished: error 404."
+    assert mismatch("The page vanished.", context=(before,)).value == 1
+    assert mismatch("Nobody may enter.", context=(before,)).value == 0
+
+
+PRICES = "Prices:\n\n- Basic: $10\n- Team: $25\n"
+
+
+def test_figures_that_follow_are_known_numbers_and_others_are_shown():
+    follows = material("Team is $15 more expensive than Basic.", [PRICES], "")
+    refuted = material("Team is $20 more expensive than Basic.", [PRICES], "")
+    assert (FiguresFollow().measure(follows).value, FiguresFollow().measure(follows).evidence) == (1, ())
+    ((kind, text),) = kinds(FiguresFollow().measure(refuted))
+    assert (kind, "20" in text) == ("refuted_figure", True)
+    assert NumbersKnown().measure(follows).value == 1
+    assert kinds(NumbersKnown().measure(refuted)) == [("unknown_number", "20")]
+    assert FiguresFollow().measure(material("Choose Team.", [PRICES], "")).value is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "answer"),
+    [
+        (CompanySpecificTerms(), "Open it."),
+        (ComplexAnswer(), "!"),
+        (NumbersKnown(), "Open it."),
+        (PromptOverlap(), ""),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_a_feature_that_is_not_applicable_has_its_name_all_the_same(feature, answer):
+    value = feature.measure(material(answer))
+    assert (value.name, value.value, value.evidence) == (feature.name, None, ())
