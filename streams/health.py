@@ -13,10 +13,14 @@ from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFail
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was seen of one partition: the committed offset and whether answers wait behind it."""
+    """What was seen of one partition: the committed offset and whether answers wait behind it.
+
+    ``in_work``: whether work on one of them has begun, so that its time limits count.
+    """
 
     committed: int
     lag: int
+    in_work: bool = True
 
 
 class Health:
@@ -25,6 +29,8 @@ class Health:
     A worker is unhealthy when a partition of its own has answers waiting and its committed
     offset has not moved for ``stall_timeout`` seconds, when its event loop or Kafka has been silent
     for that long, or when it has waited longer than it may for what it needs, such as its consumer group.
+    A partition of which no answer is in work, while another one with a backlog gets on, only waits for its
+    turn: the worker has more to do than it can, and ending it would make that worse.
 
     Kafka that has been silent for ``kafka_timeout`` seconds makes it unready, and nothing else: a restart
     would not help. Nobody can do anything meanwhile, so no other wait is measured in that time.
@@ -74,7 +80,9 @@ class Health:
         self.kafka_answered()
         now = self._clock()
         self._stuck_since = {
-            tp: self._stuck_since.get(tp, now) if self._stands_still(tp, seen) else now
+            tp: self._stuck_since.get(tp, now)
+            if self._stands_still(tp, seen) and not self._waits_for_others(seen, progress)
+            else now
             for tp, seen in progress.items()
         }
         self._last = dict(progress)
@@ -155,6 +163,13 @@ class Health:
     def _stands_still(self, tp: TP, seen: Progress) -> bool:
         before = self._last.get(tp)
         return before is not None and seen.lag > 0 and before.lag > 0 and before.committed == seen.committed
+
+    def _waits_for_others(self, seen: Progress, progress: Mapping[TP, Progress]) -> bool:
+        return not seen.in_work and any(self._works_off(tp, other) for tp, other in progress.items())
+
+    def _works_off(self, tp: TP, seen: Progress) -> bool:
+        before = self._last.get(tp)
+        return before is not None and seen.lag > 0 and before.committed < seen.committed
 
 
 def _broken(what: str) -> InfrastructureFailure:

@@ -18,6 +18,10 @@ class _Partition:
         self._finished: set[int] = set()
         self.position: int | None = None
 
+    @property
+    def has_delivered(self) -> bool:
+        return bool(self._delivered)
+
     def deliver(self, offset: int) -> None:
         self._delivered.append(offset)
 
@@ -51,6 +55,11 @@ class OffsetTracker:
         """Note that the event has its verdict or dead letter; ignored for a forgotten partition."""
         if partition := self._partitions.get(tp):
             partition.finish(offset)
+
+    def in_work(self, tp: TP) -> bool:
+        """Say whether an event of the partition is delivered and not finished, or follows one that is not."""
+        partition = self._partitions.get(tp)
+        return partition is not None and partition.has_delivered
 
     def committable(self, tp: TP) -> int | None:
         """Return the offset to commit (the next one to be read), or None when there is none yet."""

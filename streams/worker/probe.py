@@ -47,6 +47,7 @@ class ProgressProbe:
         health: what is told.
         interval: seconds between two observations.
         on_replaced: awaited before :meth:`run` fails because the topic is another one.
+        in_work: says whether the worker has begun to work on an answer of a partition that waits.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class ProgressProbe:
         health: Health,
         interval: float,
         on_replaced: Callable[[], Awaitable[None]],
+        in_work: Callable[[TP], bool],
     ) -> None:
         self._kafka = kafka
         self._consumer = consumer
@@ -66,6 +68,7 @@ class ProgressProbe:
         self._health = health
         self._interval = interval
         self._on_replaced = on_replaced
+        self._in_work = in_work
         self._origin: Origin | None = None
         self._times_gone = 0
         self._times_short = 0
@@ -111,8 +114,10 @@ class ProgressProbe:
     async def _observe(self) -> None:
         await self._check_identity()
         owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
-        progress = {owned[p]: now for p, now in (await self._look(owned.keys())).items()} if owned else {}
-        self._health.observe(progress)
+        looked = await self._look(owned.keys()) if owned else {}
+        self._health.observe(
+            {owned[p]: replace(now, in_work=self._in_work(owned[p])) for p, now in looked.items()}
+        )
 
     async def _check_identity(self) -> None:
         try:

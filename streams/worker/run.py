@@ -305,6 +305,7 @@ async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> Async
             health,
             interval,
             lambda: _rewind(app),
+            lambda tp: _in_work(app, tp),
         )
         await probe.identify()
         task = asyncio.create_task(probe.run())
@@ -313,6 +314,10 @@ async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> Async
             yield
         finally:
             task.cancel()
+
+
+def _in_work(app: TruthgateApp, tp: TP) -> bool:
+    return isinstance(app.consumer, SafeConsumer) and app.consumer.offsets.in_work(tp)
 
 
 def _owned(app: TruthgateApp) -> set[TP]:

@@ -56,7 +56,9 @@ async def open_probe(
 
     async with open_consumer(settings.kafka, group_id=settings.kafka.consumer_group) as consumer:
         answers = Topics(settings.kafka.topic_prefix).answers
-        probe = ProgressProbe(settings.kafka, consumer, answers, lambda: tps, health, 0.1, rewind)
+        probe = ProgressProbe(
+            settings.kafka, consumer, answers, lambda: tps, health, 0.1, rewind, lambda _: True
+        )
         await probe.identify()
         running = asyncio.create_task(probe.run())
         try:

@@ -35,6 +35,17 @@ def test_a_slow_event_at_the_head_holds_back_all_later_ones() -> None:
     assert tracker.committable(TP0) == 10
 
 
+def test_a_partition_is_in_work_until_its_oldest_event_and_all_after_it_are_finished() -> None:
+    tracker = OffsetTracker()
+    assert not tracker.in_work(TP0)
+    tracker.deliver(TP0, 5)
+    tracker.deliver(TP0, 6)
+    tracker.finish(TP0, 6)
+    assert tracker.in_work(TP0)
+    tracker.finish(TP0, 5)
+    assert not tracker.in_work(TP0)
+
+
 def test_partitions_do_not_hold_back_each_other() -> None:
     tracker = OffsetTracker()
     tracker.deliver(TP0, 0)

@@ -80,6 +80,37 @@ def test_one_stuck_partition_among_moving_ones_is_a_problem(health: Health, cloc
     assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 190 s")
 
 
+@pytest.mark.parametrize(
+    ("in_work", "backlog", "moves", "problem"),
+    [
+        (False, 5, True, False),  # it waits for its turn
+        (True, 5, True, True),  # an answer of its own hangs
+        (False, 0, True, True),  # there is nothing else to do
+        (False, 5, False, True),  # the other one stands still as well
+    ],
+)
+def test_a_partition_without_work_waits_for_one_with_a_backlog_that_gets_on_and_for_nothing_else(
+    health: Health, clock: Clock, in_work: bool, backlog: int, moves: bool, problem: bool
+) -> None:
+    for step in range(40):
+        clock.now += 10
+        health.beat()
+        moved = Progress(step if moves else 0, backlog)
+        health.observe({TP0: moved, TP1: Progress(7, 3, in_work)})
+    assert (health.problem() is not None) == problem
+
+
+def test_a_partition_whose_turn_does_not_come_once_the_backlog_is_gone_is_a_problem(
+    health: Health, clock: Clock
+) -> None:
+    for lag, steps in ((5, 40), (0, 20)):
+        for step in range(steps):
+            clock.now += 10
+            health.beat()
+            health.observe({TP0: Progress(step + 100 * (not lag), lag), TP1: Progress(7, 3, in_work=False)})
+    assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 200 s")
+
+
 def test_a_partition_that_goes_to_another_worker_is_no_problem_of_this_one(
     health: Health, clock: Clock
 ) -> None:

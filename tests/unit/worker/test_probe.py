@@ -70,7 +70,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario], None]:
             raise AssertionError
 
         probe = ProgressProbe(
-            KafkaSettings(), brokers, "answers", lambda: [TP0], health, interval=3, on_replaced=rewind
+            KafkaSettings(), brokers, "answers", lambda: [TP0], health, 3, rewind, lambda _: True
         )
         await probe.identify()
         task = asyncio.create_task(probe.run())
