@@ -115,5 +115,5 @@ PRODUCTS = (
         ("*.page",),
         english="C",
     ),
-    _handbook("skrooge", "skrooge-common", unopened=True),
+    _handbook("skrooge", "skrooge-common"),
 )

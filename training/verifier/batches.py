@@ -16,7 +16,7 @@ from training.verifier.pairs import CONTRADICTED, SUPPORTED, Pair
 #: What stands between question and claim.
 BETWEEN = " | "
 #: The most tokens of a pair; of longer ones the longer text is cut.
-MOST_TOKENS = 192
+MOST_TOKENS = 160
 
 _UNKNOWN = -1.0
 # Batches are made of pairs of about one length out of so many batches' pairs.

@@ -1,12 +1,14 @@
 """Pairs to learn from: a question, a claim and a passage, and whether the passage supports the claim.
 
-Two sources. *Answers*: the rated answers with their marked mistakes, each claim with the passages that are
-found for it as at run time, and with the one that decides. *Edits*: sentences of the documents, as they are
-and made untrue. Some answers are kept apart to fit on.
+Three sources. *Answers*: the rated answers with their marked mistakes, each claim with the passages that are
+found for it as at run time, and with the one that decides. *Written*: claims that were written for a passage,
+true ones, untrue ones and inventions. *Edits*: sentences of the documents, as they are and made untrue. Some
+answers and written claims are kept apart to fit and to measure on.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import zlib
 from collections import defaultdict
@@ -46,6 +48,7 @@ _OTHER = 0.6
 _RANKED = 6
 _KEPT_APART = 5
 _SHORTEST, _LONGEST = 6, 35
+_WRITTEN_APART = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,14 @@ def answer_pairs(
                             yield replace(pair, passage=passage, source="answer across")
 
 
+def written_pairs(folder: Path, *, kept_apart: bool) -> Iterator[Pair]:
+    """Yield the pairs of ``written``: of the tenth of its passages that is kept apart, or of the others."""
+    for path in sorted((folder / "written").glob("*.jsonl")):
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            if kept_apart == (zlib.crc32(line["passage"].encode()) % _WRITTEN_APART == 0):
+                yield from _of_passage(line)
+
+
 def edit_pairs(folder: Path, products: Sequence[str], count: int, chance: random.Random) -> Iterator[Pair]:
     """Yield pairs of ``count`` sentences of each language's documents, chosen and edited by ``chance``."""
     for language in LANGUAGES:
@@ -108,6 +119,17 @@ def edit_pairs(folder: Path, products: Sequence[str], count: int, chance: random
             sentence = document["text"][start:end]
             for claim, passage, label, marks in _of_sentence(document, sentence, start, language, chance):
                 yield Pair(asked, claim, passage, label, marks, language, "edit")
+
+
+def _of_passage(line: Line) -> Iterator[Pair]:
+    def pair(claim: str, label: int, marks: tuple[tuple[int, int], ...] = ()) -> Pair:
+        return Pair(line["question"], claim, line["passage"], label, marks, line["language"], "written")
+
+    yield from (pair(claim, SUPPORTED) for claim in line["supported"])
+    for each in line["contradicted"]:
+        start = each["claim"].index(each["words"])
+        yield pair(each["claim"], CONTRADICTED, ((start, start + len(each["words"])),))
+    yield from (pair(claim, ABSENT) for claim in line["absent"])
 
 
 def _of_answer(
@@ -199,7 +221,9 @@ def _holds(window: str, passage: str) -> bool:
 def _questions(folder: Path, products: Sequence[str], language: str) -> dict[str, list[str]]:
     found = defaultdict(list)
     for product in products:
-        for line in lines(folder / "answers", product, language):
+        # Of some products there are documents alone.
+        rated = folder / "answers" / f"{product}.{language}.jsonl"
+        for line in lines(folder / "answers", product, language) if rated.exists() else ():
             for name in line["document_ids"]:
                 found[name].append(line["question"])
     return found

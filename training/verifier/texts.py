@@ -24,7 +24,7 @@ from scoring.text.sentences import SENTENCE_OR_LINE_END
 
 Line = dict[str, Any]
 LANGUAGES = ("nl", "en")
-DEVELOPMENT = ("gimp", "debian-installation", "kmail")
+DEVELOPMENT = ("gimp", "debian-installation", "kmail", "skrooge")
 VALIDATION = ("korganizer", "kate")
 
 _FEWEST_STEMS = 2

@@ -21,10 +21,11 @@ from training.verifier.base import cut_vocabulary, packed_file, read_base
 from training.verifier.batches import Batch, batches
 from training.verifier.kept import load, save
 from training.verifier.network import CrossEncoder, network
-from training.verifier.pairs import Pair, answer_pairs, described, edit_pairs
+from training.verifier.pairs import Pair, answer_pairs, described, edit_pairs, written_pairs
 from training.verifier.texts import DEVELOPMENT, LANGUAGES, lines
 
 _SEED = 0
+_HERE = Path(__file__).parent
 _BATCH = 16
 _WARM_UP = 0.06
 _MARKS = 0.3
@@ -37,8 +38,9 @@ class Recipe:
     """How long and on what is trained.
 
     ``minutes`` are by the clock. ``edits`` sentences of the documents of each language are edited anew
-    each epoch. ``across``: the share of the answers' pairs that come again with their passage in the other
-    language. The first ``frozen`` layers stay as they are.
+    each epoch, those of the products ``edited`` among them. ``written``: whether claims that were written
+    for passages are learnt from too. ``across``: the share of the answers' pairs that come again with their
+    passage in the other language. The first ``frozen`` layers stay as they are.
     """
 
     minutes: float
@@ -47,6 +49,8 @@ class Recipe:
     rate: float
     across: float
     frozen: int
+    edited: tuple[str, ...] = ()
+    written: bool = False
 
 
 def train(corpus: Path, recipe: Recipe, model: CrossEncoder, tokenizer: Tokenizer) -> None:
@@ -101,7 +105,8 @@ def loss(model: CrossEncoder, batch: Batch) -> Tensor:
 def _pairs(corpus: Path, recipe: Recipe, chance: random.Random) -> list[Pair]:
     return [
         *answer_pairs(corpus, DEVELOPMENT, chance, across=recipe.across),
-        *edit_pairs(corpus, DEVELOPMENT, recipe.edits, chance),
+        *edit_pairs(corpus, (*DEVELOPMENT, *recipe.edited), recipe.edits, chance),
+        *(written_pairs(_HERE, kept_apart=False) if recipe.written else ()),
     ]
 
 
@@ -132,13 +137,22 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=8e-5)
     parser.add_argument("--across", type=float, default=0.0)
     parser.add_argument("--frozen", type=int, default=0)
+    parser.add_argument("--edited", nargs="*", default=[], help="products whose documents alone are in DIR")
+    parser.add_argument("--written", action="store_true", help="learn from the claims in written, too")
     parser.add_argument("--start", type=Path, help="where training left off before: an --out of it")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(_SEED)
     model, tokenizer = load(options.start) if options.start else _begun(options.corpus)
     recipe = Recipe(
-        options.minutes, options.epochs, options.edits, options.rate, options.across, options.frozen
+        options.minutes,
+        options.epochs,
+        options.edits,
+        options.rate,
+        options.across,
+        options.frozen,
+        tuple(options.edited),
+        written=options.written,
     )
     train(options.corpus, recipe, model, tokenizer)
     save(options.out, model, tokenizer)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,19 @@ import pytest
 from training.verifier.calibration import temperature
 from training.verifier.edits import edited
 from training.verifier.mixtures import lift, mixture
-from training.verifier.pairs import ABSENT, CONTRADICTED, SUPPORTED, answer_pairs, edit_pairs, is_kept_apart
+from training.verifier.pairs import (
+    ABSENT,
+    CONTRADICTED,
+    SUPPORTED,
+    answer_pairs,
+    edit_pairs,
+    is_kept_apart,
+    written_pairs,
+)
 from training.verifier.parallel import twins
 from training.verifier.texts import claims, context, overlap, stems
 
+VERIFIER = Path(__file__).parents[3] / "training" / "verifier"
 ENGLISH = (
     "# Archive folders\n\nOpen **File / Archive** to keep old messages in one file.\n"
     "The archive is written as a zip file unless you choose another format.\n\n"
@@ -199,3 +209,20 @@ def test_a_lift_is_the_difference_of_two_areas_under_the_curve():
     found = lift(true, by_chance, perfect)
     assert found.value == pytest.approx(0.5)
     assert 0.3 < found.low <= found.value <= found.high < 0.7
+
+
+def test_written_claims_have_their_labels_and_marks_and_some_passages_are_kept_apart():
+    learnt, kept = (list(written_pairs(VERIFIER, kept_apart=apart)) for apart in (False, True))
+    assert {pair.passage for pair in learnt}.isdisjoint(pair.passage for pair in kept)
+    assert (len(learnt), len(kept)) == (3400, 350)
+    for pair in (*learnt, *kept):
+        assert bool(pair.marks) == (pair.label == CONTRADICTED)
+        assert all(pair.claim[start:end].strip() for start, end in pair.marks)
+
+
+@pytest.mark.parametrize("language", ["nl", "en"])
+def test_every_written_passage_is_one_of_its_kind(language):
+    written = (VERIFIER / "written" / f"{language}.jsonl").read_text("utf-8")
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert len({line["passage"] for line in lines}) == len(lines)
+    assert {line["language"] for line in lines} == {language}
