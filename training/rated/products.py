@@ -101,10 +101,10 @@ PRODUCTS = (
         "katepart",
         left_out="development|extending|scripting|highlighting system",
     ),
-    _handbook("kalarm", "kalarm"),
+    _handbook("kalarm", "kalarm", unopened=True),
     _handbook("korganizer", "korganizer"),
     _handbook("konversation", "konversation-data"),
-    _handbook("kexi", "kexi-data"),
+    _handbook("kexi", "kexi-data", unopened=True),
     _handbook("okular", "okular"),
     Product(
         "gthumb",
