@@ -41,8 +41,8 @@ class ActionClaimed:
     Evidence ``action_claimed``: the sentence.
 
     Measured on 1,199 rated answers on six products (see ``training/rated``), in view of which it was made: it
-    holds for 12 of 467 untrue answers, and for no true one. On three sets that it was not made on: for 5 of 201
-    untrue answers, and for none of 247 true ones.
+    holds for 12 of 467 untrue answers, and for no true one. On three other sets it holds for
+    5 of 201 untrue answers, and for none of 247 true ones.
 
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText

@@ -49,6 +49,13 @@ NEXT_STEPS: Final[dict[str, str]] = {
     Reason.TRANSLATION_UNAVAILABLE: (
         "Judge it by hand, and see whether the translator answers (translation.base_url)."
     ),
+    Reason.VERIFIER_TIMEOUT: (
+        "Judge it by hand. If there are many, give the workers more processors, or "
+        "scoring.verifier.seconds a higher value."
+    ),
+    Reason.VERIFIER_FAILED: (
+        "Judge it by hand, and try the model of scoring.verifier.folder on this answer with truthgate score."
+    ),
     Reason.SCORING_TIMEOUT: (
         "Judge it by hand. If there are many, give the workers more processors, or "
         "scoring.timeout_seconds a higher value."

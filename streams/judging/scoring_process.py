@@ -99,6 +99,10 @@ class ScoringProcess:
                 process = self._context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
                 self._process = process
                 process.start()
+            # A fork server that has to load first may have kept this waiting for longer than ``end`` waits.
+            if self._ended:
+                self.kill()
+                raise ProcessDied(self.exitcode())
         try:
             told = connection.recv()
         except (EOFError, OSError) as error:

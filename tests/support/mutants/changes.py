@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+# Not in one piece, since it would look like a possessive quantifier.
+_FILE = "+" * 3 + " "
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -19,8 +21,8 @@ def changed_lines(root: Path, folders: Sequence[str], since: str | None = None) 
     diff = _git(root, "diff", "--unified=0", "--no-prefix", since or _base(root), "--", *folders)
     lines: dict[str, set[int]] = {}
     for line in diff.splitlines():
-        if line.startswith("+++ "):
-            file = line.removeprefix("+++ ")
+        if line.startswith(_FILE):
+            file = line.removeprefix(_FILE)
         elif (hunk := _HUNK.match(line)) and file.endswith(".py"):
             begin, count = int(hunk[1]), int(hunk[2] or 1)
             lines.setdefault(file, set()).update(range(begin, begin + count))
