@@ -88,6 +88,12 @@ async def test_a_rolling_upgrade_loses_nothing(gate: Gate, tell: Tell) -> None:
     assert not before & gate.pods()
 
 
+async def test_a_rollback_loses_nothing(gate: Gate, tell: Tell) -> None:
+    before = gate.pods()
+    await gate.under_load("rollback", lambda: asyncio.to_thread(gate.release.rollback), tell)
+    assert not before & gate.pods()
+
+
 async def test_a_deleted_pod_loses_nothing(gate: Gate, tell: Tell) -> None:
     pod = f"pod/{gate.release.workers}-0"
 
