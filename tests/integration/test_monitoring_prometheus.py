@@ -87,7 +87,8 @@ def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> S
         counting,
         alerts={"thresholds": [threshold]},
         flow={"commit_interval_seconds": 0.5},
-        scoring={"processes": 1},
+        # The profile that looks for the company's own words; verdicts with claims are published beside it.
+        scoring={"processes": 1, "profile": "paper"},
         health={"check_interval_seconds": 0.5},
         translation={
             "mode": "auto",
