@@ -1,136 +1,156 @@
-"""Answers of which a document has every claim word for word, or nearly so."""
+"""Answers that repeat a section of a document word for word, or nearly so."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from scoring.claims.grounded import GroundedClaim, answered_by, grounded_claims
-from scoring.claims.passages import passages
-from scoring.claims.reading import MOST_CLAIMS, Kind
-from scoring.guides.finding import step_body
-from scoring.guides.quoting import guide_answers, plain_lines
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
-from scoring.text.runs import sentence_runs
+from scoring.guides.quoting import (
+    Name,
+    belongs_to_step,
+    denies,
+    guide_answers,
+    is_heading,
+    line_number,
+    line_of,
+    name_over,
+    plain_lines,
+    plain_lines_of,
+)
+from scoring.text.courtesies import mere_courtesies, without
+from scoring.text.material import ContextText, Material
+from scoring.text.prepared import PreparedText, Word
 
-#: What a passage must have of a claim's words, in the claim's order, for the claim to be a repetition.
-REPEATED = 0.7
-# A claim with less of its content in any passage is none: comparing it in order would be lost time.
-_COVERED = 0.7
-# What the passages must have of the question, by weight, for the answer to be one to it.
-_ANSWERS = 0.5
-# Only the nearest sentences are compared word for word.
-_NEAREST = 8
-_MOST_WORDS = 80
-_SAYS_NOTHING = frozenset({Kind.COURTESY, Kind.QUESTION})
+# Words and numbers, and every sign beside them: a minus, a percent or a struck-out word says something.
+_TOKEN = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*|[^\w\s]|_")
+_STOP = "."
 
 
-class Place(NamedTuple):
-    """Where a claim is repeated from: which document of the context, and which sentence of it."""
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """The lines of a document from ``first`` up to ``after``, by their places in ``plain_lines``."""
 
-    document: int
-    sentence: int
+    document: ContextText
+    first: int
+    after: int
 
 
 def repeats(material: Material) -> bool:
-    """Say whether the documents have each claim of the answer nearly word for word.
+    """Say whether the answer is the beginning of a section of the documents, and answers what was asked.
 
-    For every claim a sentence, or two that follow each other in a paragraph, have every word that carries
-    content, at least 70% of all its words in its order (the longest common subsequence of their lemmas,
-    fillers of the lexicon apart), and the same qualifiers ("not", "only", "unless"). Steps of a list stand in
-    one document in the same order. The answer says nothing else but courtesies: no yes or no, no refusal. And
-    it answers: the documents it repeats have half of the question's words, by weight, in one passage, and
-    where it has steps, the guide with the first of them is the one asked for
-    (:func:`scoring.guides.quoting.guide_answers`).
+    Mere courtesies apart, and one introductory line of the lexicon's ``lead_ins``, its words and signs are
+    those of whole paragraphs, from right under a heading (or from the document's beginning) on: what stands
+    before or behind a sentence can take it back, so nothing between is left out, and no list is cut. Only
+    fillers of the lexicon ("the", "just"), bold, stops and line ends may differ.
+
+    And it answers: every content word of the question is in these paragraphs, the heading or the document's
+    title, the heading denies something only if the question does, and no other section of the context
+    that has all these words has as many of them in its heading. Where it has steps, the guide with them is
+    the one asked for (:func:`scoring.guides.quoting.guide_answers`).
     """
-    found = material.derived(grounded_claims)
-    checked = [each for each in found if each.grounding]
-    others = [each.claim.kind for each in found if not each.grounding]
-    if not checked or len(found) >= MOST_CLAIMS or not _SAYS_NOTHING.issuperset(others):
-        return False
-    if any(each.grounding.share < _COVERED for each in checked if each.grounding):
-        return False
-    places = [place for each in checked if (place := _place(each, material))]
-    if len(places) < len(checked):
-        return False
-    steps = [place for each, place in zip(checked, places, strict=True) if _is_step(material.answer, each)]
-    if not all(left.document == right.document and left < right for left, right in pairwise(steps)):
-        return False
-    return _answers(material, places) and (not steps or _guides(material, steps[0]))
+    said = _said(material)
+    return bool(said) and any(
+        _answers(material, section, after)
+        for section in _sections(material)
+        if (after := _repeated(section, said)) is not None
+    )
 
 
-def _place(each: GroundedClaim, material: Material) -> Place | None:
-    answer = material.answer
-    own, qualifiers = _lemmas(answer, each.claim.tokens), _qualifiers(answer, each.claim.tokens)
-    content = {word.forms[-1] for word in each.claim.words}
-    for document, sentence, tokens in _nearest(each, material):
-        text = material.context[document].text
-        if qualifiers != _qualifiers(text, tokens):
-            continue
-        lemmas = _lemmas(text, tokens)
-        if content <= set(lemmas) and _common(own, lemmas) >= REPEATED * len(own):
-            return Place(document, sentence)
+def _said(material: Material) -> list[str]:
+    answer = material.whole_answer or material.answer
+    polite = mere_courtesies(answer, material.question.word_texts)
+    lines = [line for _, line in plain_lines_of(without(answer.original, polite), answer.lexicon)]
+    if lines and lines[0].casefold() in answer.lexicon.lead_ins:
+        lines = lines[1:]
+    return [token for line in lines for token in _tokens(line, answer)]
+
+
+def _tokens(line: str, text: PreparedText) -> list[str]:
+    tokens = (token.casefold().replace("’", "'") for token in _TOKEN.findall(line))
+    return [token for token in tokens if token != _STOP and token not in text.lexicon.fillers]
+
+
+def _line_tokens(text: PreparedText) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(_tokens(line, text)) for _, line in text.derived(plain_lines))
+
+
+def _sections(material: Material) -> Iterator[_Section]:
+    for document in material.context:
+        lines = document.text.derived(plain_lines)
+        begins = [place for place, (start, _) in enumerate(lines) if _begins(document, place, start)]
+        for first in begins:
+            ends = (place for place in range(first, len(lines)) if is_heading(lines[place][1]))
+            yield _Section(document, first, next(ends, len(lines)))
+
+
+def _begins(document: ContextText, place: int, start: int) -> bool:
+    lines = document.text.derived(plain_lines)
+    if is_heading(lines[place][1]):
+        return False
+    if place and is_heading(lines[place - 1][1]):
+        return True
+    before = lines[place - 1][0] if place else -1
+    return document.offset == 0 and before < (document.body or 0) <= start
+
+
+def _repeated(section: _Section, said: Sequence[str]) -> int | None:
+    """Return after which line the paragraphs end that say the same, or None where none do."""
+    lines, count = section.document.text.derived(_line_tokens), 0
+    for place in range(section.first, section.after):
+        tokens = lines[place]
+        if tuple(said[count : count + len(tokens)]) != tokens:
+            return None
+        count += len(tokens)
+        if count == len(said):
+            return place + 1 if _is_whole(section, place + 1) else None
     return None
 
 
-def _nearest(each: GroundedClaim, material: Material) -> Iterator[tuple[int, int, Sequence[int]]]:
-    """Yield the sentences that share most words with a claim, alone and with the one after them."""
-    lemmas = frozenset(_lemmas(material.answer, each.claim.tokens))
-    ranked = sorted(
-        (
-            (-len(lemmas.intersection(_lemmas(document.text, run))), number, place)
-            for number, document in enumerate(material.context)
-            for place, run in enumerate(document.text.derived(sentence_runs))
-        ),
+def _is_whole(section: _Section, after: int) -> bool:
+    """Say whether a paragraph ends before a line, with nothing below it that belongs to it."""
+    if after == section.after:
+        return True
+    original = section.document.text.original
+    lines = section.document.text.derived(plain_lines)
+    start, line = lines[after]
+    parted = re.search(r"\n[ \t]*\n", original[lines[after - 1][0] : start])
+    if not parted or lines[after - 1][1].endswith(":"):
+        return False
+    return line_number(line) is None and not belongs_to_step(original, start)
+
+
+def _answers(material: Material, section: _Section, after: int) -> bool:
+    asked, own = material.question, name_over(section.document.text, section.first)
+    words = [word for word in asked.words if word.text not in asked.lexicon.function_words]
+    if not words or not _has_all(section, after, own, words, asked):
+        return False
+    questioned, headed = denies(asked.compared, asked.lexicon), denies(own.heading.text, asked.lexicon)
+    if headed and not questioned:
+        return False
+    if questioned and not headed and not denies(_text(section, after).compared, asked.lexicon):
+        return False
+    lines = section.document.text.derived(plain_lines)
+    steps = [place for place in range(section.first, after) if line_number(lines[place][1]) is not None]
+    if steps and not guide_answers(material, section.document, steps[0]):
+        return False
+    fit = own.fit(words, asked)
+    return not any(
+        name.heading.text != own.heading.text
+        and name.fit(words, asked) >= fit
+        and _has_all(rival, rival.after, name, words, asked)
+        for rival in _sections(material)
+        for name in (name_over(rival.document.text, rival.first),)
     )
-    for _, number, place in ranked[:_NEAREST]:
-        text = material.context[number].text
-        runs = text.derived(sentence_runs)
-        yield number, place, runs[place]
-        if place + 1 < len(runs) and _goes_on(text, runs[place], runs[place + 1]):
-            yield number, place, (*runs[place], *runs[place + 1])
 
 
-def _goes_on(text: PreparedText, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Say whether two sentences stand in one paragraph: a heading and what is below it do not."""
-    return "\n\n" not in text.original[text.parse.end[left[-1]] : text.parse.start[right[0]]]
+def _has_all(section: _Section, after: int, name: Name, words: Sequence[Word], asked: PreparedText) -> bool:
+    body = line_of(_text(section, after))
+    return all(name.has(word, asked) or body.has(word, asked) for word in words)
 
 
-def _guides(material: Material, step: Place) -> bool:
-    document = material.context[step.document]
-    start = document.text.derived(passages).spans[step.sentence][0]
-    above = [line for line, _ in document.text.derived(plain_lines) if line <= start]
-    return guide_answers(material, document, len(above) - 1)
-
-
-def _is_step(answer: PreparedText, each: GroundedClaim) -> bool:
-    line = answer.original.rfind("\n", 0, each.claim.start) + 1
-    body = step_body(answer, line, each.claim.end)
-    return body is not None and not any(map(str.isalnum, answer.original[body : each.claim.start]))
-
-
-def _answers(material: Material, places: Sequence[Place]) -> bool:
-    repeated = (material.context[number] for number in sorted({place.document for place in places}))
-    return answered_by(repeated, material.question) >= _ANSWERS
-
-
-def _lemmas(text: PreparedText, tokens: Sequence[int]) -> list[str]:
-    parse, fillers = text.parse, text.lexicon.fillers
-    return [parse.lemma[n] for n in tokens[:_MOST_WORDS] if parse.text[n] not in fillers]
-
-
-def _qualifiers(text: PreparedText, tokens: Sequence[int]) -> frozenset[str]:
-    return frozenset(text.parse.text[n] for n in tokens) & text.lexicon.claims.qualifiers
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence."""
-    above = [0] * (len(right) + 1)
-    for word in left:
-        row = [0]
-        for place, other in enumerate(right):
-            row.append(above[place] + 1 if word == other else max(above[place + 1], row[-1]))
-        above = row
-    return above[-1]
+def _text(section: _Section, after: int) -> PreparedText:
+    text = section.document.text
+    lines = text.derived(plain_lines)
+    end = lines[after][0] if after < len(lines) else len(text.original)
+    return text.part(lines[section.first][0], end)

@@ -1,4 +1,4 @@
-"""Answers that repeat the documents nearly word for word (paper, V-B, "Verbatim Guide Defined")."""
+"""Answers that repeat a section of a document (paper, V-B, "Verbatim Guide Defined")."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ REPEATED_ANSWER = "repeated_answer"
 
 REPEATED = Rule(
     "repeated_answer",
-    "The documents have every claim of the answer almost word for word.",
+    "The answer repeats a section of the documents almost word for word.",
     Severity.SENDS,
 )
 
 
 class ClaimsRepeated:
-    """Whether the documents have every claim of the answer nearly word for word.
+    r"""Whether the answer repeats a section of the documents, from its heading on, nearly word for word.
 
     The heuristic of the verbatim guide, for all that an answer says
     (:func:`scoring.claims.repetition.repeats` has the conditions): in [0, 1], 1 where it is so, and otherwise
@@ -27,15 +27,17 @@ class ClaimsRepeated:
     Evidence: ``repeated_answer``, all of the answer.
 
     Measured on 1,000 rated answers of five products (see ``training/rated``), nearly all in their writers'
-    own words: it holds for 5 of 472 true answers, for none of 386 untrue ones and none of 142 in between.
+    own words: it holds for none of them. A looser rule (most words in order, sentence by sentence) held for
+    5 of 472 true answers and for no untrue one, and yet for nearly every answer that was made to deceive it:
+    "on" for "off", a condition left out, the sentence of another case.
 
     >>> from scoring.text.material import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("You can delete a draft invoice. Final ones cannot be deleted."))
-    >>> answers = text("You can just delete the draft invoice."), text("You can delete a final invoice.")
-    >>> question = text("Can I delete a draft invoice?")
+    >>> document = ContextText("d", text("# Invoices\n\nYou can delete a draft. Final ones stay."))
+    >>> answers = text("You can just delete the draft. Final ones stay."), text("You can delete a draft.")
+    >>> question = text("Can I delete a draft?")
     >>> [ClaimsRepeated().measure(Material(question, answer, (document,))).value for answer in answers]
     [1.0, None]
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.claims.reading import Claim, Kind, claims
+from scoring.text.courtesies import mere_courtesies, without
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText, words_of
 from scoring.text.spans import span_evidence
@@ -17,10 +17,8 @@ RETURNED = Rule(
     Severity.SENDS,
 )
 
-_GREETING_WORDS = 3
 # "Good luck with your new system"; one that says more may claim something.
-_MOST_OTHERS = 4
-_SAYS_NOTHING = frozenset({Kind.COURTESY, Kind.QUESTION})
+_MOST_WISHED = 2
 
 
 class Courtesy:
@@ -28,14 +26,15 @@ class Courtesy:
 
     Greetings and closings are left out of what is compared; where nothing else is there, nothing can be
     untrue. The message is made of words of courtesy alone (``thanks`` and ``courtesies`` of the lexicon),
-    denies nothing ("thanks, but that did not work") and is no question; every sentence of the answer is a
-    greeting, a wish, an offer of help or a question (:class:`scoring.claims.reading.Kind`). The value is in
-    [0, 1]: 1 where it is so, otherwise not applicable.
+    denies nothing ("thanks, but that did not work") and is no question; the answer is nothing but sentences
+    of mere courtesy (:func:`scoring.text.courtesies.mere_courtesies`). The value is in [0, 1]: 1 where it is
+    so, otherwise not applicable.
 
     Evidence: ``courtesy``, all of the answer.
 
-    Measured on 1,199 rated answers on six products (see ``training/rated``), in view of which it was made: it
-    holds for 9 of 566 true answers, and for no other.
+    Measured on 1,000 rated answers on five products (see ``training/rated``): it holds for 2 of 472 true
+    answers, and for no other. A looser rule, which let pass four words of any kind, held for 9, and for
+    "You're welcome, and everything is free".
 
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
@@ -56,19 +55,10 @@ class Courtesy:
         if answer.source is not None or not answer.words or not _asks_nothing(material.question):
             return FeatureValue(self.name, None)
         # All of the answer: what is taken for its closing elsewhere may claim something as well.
-        if not all(_claims_nothing(answer, each) for each in answer.derived(claims)):
+        polite = mere_courtesies(answer, material.question.word_texts, _MOST_WISHED)
+        if without(answer.original, polite).strip():
             return FeatureValue(self.name, None)
         return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [(answer.start, answer.end)]))
-
-
-def _claims_nothing(answer: PreparedText, claim: Claim) -> bool:
-    """Say whether a sentence is a greeting, or a courtesy or question that hardly says anything besides."""
-    lexicon, said = answer.lexicon, tuple(answer.parse.text[n] for n in claim.tokens)
-    if len(said) <= _GREETING_WORDS and any(first == 0 for first, _ in lexicon.greetings.find(said, (0,))):
-        return True
-    courteous = lexicon.claims.thanks | lexicon.claims.courtesies
-    others = sum(courteous.isdisjoint(word.forms) for word in claim.words)
-    return claim.kind in _SAYS_NOTHING and others <= _MOST_OTHERS
 
 
 def _asks_nothing(message: PreparedText) -> bool:

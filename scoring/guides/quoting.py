@@ -66,9 +66,14 @@ def plain_lines(text: PreparedText) -> tuple[tuple[int, str], ...]:
 
     Steps are numbered alike: "2) ..." and "Step 2: ..." become "2. ...".
     """
+    return plain_lines_of(text.original, text.lexicon)
+
+
+def plain_lines_of(original: str, lexicon: Lexicon) -> tuple[tuple[int, str], ...]:
+    """Return the same of a text that is not prepared."""
     lines, start = [], 0
-    for line in text.original.split("\n"):
-        if plain := _numbered_alike(_plain(line), text.lexicon):
+    for line in original.split("\n"):
+        if plain := _numbered_alike(_plain(line), lexicon):
             lines.append((start, plain))
         start += len(line) + 1
     return tuple(lines)
@@ -91,7 +96,7 @@ def _place(quoted: list[str], document: PreparedText) -> int | None:
     """Return the index of the document's line where a whole guide is quoted, or None."""
     lines = document.derived(plain_lines)
     texts = [text for _, text in lines]
-    if _number(quoted[0]) != 1 or sum(_number(line) is not None for line in quoted) < _FEWEST_STEPS:
+    if line_number(quoted[0]) != 1 or sum(line_number(line) is not None for line in quoted) < _FEWEST_STEPS:
         return None
     for place, text in enumerate(texts):
         end = place + len(quoted)
@@ -104,24 +109,35 @@ def _is_whole(document: PreparedText, place: int, end: int) -> bool:
     """Say whether a guide is those lines of a document, with nothing before or after that belongs to it."""
     lines = document.derived(plain_lines)
     introduced = place == 0 or _opens_a_guide(lines[place - 1][1], document.lexicon)
-    below = list(takewhile(lambda line: not _HEADING.match(line[1]), lines[end:]))
-    if any(_number(text) is not None for _, text in below):
+    below = list(takewhile(lambda line: not is_heading(line[1]), lines[end:]))
+    if any(line_number(text) is not None for _, text in below):
         return False
-    return introduced and not (below and _BELONGS_TO_STEP.match(document.original, below[0][0]))
+    return introduced and not (below and belongs_to_step(document.original, below[0][0]))
+
+
+def is_heading(line: str) -> bool:
+    """Say whether a plain line is a heading."""
+    return _HEADING.match(line) is not None
+
+
+def belongs_to_step(original: str, start: int) -> bool:
+    """Say whether a line of a text belongs to what stands above it: a list, a table, a picture."""
+    return _BELONGS_TO_STEP.match(original, start) is not None
 
 
 def _opens_a_guide(line: str, lexicon: Lexicon) -> bool:
-    return _HEADING.match(line) is not None or line.casefold() in lexicon.lead_ins
+    return is_heading(line) or line.casefold() in lexicon.lead_ins
 
 
-def _number(line: str) -> int | None:
+def line_number(line: str) -> int | None:
+    """Return the number of a step's plain line, or None where it is no step."""
     match = _STEP.match(line)
     return int(match[1]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A title or heading: its text and the words in it."""
+class Line:
+    """A title, a heading or another part of a text: its text and the words in it."""
 
     text: str
     stems: frozenset[str]
@@ -134,15 +150,19 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class Name:
     """What a guide is called: the title of its document, and the heading over it."""
 
-    title: _Line
-    heading: _Line
+    title: Line
+    heading: Line
 
     def covers(self, words: Sequence[Word], asked: PreparedText) -> bool:
         """Say whether all these words of the question are in the name."""
-        return all(self.title.has(word, asked) or self.heading.has(word, asked) for word in words)
+        return all(self.has(word, asked) for word in words)
+
+    def has(self, word: Word, asked: PreparedText) -> bool:
+        """Say whether a word of the question is in the name."""
+        return self.title.has(word, asked) or self.heading.has(word, asked)
 
     def fit(self, words: Sequence[Word], asked: PreparedText) -> int:
         """Return how many of these words are in the heading, which tells guides of a document apart."""
@@ -155,11 +175,11 @@ def guide_answers(material: Material, document: ContextText, place: int) -> bool
     Every content word of the question is in the heading over it or in the document's title, the heading
     denies something if the question does, and no other guide of the context fits as well.
     """
-    asked, name = material.question, _name(document.text, place)
+    asked, name = material.question, name_over(document.text, place)
     words = [word for word in asked.words if word.text not in asked.lexicon.function_words]
     if not words or not name.covers(words, asked):
         return False
-    if _negates(asked.compared, asked.lexicon) != _negates(name.heading.text, asked.lexicon):
+    if denies(asked.compared, asked.lexicon) != denies(name.heading.text, asked.lexicon):
         return False
     rivals = (rival for text in material.context for rival in text.text.derived(_names))
     return not any(
@@ -170,23 +190,29 @@ def guide_answers(material: Material, document: ContextText, place: int) -> bool
     )
 
 
-def _names(document: PreparedText) -> tuple[_Name, ...]:
+def _names(document: PreparedText) -> tuple[Name, ...]:
     """Return the names of all guides of a document."""
     lines = document.derived(plain_lines)
-    return tuple(_name(document, place) for place, (_, line) in enumerate(lines) if _number(line) == 1)
+    return tuple(
+        name_over(document, place) for place, (_, line) in enumerate(lines) if line_number(line) == 1
+    )
 
 
-def _name(document: PreparedText, place: int) -> _Name:
+def name_over(document: PreparedText, place: int) -> Name:
     """Return the name of the guide that begins in a line; the document's first line is its title."""
     above = document.derived(plain_lines)[:place]
-    headings = [start for start, line in above if _HEADING.match(line)]
+    headings = [start for start, line in above if is_heading(line)]
     title = _line(document, above[0][0] if above else 0)
-    return _Name(title, _line(document, headings[-1]) if headings else title)
+    return Name(title, _line(document, headings[-1]) if headings else title)
 
 
-def _line(document: PreparedText, start: int) -> _Line:
-    line = document.part(start, _line_end(document, start))
-    return _Line(line.compared, content_stems(line), frozenset(line.parse.lemma))
+def _line(document: PreparedText, start: int) -> Line:
+    return line_of(document.part(start, _line_end(document, start)))
+
+
+def line_of(text: PreparedText) -> Line:
+    """Return the words of a part of a text, in whatever form a question may have them."""
+    return Line(text.compared, content_stems(text), frozenset(text.parse.lemma))
 
 
 def _line_end(document: PreparedText, start: int) -> int:
@@ -194,5 +220,6 @@ def _line_end(document: PreparedText, start: int) -> int:
     return len(document.original) if end < 0 else end
 
 
-def _negates(text: str, lexicon: Lexicon) -> bool:
+def denies(text: str, lexicon: Lexicon) -> bool:
+    """Say whether a text says "not" or its like."""
     return any(word.text in lexicon.negations or word.text.endswith("n't") for word in words_of(text))

@@ -68,7 +68,9 @@ class ClaimWords:
     ("if", "not"); ``done`` is how an answer opens that says so at once.
 
     ``wishes`` open a sentence that only wishes well or offers help; of ``thanks``, ``courtesies`` and words
-    without content is a customer's message made that asks nothing.
+    without content is a customer's message made that asks nothing. ``telling``: those of them that claim
+    something where the customer has not said it ("it works"). ``wished_with``: the small words in front of
+    what one wishes luck with, or helps with.
     """
 
     speakers: frozenset[str]
@@ -84,6 +86,8 @@ class ClaimWords:
     done: PhraseList
     wishes: PhraseList
     thanks: frozenset[str]
+    telling: frozenset[str]
+    wished_with: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

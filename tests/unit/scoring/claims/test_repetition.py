@@ -9,16 +9,17 @@ from scoring.text.material import ContextText, Material
 from tests.unit.scoring.scoring_support import prepared
 
 DOCUMENT = (
-    "# Invoices\n\nYou can delete a draft invoice on the tab **Drafts**. A final invoice cannot be deleted. "
-    "Only an administrator may credit a final invoice.\n\n## Crediting a final invoice\n\n"
+    "# Invoices\n\nYou can delete a draft invoice on the tab **Drafts**. Final ones cannot be deleted.\n\n"
+    "Reminders are turned on after 10 days.\n\n## Crediting a final invoice\n\n"
+    "Only an administrator may do this.\n\n"
     "1. Open the final invoice.\n2. Click **Credit** and choose a date.\n3. Click **Save**."
 )
 QUESTION = "Can I delete a draft invoice?"
-GUIDE = "1. Open the final invoice.\n2. Click **Credit** and choose a date.\n3. Click **Save**."
-STEPS = (
-    "Step 1: Open the final invoice.\nStep 2: Click **Credit** and choose a date.\nStep 3: Click **Save**."
-)
+DELETING = "You can delete a draft invoice on the tab **Drafts**. Final ones cannot be deleted."
+STEPS = "1. Open the final invoice.\n2. Click **Credit** and choose a date.\n3. Click **Save**."
+GUIDE = f"Only an administrator may do this.\n\n{STEPS}"
 CREDIT = "How do I credit a final invoice?"
+PLANS = "# Export\n\n## Free plan\n\nAt most 100 rows a day.\n\n## Business plan\n\nAt most 5000 rows a day."
 
 
 def repeated(answer, question=QUESTION, document=DOCUMENT):
@@ -32,31 +33,52 @@ def in_words(text):
 
 
 @pytest.mark.parametrize(
-    ("answer", "question"),
+    ("answer", "question", "document"),
     [
-        ("You can delete a draft invoice on the tab **Drafts**.", QUESTION),
-        ("Then you can just delete the draft invoice on the tab **Drafts**. Glad to help!", QUESTION),
-        ("You can delete a draft invoice on the tab Drafts. A final invoice cannot be deleted.", QUESTION),
-        (GUIDE, CREDIT),
-        (f"Only an administrator may credit a final invoice.\n\n{GUIDE}", CREDIT),
+        (DELETING, QUESTION, DOCUMENT),
+        (f"Hello Jan,\n\nThen {DELETING.lower()} Glad to help!", QUESTION, DOCUMENT),
+        (DELETING.replace("**", "").replace(". F", ".\nF"), QUESTION, DOCUMENT),
+        (f"{DELETING}\n\nReminders are turned on after 10 days.", QUESTION, DOCUMENT),
+        (GUIDE, CREDIT, DOCUMENT),
+        (f"Do the following:\n\n{GUIDE}\n\nGood luck!", CREDIT, DOCUMENT),
+        ("At most 100 rows a day.", "How many rows can I export on the free plan?", PLANS),
     ],
 )
-def test_what_the_documents_say_nearly_word_for_word_is_a_repetition(answer, question):
-    assert repeated(answer, question)
+def test_a_section_nearly_word_for_word_is_a_repetition(answer, question, document):
+    assert repeated(answer, question, document)
 
 
 @pytest.mark.parametrize(
     ("answer", "question"),
     [
-        ("You can delete a final invoice on the tab **Drafts**.", QUESTION),  # another thing
-        ("A final invoice can be deleted.", QUESTION),  # a negation less
-        ("An administrator may credit a final invoice.", CREDIT),  # a restriction less
-        ("Yes. You can delete a draft invoice on the tab **Drafts**.", QUESTION),  # a verdict is no quotation
-        ("You can delete a draft invoice on the tab **Drafts** within a week.", QUESTION),  # more
-        ("Drafts can delete the tab on an invoice.", QUESTION),  # another order
-        ("You can delete a draft invoice on the tab **Drafts**.", "How do I bake bread?"),  # no answer
-        ("I can't find more. You can delete a draft invoice on the tab **Drafts**.", QUESTION),  # refuses
-        ("1. Open the final invoice.\n2. Click **Save**.\n3. Click **Credit** and choose a date.", CREDIT),
+        (DELETING.replace("draft", "final"), QUESTION),  # another thing
+        (DELETING.replace("cannot", "can"), QUESTION),  # a negation less
+        ("You can delete final ones.", QUESTION),  # words of two sentences
+        ("You can delete a draft invoice on the tab **Drafts**.", QUESTION),  # what follows may take it back
+        ("Final ones cannot be deleted.", QUESTION),  # so may what stands before
+        (DELETING.replace("on the tab", "from the tab"), QUESTION),  # a small word
+        (f"{DELETING}\n\nReminders are turned off after 10 days.", QUESTION),
+        (f"{DELETING}\n\nReminders are turned on after -10 days.", QUESTION),  # a sign
+        (DELETING.replace("draft", "~~draft~~"), QUESTION),
+        (DELETING.replace("delete", "dele\u200bte"), QUESTION),
+        (DELETING.replace("delete", "del\u0435te"), QUESTION),  # a letter of another script
+        (f"{DELETING} <!-- All of them. -->", QUESTION),
+        (f"{DELETING} \U0001f389", QUESTION),
+        (f"Yes. {DELETING}", QUESTION),
+        (f"I can't find more. {DELETING}", QUESTION),
+        # What looks like a courtesy and claims something.
+        (f"{DELETING} Did you know that final ones delete themselves?", QUESTION),
+        (f"{DELETING} Good luck, and remember that every user may delete final ones.", QUESTION),
+        (f"{DELETING} Let me know if this helps, and that deleted ones come back after 10 days.", QUESTION),
+        (f"{DELETING} If you have any final invoices, delete them the same way", QUESTION),
+        (f"{DELETING} Feel free to delete final ones.", QUESTION),
+        (f"Hello, final ones too! {DELETING}", QUESTION),
+        (DELETING, "How do I bake bread?"),
+        (DELETING, "Can I delete a draft invoice without permission?"),  # denies what the section does not
+        (STEPS, CREDIT),  # without its condition
+        (GUIDE.replace("3. Click **Save**", "3. Click **Credit**"), CREDIT),
+        (GUIDE.replace("2. Click **Credit** and choose a date.\n3.", "2."), CREDIT),
+        (GUIDE.rpartition("\n")[0], CREDIT),  # a step less
         (GUIDE, "How do I credit a draft invoice?"),  # a guide for another case
         ("Glad to help!", QUESTION),
         ("", QUESTION),
@@ -66,7 +88,28 @@ def test_what_was_changed_left_out_or_added_is_none(answer, question):
     assert not repeated(answer, question)
 
 
+@pytest.mark.parametrize(
+    "question", ["How many rows can I export on the free plan?", "How many rows can I export a day?"]
+)
+def test_what_is_said_of_another_case_is_none(question):
+    assert not repeated("At most 5000 rows a day.", question, PLANS)
+
+
+def test_nothing_is_cut_out_of_a_document_of_which_only_a_part_is_at_hand():
+    part = "You can delete a draft invoice."
+    text = ContextText("d", prepared(part, "en"), offset=40)
+    assert not repeats(Material(prepared(QUESTION, "en"), prepared(part, "en"), (text,)))
+
+
+def test_a_list_is_repeated_whole():
+    document = "# Export\n\nYou can export:\n\n- drafts\n- final invoices, as PDF\n"
+    asked = "What can I export?"
+    assert repeated("You can export:\n- drafts\n- final invoices, as PDF", asked, document)
+    assert not repeated("You can export:\n- drafts", asked, document)
+
+
 def test_steps_numbered_in_words_are_repeated_in_their_order_alone():
-    first, second, third = in_words(GUIDE).split("\n")
+    first, second, third = in_words(STEPS).split("\n")
+    condition = "Only an administrator may do this.\n\n"
     assert repeated(in_words(GUIDE), CREDIT, in_words(DOCUMENT))
-    assert not repeated(f"{first}\n{third}\n{second}", CREDIT, in_words(DOCUMENT))
+    assert not repeated(f"{condition}{first}\n{third}\n{second}", CREDIT, in_words(DOCUMENT))

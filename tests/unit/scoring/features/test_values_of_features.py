@@ -137,7 +137,7 @@ def test_claims_are_covered_by_the_weight_of_their_words():
 
 
 def test_an_answer_that_repeats_the_documents_is_shown_whole():
-    document = ["You can delete a draft invoice. Final ones cannot be deleted."]
+    document = ["You can delete a draft invoice."]
     asked = "Can I delete a draft invoice?"
     value = ClaimsRepeated().measure(material("You can just delete the draft invoice.", document, asked))
     assert (value.value, kinds(value)) == (1, [("repeated_answer", "You can just delete the draft invoice.")])
