@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.claims.reading import Kind, claims
+from scoring.claims.reading import Claim, Kind, claims
 from scoring.figures.checking import DataSource, check
 from scoring.figures.reading.grids import grids
-from scoring.figures.values import IndirectClaim
+from scoring.figures.values import IndirectClaim, Outcome
 from scoring.text.material import Material
 
 
@@ -17,6 +17,18 @@ def indirect_claims(material: Material) -> tuple[IndirectClaim, ...]:
     Only texts as they came are computed with: a translation may have changed how a number is written.
     """
     return () if material.answer.source is not None else tuple(_found(material))
+
+
+def outcome_of(claim: Claim, material: Material) -> Outcome | None:
+    """Return what computing a figure of the claim came to, or None where it has none that might follow."""
+    return next(
+        (
+            found.outcome
+            for found in material.derived(indirect_claims)
+            if claim.start <= found.start and found.end <= claim.end
+        ),
+        None,
+    )
 
 
 def _found(material: Material) -> Iterator[IndirectClaim]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from scoring.claims.grounded import grounded_claims
+from scoring.claims.grounded import GroundedClaim, grounded_claims
+from scoring.claims.indirect import outcome_of
+from scoring.figures.values import Outcome
 from scoring.text.material import Material
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
@@ -15,7 +17,8 @@ class ClaimsCovered:
 
     Heuristic: non-appearing statements (paper, Table II). Each claim is compared with every three sentences
     that follow each other (:func:`scoring.claims.grounding.grounding`); the value is the mean over the claims
-    by the weight of their words, in [0, 1]. Courtesies, questions and refusals are left out; not applicable
+    by the weight of their words, in [0, 1]. A figure that follows from the documents' data is covered whole:
+    its words stand there nowhere together. Courtesies, questions and refusals are left out; not applicable
     where nothing else is said.
 
     Evidence: none of its own, each claim has its passage.
@@ -36,9 +39,17 @@ class ClaimsCovered:
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the weighted mean share of the claims."""
-        found = [claim.grounding for claim in material.derived(grounded_claims) if claim.grounding]
-        weight = math.fsum(grounding.weight for grounding in found)
+        found = [
+            (_share(each, each.grounding.share, material), each.grounding.weight)
+            for each in material.derived(grounded_claims)
+            if each.grounding
+        ]
+        weight = math.fsum(weight for _, weight in found)
         if not found:
             return FeatureValue(self.name, None)
-        covered = math.fsum(grounding.share * grounding.weight for grounding in found)
+        covered = math.fsum(share * weight for share, weight in found)
         return FeatureValue(self.name, min(covered / weight, 1.0))
+
+
+def _share(each: GroundedClaim, by_words: float, material: Material) -> float:
+    return 1.0 if outcome_of(each.claim, material) is Outcome.CONFIRMED else by_words

@@ -231,3 +231,10 @@ def test_figures_that_follow_are_known_numbers_and_others_are_shown():
 def test_a_feature_that_is_not_applicable_has_its_name_all_the_same(feature, answer):
     value = feature.measure(material(answer))
     assert (value.name, value.value, value.evidence) == (feature.name, None, ())
+
+
+def test_a_figure_that_follows_is_covered_though_its_words_stand_nowhere_together():
+    document = ["# Export\n\nMonth,Tickets\nJanuary,120\nFebruary,150\nMarch,90\n"]
+    follows = ClaimsCovered().measure(material("There were 360 tickets in total.", document))
+    assert follows.value == 1
+    assert ClaimsCovered().measure(material("There were 350 tickets in total.", document)).value < 0.5
