@@ -41,7 +41,8 @@ def repeats(material: Material) -> bool:
 
     Mere courtesies apart, and one introductory line of the lexicon's ``lead_ins``, its words and signs are
     those of whole paragraphs, from right under a heading (or from the document's beginning) on: what stands
-    before or behind a sentence can take it back, so nothing between is left out, and no list is cut. Only
+    before or behind a sentence can take it back, so nothing between is left out, no list is cut, and what
+    follows in the section has no word that restricts ("not", "only", "unless", "but"). Only
     fillers of the lexicon ("the", "just"), bold, stops and line ends may differ.
 
     And it answers: every content word of the question is in these paragraphs, the heading or the document's
@@ -111,6 +112,8 @@ def _is_whole(section: _Section, after: int) -> bool:
     """Say whether a paragraph ends before a line, with nothing below it that belongs to it."""
     if after == section.after:
         return True
+    if _takes_back(section, after):
+        return False
     original = section.document.text.original
     lines = section.document.text.derived(plain_lines)
     start, line = lines[after]
@@ -118,6 +121,13 @@ def _is_whole(section: _Section, after: int) -> bool:
     if not parted or lines[after - 1][1].endswith(":"):
         return False
     return line_number(line) is None and not belongs_to_step(original, start)
+
+
+def _takes_back(section: _Section, after: int) -> bool:
+    """Say whether what is below may restrict what is repeated: "This does not hold for final invoices"."""
+    lexicon, lines = section.document.text.lexicon, section.document.text.derived(_line_tokens)
+    restricting = lexicon.claims.qualifiers | lexicon.negations | lexicon.refusal.contrasts
+    return any(not restricting.isdisjoint(lines[place]) for place in range(after, section.after))
 
 
 def _answers(material: Material, section: _Section, after: int) -> bool:

@@ -113,3 +113,13 @@ def test_steps_numbered_in_words_are_repeated_in_their_order_alone():
     condition = "Only an administrator may do this.\n\n"
     assert repeated(in_words(GUIDE), CREDIT, in_words(DOCUMENT))
     assert not repeated(f"{condition}{first}\n{third}\n{second}", CREDIT, in_words(DOCUMENT))
+
+
+@pytest.mark.parametrize(
+    "below", ["This does not hold for final ones.", "Only administrators see it.", "But ask first."]
+)
+def test_what_the_section_may_take_back_further_below_is_no_repetition(below):
+    page = "# Invoices\n\nYou can delete an invoice.\n\n{}\n\n# Other"
+    assert not repeated("You can delete an invoice.", "Can I delete an invoice?", page.format(below))
+    assert repeated("You can delete an invoice.", "Can I delete an invoice?", page.format("It is quick."))
+    assert repeated(f"You can delete an invoice.\n\n{below}", "Can I delete an invoice?", page.format(below))
