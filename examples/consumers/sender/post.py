@@ -7,6 +7,8 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+# Asked for at the start: once an answer is claimed, it counts as one that may have been sent.
+SEND_TO = os.environ.get("SEND_TO") or sys.exit("SEND_TO is not set: the address that takes the answers")
 NEVER = (400, 413, 422)  # this answer will not be taken, now or later
 
 
@@ -19,7 +21,7 @@ def post(verdict):
     headers = {"content-type": "application/json", "idempotency-key": verdict["verdict_id"]}
     for wait in (1, 2, 4, 8, None):
         try:
-            urlopen(Request(os.environ["SEND_TO"], body, headers), timeout=10).close()
+            urlopen(Request(SEND_TO, body, headers), timeout=10).close()
             return
         except OSError as error:
             if isinstance(error, HTTPError) and error.code in NEVER:

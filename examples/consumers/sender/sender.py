@@ -20,6 +20,7 @@ SETTING = os.environ.get
 TOPIC = SETTING("PREFIX", "") + "verdicts.auto-send"
 MAX_AGE = float(SETTING("MAX_AGE_SECONDS", "86400"))  # an older answer is not sent any more
 UNSURE = SETTING("UNSURE", "send")  # what may have been sent by a sender that was killed: send, or skip
+UNSURE in ("send", "skip") or sys.exit(f"UNSURE should be send or skip, not {UNSURE}")
 
 
 def tell(what):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.own_patterns import ROOT
+from tests.support.ports import NOBODY
 
 EXAMPLES = ROOT / "examples" / "consumers"
 PROGRAMS = sorted(each for each in EXAMPLES.glob("*/*") if each.suffix in (".py", ".mjs", ".java"))
@@ -53,6 +54,27 @@ class Store:
     @property
     def size(self) -> int:
         return int(self.sent.db.execute("SELECT count(*) FROM sent").fetchone()[0])
+
+
+@pytest.mark.parametrize(
+    ("program", "variables", "told"),
+    [("post.py", {"SEND_TO": ""}, "SEND_TO is not set"), ("sender.py", {"UNSURE": "Skip"}, "not Skip")],
+)
+def test_a_sender_that_is_set_wrongly_says_so_before_it_claims_anything(
+    program: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = tmp_path / "sent.sqlite3"
+    for name, value in {
+        "SEND_TO": "http://localhost/",
+        "STORE": str(store),
+        "KAFKA": NOBODY,
+        **variables,
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(EXAMPLES / "sender")
+    with pytest.raises(SystemExit, match=told):
+        runpy.run_path(str(EXAMPLES / "sender" / program))
+    assert not store.exists()
 
 
 def test_a_verdict_is_new_once_then_unsure_until_it_is_done(tmp_path: Path) -> None:
