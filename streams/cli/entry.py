@@ -155,7 +155,7 @@ def _message(error: BaseException) -> str:
         case KeyboardInterrupt():
             return "interrupted"
         case typer.TyperException():
-            sentence = " ".join(error.format_message().split()).rstrip(".")
+            sentence = " ".join(error.format_message().split()).rstrip(".").replace(": Value error, ", ": ")
             return f"{sentence} (see --help)"
         case KafkaError():
             return f"Kafka does not do its part: {type(error).__name__}"

@@ -43,13 +43,16 @@ def explained(error: ValidationError, settings: type[BaseModel]) -> Iterator[str
 
 def nearest_variable(variable: str, settings: type[BaseModel]) -> str:
     """Return a hint at which variable is meant, or nothing: one that misleads is worse than none."""
-    asked, known = variable.upper(), _variables(settings)
+    return f"; did you mean {near}?" if (near := _meant(variable.upper(), _variables(settings))) else ""
+
+
+def _meant(asked: str, known: Mapping[str, str]) -> str | None:
     # Within a section the names alone are compared: the section in front makes all of them alike.
     section = asked.rpartition(DELIMITER)[0] + DELIMITER
     names = [each.removeprefix(section) for each in known if each.startswith(section)]
     if near := _near(asked.removeprefix(section), names):
-        return f"; did you mean {section}{near}?"
-    return f"; did you mean {near}?" if (near := _near(asked, known, 0.9)) else ""
+        return f"{section}{near}"
+    return _near(asked, known, 0.9)
 
 
 def _name(place: Place) -> str:
@@ -73,7 +76,10 @@ def _follows(problem: ErrorDetails, unknown: Collection[Place]) -> bool:
 
 def _nearest(place: Place, settings: type[BaseModel]) -> str:
     if len(place) <= _SECTION_AND_NAME:
-        return nearest_variable(variable_name(*place), settings)
+        known = _variables(settings)
+        if (near := _meant(variable_name(*place), known)) is None:
+            return ""
+        return f"; did you mean {near if _is_variable(place) else known[near]}?"
     if near := _near(str(place[-1]), _names(place[:-1], settings)):
         meant = (*place[:-1], near)
         return f"; did you mean {variable_name(*meant) if _is_variable(place) else _dotted(meant)}?"
@@ -88,15 +94,16 @@ def _near(asked: str, known: Collection[str], cutoff: float = 0.75) -> str | Non
 
 
 @cache
-def _variables(settings: type[BaseModel]) -> list[str]:
-    return [
-        variable_name(section, name)
+def _variables(settings: type[BaseModel]) -> Mapping[str, str]:
+    """Give every variable, and the setting that it is."""
+    return {
+        variable_name(section, name): _dotted((section, name))
         for section, field in settings.model_fields.items()
         for name in (
             *_names((section,), settings),
             *file_settings(getattr(field.annotation, "model_fields", {})),
         )
-    ]
+    }
 
 
 def _names(place: Place, settings: type[BaseModel]) -> list[str]:

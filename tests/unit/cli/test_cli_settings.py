@@ -393,7 +393,7 @@ def test_a_file_chosen_for_one_load_does_not_stay_for_the_next(tmp_path: Path) -
     [
         ("[web\n", ["is not TOML", "line 1"]),
         ("[web]\nport = 'abc'\n", ["web.port: ", "valid integer"]),
-        ("[web]\nprot = 7000\n", ["web.prot is not", "TRUTHGATE_WEB__PORT?"]),
+        ("[web]\nprot = 7000\n", ["web.prot is not", "web.port?"]),
         ("[wbe]\nport = 7000\n", ["wbe is not"]),
         ("web = 3\n", ["web: "]),
     ],

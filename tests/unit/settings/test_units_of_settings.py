@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,13 @@ def test_who_leaves_the_unit_out_is_told_the_whole_name(
     monkeypatch.setenv(former, "1")
     with pytest.raises(WrongSettings, match=re.escape(f"did you mean {hint}")):
         load_settings()
+
+
+def test_who_misspells_a_name_in_a_file_is_told_the_one_for_a_file(tmp_path: Path) -> None:
+    config = tmp_path / "truthgate.toml"
+    config.write_text("[policy]\nblok_below = 1\n")
+    with pytest.raises(WrongSettings, match=re.escape("did you mean policy.block_below?")):
+        load_settings(config)
 
 
 def test_a_name_that_is_like_no_other_of_its_section_gives_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
