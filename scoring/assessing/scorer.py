@@ -71,7 +71,8 @@ class Scorer:
         if kept and not options.on_demand:
             kept.identify(self._lexicons)
         documents = TextCache(options.cached_characters, parser, kept)
-        terms = Watched(options.company_terms) if options.company_terms else None
+        needed = options.company_terms if self._profile.needs_company_terms else None
+        terms = Watched(needed) if needed else None
         english = self._lexicons[_ENGLISH]
         self._preparation = Preparation(parser, english, terms, documents)
 

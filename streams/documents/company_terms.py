@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from schemas import KnowledgeDocument
+from scoring.assessing.profile import profile_named
 from scoring.company_terms import CompanyTerms, CompanyTermsError, load, save
 from scoring.company_terms.building import build
 from scoring.company_terms.counting import WordCounts
@@ -148,13 +149,17 @@ def count_given(documents: Iterable[KnowledgeDocument]) -> WordCounts:
 
 
 @contextmanager
-def offline_terms(settings: Settings, documents: Iterable[KnowledgeDocument]) -> Iterator[Settings]:
+def offline_terms(
+    settings: Settings, documents: Iterable[KnowledgeDocument], profiles: Iterable[str] | None = None
+) -> Iterator[Settings]:
     """Give settings to score with where there is no worker: ``company_terms.file`` is built for now.
 
-    One that is set stays. Raises WrongSettings where it cannot be used.
+    One that is set stays, and none is built where none of the ``profiles`` looks for it; None: one may.
+    Raises WrongSettings where it cannot be used.
     """
     check_terms_file(settings)
-    if settings.company_terms.file:
+    needed = profiles is None or any(profile_named(name).needs_company_terms for name in profiles)
+    if settings.company_terms.file or not needed:
         yield settings
         return
     chosen = settings.company_terms

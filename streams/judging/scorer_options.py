@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from scoring.assessing.options import ScorerOptions
-from scoring.assessing.profile import profile_named
 from streams.documents.company_terms import terms_path
 from streams.settings import Settings
 
@@ -17,18 +15,13 @@ def scorer_options(settings: Settings, *, on_demand: bool = False) -> ScorerOpti
     """Return the options that every scoring process is started with."""
     return ScorerOptions(
         pipelines=tuple(settings.scoring.pipelines.items()),
-        company_terms=_terms_path(settings),
+        company_terms=terms_path(settings),
         lexicons=settings.scoring.lexicons,
         cached_characters=settings.scoring.cached_characters,
         verifier=settings.scoring.verifier.folder,
         verifier_seconds=settings.scoring.verifier.seconds,
         on_demand=on_demand,
     )
-
-
-def _terms_path(settings: Settings) -> Path | None:
-    needed = profile_named(settings.scoring.profile).needs_company_terms
-    return terms_path(settings) if needed else None
 
 
 def worker_options(settings: Settings) -> ScorerOptions:

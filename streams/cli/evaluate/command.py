@@ -150,7 +150,10 @@ def evaluate(
     lines = count(*files)
     settings, on_demand = started(settings, lines)
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
-    with offline_terms(settings, every) as settings, progress("judging", _steps(lines, ways)) as bar:
+    with (
+        offline_terms(settings, every, profiles) as settings,
+        progress("judging", _steps(lines, ways)) as bar,
+    ):
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
     found.tell()

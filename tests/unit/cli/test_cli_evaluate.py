@@ -100,6 +100,18 @@ def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
 GUIDE = "# Saving\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
 
+def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path: Path) -> None:
+    pages = [
+        {"document_id": f"d-{n}", "language": "en", "title": "A", "text": f"Payslip {n}."} for n in range(20)
+    ]
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text("\n".join(map(json.dumps, pages)))
+    file = written(tmp_path / "rated.jsonl", {**TRUE, "rating": 5}, {**UNTRUE, "rating": 1})
+    done = truthgate_here("evaluate", file, "--documents", documents, "--profile", "paper", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["runs"][0]["features"][0]["rows"]}
+    assert rows["company_terms"]["answers"] == 2
+
+
 def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
     """The guide that is quoted is sent by both; the button that no document has is found by both."""
     quoting = {"question": "How do I save?", "answer": GUIDE.partition("\n\n")[2], "language": "en"}

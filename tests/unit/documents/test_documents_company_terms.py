@@ -285,3 +285,11 @@ def test_scoring_without_a_worker_has_terms_of_the_given_documents() -> None:
     assert not path.exists()
     with offline_terms(Settings(), dutch[1:]) as settings:
         assert load(terms_path(settings)) == CompanyTerms()
+
+
+def test_no_terms_are_built_where_no_profile_looks_for_them() -> None:
+    dutch = [document(f"d{n}", f"de loonstrook {n}") for n in range(20)]
+    with offline_terms(Settings(), dutch, ["truthgate"]) as settings:
+        assert settings == Settings()
+    with offline_terms(Settings(), dutch, ["truthgate", "paper"]) as settings:
+        assert load(terms_path(settings)).for_language("nl") == {"loonstrook", "titel"}
