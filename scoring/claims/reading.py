@@ -88,9 +88,7 @@ def _wishes(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord]
     if len(words) > _WISHED_WORDS or any(any(map(str.isdigit, word)) for word in said):
         return False
     start, end = run_span(text, run)
-    return "**" not in text.original[start:end] and any(
-        first == 0 for first, _ in text.lexicon.claims.wishes.find(said, (0,))
-    )
+    return "**" not in text.original[start:end] and text.lexicon.claims.wishes.opens(said)
 
 
 def _denies(text: PreparedText, run: Sequence[int]) -> bool:

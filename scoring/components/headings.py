@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from scoring.components.marked import components
 from scoring.components.names import Name
+from scoring.text.marks import HEADING
 from scoring.text.prepared import PreparedText, words_of
 
-_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]")
 _ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•][ \t]{1,8})?(?:\*\*|__)?")
 # "The File Menu", "Het menu Bestand": a title of more words tells of something.
 _MOST_WORDS = 4
@@ -28,7 +28,7 @@ def below_headings(text: PreparedText) -> Iterator[tuple[Name, Name]]:
     }
     heading = None
     for start, end in text.lines():
-        if marked := _HEADING.match(text.original, start, end):
+        if marked := HEADING.match(text.original, start, end):
             heading = _named(text, marked.end(), end)
         elif heading and (item := _ITEM.match(text.original, start, end)) and item.end() in openings:
             yield heading, openings[item.end()]

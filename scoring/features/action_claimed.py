@@ -96,5 +96,4 @@ def _is_named(answer: PreparedText, token: int) -> bool:
 
 
 def _says_done(answer: PreparedText, tokens: Sequence[int]) -> bool:
-    said = tuple(answer.parse.text[n] for n in tokens)
-    return any(first == 0 for first, _ in answer.lexicon.claims.done.find(said, (0,)))
+    return answer.lexicon.claims.done.opens([answer.parse.text[n] for n in tokens])

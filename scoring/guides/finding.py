@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scoring.text.marks import HEADING
 from scoring.text.prepared import PreparedText, Word, words_of
 
 _NUMBERED = re.compile(r"[ \t]{0,20}(?:\*\*|__)?(?P<number>\d{1,2})[.)](?:\*\*|__)?[ \t]{1,8}")
@@ -14,7 +15,6 @@ _NAMED = re.compile(
     r"(?:\*\*|__)?[ \t]{0,2}[.):–-]?(?:\*\*|__)?(?:[ \t]{1,8}|$|(?=\n))"
 )
 _FEWEST_STEPS = 2
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,9 @@ def guides(text: PreparedText) -> tuple[Guide, ...]:
         elif not text.original[start:end].strip():
             collector.empty_line()
         else:
-            may_belong = not _HEADING.match(text.original, start, end)
+            may_belong = not HEADING.match(text.original, start, end)
             collector.line(end, may_belong, indented=text.original[start] in " \t")
     return tuple(collector.finished(text))
-
-
-def step_body(text: PreparedText, start: int, end: int) -> int | None:
-    """Return where the text of a step begins in a line, or None where the line is no numbered step."""
-    number, body = _step(text, start, end)
-    return None if number is None else body
 
 
 def _step(text: PreparedText, start: int, end: int) -> tuple[int | None, int]:

@@ -50,6 +50,10 @@ class PhraseList:
         """Say whether any phrase occurs."""
         return self._pattern.search(_joined(words, clause_starts)[0]) is not None
 
+    def opens(self, words: Sequence[str]) -> bool:
+        """Say whether any phrase stands at the beginning of the words, which is that of a clause."""
+        return any(first == 0 for first, _ in self.find(words, (0,)))
+
 
 def _pattern(phrase: str) -> str:
     first, *others = phrase.lstrip("^").removesuffix(f" {GAP}").split(f" {GAP} ")

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from scoring.text.prepared import PreparedText
 
+#: How a line begins that is a heading.
+HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
+
 # Nobody names a component with more characters; the limit also bounds the search.
 _LONGEST = 120
 

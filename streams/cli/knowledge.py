@@ -26,6 +26,17 @@ _LANGUAGES = (
 
 PageLanguages = Annotated[list[str] | None, typer.Option("--language", metavar="CODE", help=_LANGUAGES)]
 
+AnswersDocuments = Annotated[
+    Path | None,
+    typer.Option(
+        "--documents",
+        exists=True,
+        metavar="FILE|FOLDER",
+        help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
+        "answers which bring neither these nor context.",
+    ),
+]
+
 DocumentLanguages = Annotated[
     list[str] | None, typer.Option("--documents-language", metavar="CODE", help=_LANGUAGES)
 ]

@@ -21,7 +21,7 @@ from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
 from streams.cli.feed import in_order
-from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
+from streams.cli.knowledge import AnswersDocuments, DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints, count, read
 from streams.cli.missing import MissingDocuments
 from streams.cli.options import ConfigFile, InputFile
@@ -53,15 +53,7 @@ Outcome = Verdict | BadLine
 
 def score(
     file: InputFile,
-    documents: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
-            "answers which bring neither these nor context.",
-        ),
-    ] = None,
+    documents: AnswersDocuments = None,
     documents_language: DocumentLanguages = None,
     from_kafka: FromKafka = False,
     output: Annotated[
@@ -92,7 +84,9 @@ def score(
     missing = MissingDocuments(str(file))
     known = documents_to_search(documents, documents_language, settings, bad_documents, from_kafka=from_kafka)
     with (
-        offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings,
+        offline_terms(
+            settings, GivenDocuments.of(known).by_id.values(), [settings.scoring.profile]
+        ) as settings,
         open_output(output) as sink,
         progress("scoring", count(file), shown=sink is not sys.stdout) as bar,
     ):

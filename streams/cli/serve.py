@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from streams.answers.context import GivenDocuments
-from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
+from streams.cli.knowledge import AnswersDocuments, DocumentLanguages, FromKafka, documents_to_search
 from streams.cli.lines import Complaints
 from streams.cli.options import ConfigFile
 from streams.cli.scoring_options import (
@@ -25,15 +22,7 @@ from streams.settings import load_settings
 
 
 def serve(
-    documents: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
-            "answers which bring neither these nor context.",
-        ),
-    ] = None,
+    documents: AnswersDocuments = None,
     documents_language: DocumentLanguages = None,
     from_kafka: FromKafka = False,
     profile: ProfileOption = None,
@@ -59,5 +48,6 @@ def serve(
     settings, _ = started(settings, None)
     complaints = Complaints(str(documents))
     known = documents_to_search(documents, documents_language, settings, complaints, from_kafka=from_kafka)
-    with offline_terms(settings, GivenDocuments.of(known).by_id.values()) as settings:
+    given = GivenDocuments.of(known).by_id.values()
+    with offline_terms(settings, given, [settings.scoring.profile]) as settings:
         raise typer.Exit(run_server(settings, known))
