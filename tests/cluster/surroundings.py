@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support.cluster.kafka import MUTUAL, PASSWORD, PASSWORDS, SCRAM, KafkaForPods
+from tests.support.cluster.kafka import MUTUAL, PASSWORD, PASSWORDS, SCRAM, TOKENS, KafkaForPods
+from tests.support.token_endpoint import CLIENT, SECRET
 
 #: Images that the files name and no registry has, and the small programs that stand for them.
 PROGRAMS = {"registry.example.com/wait:1": "wait", "registry.example.com/beside:1": "pause"}
@@ -73,6 +74,11 @@ def _surroundings(kafka: KafkaForPods) -> dict[str, Surroundings]:
         "tls-scram": Surroundings(SCRAM, scram),
         "keda": Surroundings(SCRAM, scram),
         "mutual-tls": Surroundings(MUTUAL, {"truthgate-certificates": {"ca.crt": authority, **client}}),
+        "oauth": Surroundings(
+            TOKENS,
+            {"truthgate-client": {"secret": SECRET}, "kafka-cluster-ca-cert": {"ca.crt": authority}},
+            values={"settings": {"kafka": {"oauth": {"token_url": kafka.tokens.url, "client_id": CLIENT}}}},
+        ),
         "secrets": Surroundings(PASSWORDS),
         "extras": Surroundings(
             secrets={"more": {"MORE": "yes"}},

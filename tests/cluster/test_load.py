@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from tests.support.charts import feature
 from tests.support.chatbot import Chatbot
 from tests.support.cluster import Cluster
 from tests.support.cluster.kafka import KafkaForPods
+from tests.support.cluster.members import member_ids
 from tests.support.cluster.node import NAME
 from tests.support.cluster.pauses import longest_pauses
 from tests.support.cluster.release import Release, namespace
@@ -41,6 +43,15 @@ class Gate:
         selector = "--selector=app.kubernetes.io/component=worker"
         found = self.release.cluster.client.get("pods", f"--namespace={self.release.namespace}", selector)
         return {pod["metadata"]["uid"] for pod in found["items"]}
+
+    async def member_pods(self) -> list[str]:
+        """Give the pods whose names the group knows its static members by."""
+        name, uuid = self.release.workers, r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+        known = [
+            re.fullmatch(f"({name}-[0-9]+)-{uuid}", each)
+            for each in await member_ids(self.release.settings.kafka)
+        ]
+        return [each[1] for each in known if each]
 
     async def under_load(self, what: str, harm: Callable[[], Awaitable[None]], tell: Tell) -> None:
         """Do harm while answers come at a steady rate; every one must get its verdict.
@@ -80,12 +91,17 @@ async def test_answers_flow_while_nothing_happens(gate: Gate, tell: Tell) -> Non
     await gate.under_load("quiet", lambda: asyncio.sleep(0), tell)
 
 
+async def test_workers_are_static_members_by_the_names_of_their_pods(gate: Gate) -> None:
+    assert await gate.member_pods() == [f"{gate.release.workers}-{n}" for n in range(_WORKERS)]
+
+
 async def test_a_rolling_upgrade_loses_nothing(gate: Gate, tell: Tell) -> None:
     before = gate.pods()
     await gate.under_load(
         "rolling upgrade", lambda: asyncio.to_thread(gate.release.upgrade, "podAnnotations.round=two"), tell
     )
     assert not before & gate.pods()
+    assert await gate.member_pods() == [f"{gate.release.workers}-{n}" for n in range(_WORKERS)]
 
 
 async def test_a_rollback_loses_nothing(gate: Gate, tell: Tell) -> None:

@@ -108,7 +108,7 @@ def secure_cluster(folder: Path) -> Iterator[SecureCluster]:
     keys = folder / "keys.json"
     with (
         TokenEndpoint(authority.issue("tokens"), keys) as tokens,
-        java_options(f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys.as_uri()}"),
+        java_options(allowing(keys)),
         EmbeddedKafka(
             properties=_properties(certificates, authority, keys),
             listeners=list(certificates),
@@ -125,9 +125,26 @@ def _properties(certificates: Mapping[str, Issued], authority: Authority, keys: 
         tls = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(certificate.both)}
         own = tls | _OWN.get(name, _SCRAM)
         properties |= {f"listener.name.{name.lower()}.{key}": value for key, value in own.items()}
-    return properties | {
-        "listener.name.mutual.ssl.truststore.location": str(authority.file),
-        "listener.name.oauth.sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+    tokens = {f"listener.name.oauth.{key}": value for key, value in taking_tokens(keys).items()}
+    return properties | {"listener.name.mutual.ssl.truststore.location": str(authority.file), **tokens}
+
+
+def allowing(keys: Path) -> str:
+    """Give the option with which Java reads a key set from a file."""
+    return f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys.as_uri()}"
+
+
+def taking_tokens(keys: Path) -> dict[str, str]:
+    """Give the properties of a listener that takes tokens, of those whose keys are in the file."""
+    handler = f"{_SASL}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+    return {
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+        "oauthbearer.sasl.jaas.config": f"{_SASL}.oauthbearer.OAuthBearerLoginModule required;",
+        "oauthbearer.sasl.server.callback.handler.class": handler,
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+        "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+        # Sessions end with their tokens, so that a client must come back with another one.
+        "connections.max.reauth.ms": "3600000",
     }
 
 
@@ -137,14 +154,5 @@ _SCRAM = {
 }
 _OWN = {
     MUTUAL: {"ssl.client.auth": "required", "ssl.truststore.type": "PEM"},
-    OAUTH: {
-        "sasl.enabled.mechanisms": "OAUTHBEARER",
-        "oauthbearer.sasl.jaas.config": f"{_SASL}.oauthbearer.OAuthBearerLoginModule required;",
-        "oauthbearer.sasl.server.callback.handler.class": (
-            f"{_SASL}.oauthbearer.OAuthBearerValidatorCallbackHandler"
-        ),
-        "sasl.oauthbearer.expected.audience": AUDIENCE,
-        # Sessions end with their tokens, so that a client must come back with another one.
-        "connections.max.reauth.ms": "3600000",
-    },
+    OAUTH: {},
 }

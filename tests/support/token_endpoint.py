@@ -1,4 +1,4 @@
-"""An OAuth token endpoint on the loopback interface: it signs tokens, or does what it should not."""
+"""An OAuth token endpoint on this machine: it signs tokens, or does what it should not."""
 
 from __future__ import annotations
 
@@ -58,16 +58,19 @@ class TokenEndpoint:
     Args:
         certificate: what it shows for TLS; None for plain HTTP.
         keys: where it writes the JSON Web Key Set (RFC 7517) by which others check its tokens.
+        host: the address where it listens.
     """
 
-    def __init__(self, certificate: Issued | None = None, keys: Path | None = None) -> None:
+    def __init__(
+        self, certificate: Issued | None = None, keys: Path | None = None, host: str = LOOPBACK
+    ) -> None:
         self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         if keys:
             keys.write_text(json.dumps({"keys": [self._public_key()]}))
         self.behaviour = Behaviour()
         self.asked: list[Asked] = []
         self._ending = threading.Event()
-        self._server = _Server((LOOPBACK, 0), _handler(self))
+        self._server = _Server((host, 0), _handler(self))
         if certificate:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             context.load_cert_chain(certificate.certificate, certificate.key)
@@ -75,7 +78,7 @@ class TokenEndpoint:
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )
         scheme = "https" if certificate else "http"
-        self.url = f"{scheme}://{LOOPBACK}:{self._server.server_port}/token"
+        self.url = f"{scheme}://{host}:{self._server.server_port}/token"
         self._thread = threading.Thread(target=self._server.serve_forever, name="tokens", daemon=True)
 
     def __enter__(self) -> Self:

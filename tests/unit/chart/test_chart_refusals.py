@@ -76,6 +76,14 @@ WRONG = {
         "/podDisruptionBudget/maxUnavailable",
     ),
     "lag that nobody may wait": ({**MINIMUM, "autoscaling": {"keda": {"lagThreshold": 0}}}, "minimum: got 0"),
+    "a scrape that outlasts its interval": (
+        {**MINIMUM, "serviceMonitor": {"enabled": True, "interval": "1m", "scrapeTimeout": "1m1s"}},
+        "serviceMonitor.scrapeTimeout 1m1s should be at most serviceMonitor.interval, 1m",
+    ),
+    "a time to scrape that is none": (
+        {**MINIMUM, "podMonitor": {"enabled": True, "interval": "15"}},
+        "/podMonitor/interval",
+    ),
     "pages that no probe reaches": (
         with_settings(web={"host": "127.0.0.1"}),
         "settings.web.host 127.0.0.1 is not reached from outside of the pod: set probes.byCommand",
