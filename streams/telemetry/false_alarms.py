@@ -23,6 +23,8 @@ _COORDINATOR: Final = (
 _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
     "Group Coordinator Request failed": _COORDINATOR,
     "FindCoordinator Request failed": _COORDINATOR,
+    # It only says what follows from another line, and alone that the coordinator moved; the reason has its own.
+    "Marking the coordinator dead": (),
     "Heartbeat failed for group %s because it is rebalancing": (),
     "Heartbeat failed for group %s: generation id": (),
     "OffsetCommit failed for group %s due to group error": (RebalanceInProgressError,),

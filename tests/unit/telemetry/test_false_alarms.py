@@ -23,6 +23,7 @@ HARMLESS = [
     (COORDINATOR, "Group Coordinator Request failed: %s", GroupCoordinatorNotAvailableError()),
     ("aiokafka.producer.sender", "FindCoordinator Request failed: %s", GroupCoordinatorNotAvailableError()),
     (COORDINATOR, "Heartbeat failed for group %s because it is rebalancing", "gate"),
+    (COORDINATOR, "Marking the coordinator dead (node %s)for group %s.", "1", "gate"),
     (
         COORDINATOR,
         "OffsetCommit failed for group %s due to group error (%s), will rejoin",
