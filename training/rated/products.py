@@ -58,10 +58,15 @@ _GFDL = "GFDL-1.2 or later"
 
 
 def _handbook(
-    name: str, package: str, *books: str, left_out: str = r"(?!)", unopened: bool = False
+    name: str,
+    package: str,
+    *books: str,
+    licence: str = _GFDL,
+    left_out: str = r"(?!)",
+    unopened: bool = False,
 ) -> Product:
     files = tuple(f"{book}/index.docbook" for book in books or (name,))
-    return Product(name, (package,), _GFDL, "docbook", _KDE, files, left_out=left_out, unopened=unopened)
+    return Product(name, (package,), licence, "docbook", _KDE, files, left_out=left_out, unopened=unopened)
 
 
 PRODUCTS = (
@@ -116,4 +121,13 @@ PRODUCTS = (
         english="C",
     ),
     _handbook("skrooge", "skrooge-common"),
+    _handbook(
+        "krusader",
+        "krusader",
+        licence="GFDL-1.1 or later",
+        # The internal editor is Kate's, and so is what the handbook says of it.
+        left_out="help krusader|note from the editors|package description|installation faq|krviewer",
+        unopened=True,
+    ),
+    _handbook("tellico", "tellico-doc", left_out="hacking tellico|d-bus commands", unopened=True),
 )

@@ -28,7 +28,7 @@ def test_there_are_two_hundred_answers_a_product_and_fewer_of_the_unopened_half_
     assert len(FILES) == 16
     assert min(counts.values()) == 80
     assert min(count for name, count in counts.items() if not name.endswith(".gz")) >= 99
-    assert [path.name for path in sorted((RATED / "documents").iterdir())] == FILES
+    assert set(FILES) <= {path.name for path in (RATED / "documents").iterdir()}
 
 
 @pytest.mark.parametrize("name", FILES)

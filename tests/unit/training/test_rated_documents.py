@@ -1,0 +1,39 @@
+"""The documents of the corpus: the same in both languages, and packed where nobody is to read them yet."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from training.rated.products import LANGUAGES, PRODUCTS
+
+RATED = Path(__file__).parents[3] / "training" / "rated"
+UNOPENED = {product.name for product in PRODUCTS if product.unopened}
+PRODUCTS_WITH_DOCUMENTS = {path.name.split(".")[0] for path in (RATED / "documents").iterdir()}
+
+
+def document_ids(product: str, language: str) -> list[str]:
+    path = RATED / "documents" / f"{product}.{language}.jsonl"
+    content = path.read_bytes() if path.exists() else gzip.decompress(Path(f"{path}.gz").read_bytes())
+    return [json.loads(line)["document_id"] for line in content.decode().splitlines()]
+
+
+def test_kalarm_kexi_krusader_and_tellico_are_unopened() -> None:
+    assert {"kalarm", "kexi", "krusader", "tellico"} == UNOPENED
+
+
+@pytest.mark.parametrize("folder", ["answers", "documents"])
+def test_what_is_unopened_is_packed_and_nothing_else(folder: str) -> None:
+    for path in (RATED / folder).iterdir():
+        assert (path.suffix == ".gz") == (path.name.split(".")[0] in UNOPENED), path.name
+
+
+@pytest.mark.parametrize("product", sorted(PRODUCTS_WITH_DOCUMENTS))
+def test_both_languages_have_the_same_documents_in_the_same_order(product: str) -> None:
+    nl, en = (document_ids(product, language) for language in LANGUAGES)
+    assert nl == en
+    assert len(set(en)) == len(en) >= 24
+    assert all(each.startswith(f"{product}-") for each in en)
