@@ -216,6 +216,7 @@ class Verdict:
     ``context`` is in the order of ``context_ids``. ``opinions`` are those of language models, in the order in
     which they were asked. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
     ``contradiction`` and ``faithfulness``, in [0, 1], are of all of them, None where nothing was checked.
+    ``missing_context_ids`` are the first twenty documents that the answer names and that were not there.
     """
 
     verdict_id: Identifier
@@ -244,6 +245,7 @@ class Verdict:
     support: FiniteFloat | None = None
     contradiction: FiniteFloat | None = None
     faithfulness: FiniteFloat | None = None
+    missing_context_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

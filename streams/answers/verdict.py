@@ -21,6 +21,9 @@ from streams.answers.claims import told_claims
 from streams.answers.context import ResolvedContext, Span
 from streams.judging.advice import Asked
 
+#: More than these say nothing new: the chatbot and truthgate have other documents.
+_MOST_MISSING: Final = 20
+
 # Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
 VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
 
@@ -76,6 +79,7 @@ def make_verdict(
         support=assessment.support,
         contradiction=assessment.contradiction,
         faithfulness=assessment.faithfulness,
+        missing_context_ids=context.missing[:_MOST_MISSING],
     )
 
 

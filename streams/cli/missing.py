@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from schemas.records import ChatbotAnswer, Verdict
+from schemas.records import Verdict
 from scoring.values.reasons import Reason
-from streams.answers.context import ContextSource
 from streams.cli.exits import ExitCode
 from streams.cli.lines import numbered
 from streams.cli.output import say
-
-_LOOKED_UP = frozenset({ContextSource.BY_ID, ContextSource.NONE})
 
 
 class MissingDocuments:
@@ -24,11 +21,9 @@ class MissingDocuments:
         self._lines: list[int] = []
         self._example = ""
 
-    def see(self, number: int, answer: ChatbotAnswer, verdict: Verdict) -> None:
+    def see(self, number: int, verdict: Verdict) -> None:
         """Take in what became of the answer of a line: its number from 1."""
-        if verdict.context_source not in _LOOKED_UP or Reason.CONTEXT_MISSING not in verdict.degraded:
-            return
-        if missing := [each for each in answer.document_ids if each not in verdict.context_ids]:
+        if missing := verdict.missing_context_ids:
             self._lines.append(number)
             self._example = self._example or missing[0]
 

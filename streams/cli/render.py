@@ -54,7 +54,7 @@ def verdict_line(verdict: Verdict) -> Text:
     """Give a verdict as one line.
 
     It has time, decision, score, message type, answer id, reasons, words at fault, what language models said,
-    and the documents and versions that were looked up or retrieved.
+    the documents and versions that were looked up or retrieved, and those that are not there.
     """
     line = Text()
     line.append(f"{clock(verdict.scored_at)}  ")
@@ -67,6 +67,8 @@ def verdict_line(verdict: Verdict) -> Text:
         line.append(f"  [{opinion(each)}]", "cyan")
     if looked_up := documents(verdict):
         line.append(f"  {looked_up}", "dim")
+    if missing := tuple(map(printable, verdict.missing_context_ids)):
+        line.append(f"  (not there: {_some(missing)})", "yellow")
     return line
 
 
@@ -83,8 +85,12 @@ def documents(verdict: Verdict) -> str:
     names = tuple(dict.fromkeys(named(each.document_id, each.version) for each in verdict.context))
     if verdict.context_source not in _NAMED_SOURCES or not names:
         return ""
+    return f"({in_words(verdict.context_source)}: {_some(names)})"
+
+
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED_PASSAGES} more" if len(names) > _NAMED_PASSAGES else ""
-    return f"({in_words(verdict.context_source)}: {', '.join(names[:_NAMED_PASSAGES])}{more})"
+    return ", ".join(names[:_NAMED_PASSAGES]) + more
 
 
 def named(document_id: str, version: str | None) -> str:

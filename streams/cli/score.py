@@ -150,7 +150,7 @@ async def judged_lines(
             verdict = await answers.verdict(answer)
         except BadAnswer as error:
             return BadLine(number, f"the scorer failed on this answer: {error.error_class}")
-        missing.see(number, answer, verdict)
+        missing.see(number, verdict)
         return verdict
 
     async with aclosing(in_order(lines, judged, limit)) as outcomes:

@@ -36,6 +36,7 @@ def cut(verdict: Verdict) -> Verdict:
         reasons=verdict.reasons[:_MOST],
         degraded=verdict.degraded[:_MOST],
         context_ids=verdict.context_ids[:_MOST],
+        missing_context_ids=verdict.missing_context_ids[:_MOST],
         context=verdict.context[:_MOST],
         features=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.features[:_MOST]),
         opinions=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.opinions[:_MOST]),

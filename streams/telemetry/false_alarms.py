@@ -23,7 +23,7 @@ _COORDINATOR: Final = (
 _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
     "Group Coordinator Request failed": _COORDINATOR,
     "FindCoordinator Request failed": _COORDINATOR,
-    # It only says what follows from another line, and alone that the coordinator moved; the reason has its own.
+    # It follows from another line that has the reason; alone it says no more than that the coordinator moved.
     "Marking the coordinator dead": (),
     "Heartbeat failed for group %s because it is rebalancing": (),
     "Heartbeat failed for group %s: generation id": (),

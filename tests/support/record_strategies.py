@@ -147,6 +147,7 @@ verdicts = st.builds(
     support=_maybe(numbers),
     contradiction=_maybe(numbers),
     faithfulness=_maybe(numbers),
+    missing_context_ids=_some(texts),
 )
 windows = st.builds(
     RateWindow,

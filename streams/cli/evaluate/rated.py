@@ -184,7 +184,7 @@ async def answered(
         source.note(line.number, line.content)
         answer = line.content.answer
         if line.first:  # the other ways of scoring look the same documents up, if any
-            source.missing.see(line.number, answer, line.first)
+            source.missing.see(line.number, line.first)
         yield Answered(AnswerKey.of(answer), answer.answer, line.cases)
 
 

@@ -27,7 +27,7 @@ _SOURCES: Final = {
     "inline": "The answer brought these passages.",
     "by_id": "The answer named these documents; they are of the versions of its time.",
     "retrieved": "The answer brought none: these were found for its question.",
-    "none": "There are none: the answer brought none and named none, and none was found.",
+    "none": "There are none: the answer brought none, and none was found.",
 }
 _PARTS: Final = {
     Part.DECIDED: "and decided",
@@ -146,7 +146,9 @@ def _evidence(evidence: VerdictEvidence) -> Text:
 
 def _documents(explanation: Explanation) -> Iterator[str]:
     verdict = explanation.verdict
-    if source := _SOURCES.get(verdict.context_source):
+    if missing := verdict.missing_context_ids:
+        yield f"The answer names documents that are not there: {', '.join(map(printable, missing))}."
+    elif source := _SOURCES.get(verdict.context_source):
         yield source
     if verdict.context:
         yield from map(_passage, verdict.context)

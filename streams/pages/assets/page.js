@@ -525,7 +525,7 @@ function sections({ texts, explanation, excerpt }) {
       el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; speaks against it with ${rule.contradiction.toFixed(2)}` : ""}`)))),
     section("Score", ...scored(verdict, score)),
     section("Features", ...verdict.features.map((feature, at) => measured(feature, explanation.features[at]))),
-    section("Documents", ...(verdict.context_source in SOURCES ? [el("li", {}, SOURCES[verdict.context_source])] : []),
+    section("Documents", ...contextTold(verdict),
       ...(verdict.context.length ? verdict.context.map(passageRead) : [...new Set(verdict.context_ids)].map((id) => el("li", { class: "id" }, id)))),
     section("Language models", ...verdict.opinions.map((said) => {
       const item = opinion(said);
@@ -547,8 +547,14 @@ const MADE_BY = {
 };
 const SOURCES = {
   inline: "The answer brought these passages.", by_id: "The answer named these documents; they are of the versions of its time.",
-  retrieved: "The answer brought none: these were found for its question.", none: "There are none: the answer brought none and named none, and none was found.",
+  retrieved: "The answer brought none: these were found for its question.", none: "There are none: the answer brought none, and none was found.",
 };
+
+function contextTold({ missing_context_ids: missing, context_source: source }) {
+  if (missing.length) return [el("li", {}, `The answer names documents that are not there: ${missing.join(", ")}.`)];
+  return source in SOURCES ? [el("li", {}, SOURCES[source])] : [];
+}
+
 const whole = (told) => `${day(Date.parse(told))} ${clock(Date.parse(told))}`;
 const lasting = (s) => (s < 60 ? `${s.toFixed(3)} s` : `${s < 86400 ? "" : `${number(Math.floor(s / 86400))} days, `}${new Date(s * 1000).toISOString().slice(11, 19)}`);
 const placed = ({ start, end }) => `${start}–${end}`;

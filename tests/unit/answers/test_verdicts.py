@@ -1,5 +1,6 @@
 """The verdict record holds what the scorer said, under an id that repeats with the answer."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -70,6 +71,12 @@ def test_a_verdict_says_where_its_context_came_from_and_which_versions_it_was() 
     assert verdict.context == (VerdictPassage("d-1", "0123456789abcdef"),)
     nothing = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), SCORED)
     assert (nothing.context_source, nothing.context_ids, nothing.context) == ("none", (), ())
+
+
+def test_a_verdict_names_documents_that_are_not_there_and_no_more_than_twenty() -> None:
+    missing = tuple(f"d-{number}" for number in range(25))
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, replace(CONTEXT, missing=missing), SCORED)
+    assert verdict.missing_context_ids == missing[:20]
 
 
 def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:

@@ -114,6 +114,15 @@ def test_repeats_are_told_with_what_differs() -> None:
     assert [line.rpartition("  ")[2] for line in repeats] == ["the same", "differs in decision"]
 
 
+def test_documents_that_the_answer_names_and_that_are_not_there_are_told_by_their_ids() -> None:
+    none = replace(VERDICT, context_source="none", context=(), context_ids=())
+    told = section("Documents", shown(replace(none, missing_context_ids=("nl/invoic", "nl/vat"))))
+    assert told == ["The answer names documents that are not there: nl/invoic, nl/vat."]
+    assert section("Documents", shown(none)) == [
+        "There are none: the answer brought none, and none was found."
+    ]
+
+
 def test_a_policy_that_is_not_at_hand_is_told_as_that() -> None:
     policy = section("Policy", shown(replace(VERDICT, policy_version="other+1")))
     assert policy[0] == "version other+1"

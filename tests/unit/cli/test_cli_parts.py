@@ -151,6 +151,11 @@ def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved
     assert verdict_line(inline).plain == verdict_line(VERDICT).plain
 
 
+def test_a_line_names_documents_that_are_not_there() -> None:
+    missing = replace(VERDICT, context_source="none", missing_context_ids=("nl/invoic", "b\n", "c", "d"))
+    assert verdict_line(missing).plain.endswith("  (not there: nl/invoic, b , c and 1 more)")
+
+
 def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() -> None:
     wrong = VerdictEvidence("order", "and then", 21, 29)
     unsure = VerdictOpinion("single", ("qwen_small",), "0", None, 0.0, unsure="cut_off")

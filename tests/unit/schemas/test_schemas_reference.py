@@ -26,7 +26,13 @@ JAVA_FINGERPRINTS: dict[type[Record], tuple[str, ...]] = {
     KnowledgeDocument: ("21e6836ae92b7dd9",),
     RateAlert: ("51a7893234c7bf9f",),
     RateWindow: ("8d97c2dea36fb667", "0139b6bb54cfebef"),
-    Verdict: ("cebbb5cccbb23393", "0a3208db01e9d2d4", "6ca25953e182e50c", "8e735782c1eaa694"),
+    Verdict: (
+        "cebbb5cccbb23393",
+        "0a3208db01e9d2d4",
+        "6ca25953e182e50c",
+        "8e735782c1eaa694",
+        "9567dae5a30cef3d",
+    ),
 }
 
 # avro types neither its classes' constructors nor its methods.

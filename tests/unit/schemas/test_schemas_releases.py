@@ -124,5 +124,5 @@ def test_rates_read_the_verdicts_of_every_release(verdict: Verdict) -> None:
 @given(verdicts)
 def test_a_verdict_of_the_first_release_tells_nothing_of_its_context_and_claims(verdict: Verdict) -> None:
     read = CODEC.decode(_written_with(released(Verdict)[0], verdict), Verdict)
-    nothing = replace(verdict, context_source="", context=(), opinions=(), claims=())
+    nothing = replace(verdict, context_source="", context=(), opinions=(), claims=(), missing_context_ids=())
     assert read == replace(nothing, support=None, contradiction=None, faithfulness=None)
