@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scoring.guides.quoting import (
-    Name,
-    belongs_to_step,
-    denies,
-    guide_answers,
-    is_heading,
-    line_number,
-    line_of,
-    name_over,
-    plain_lines,
-    plain_lines_of,
-)
+from scoring.guides.lines import belongs_to_step, is_heading, line_number, plain_lines, plain_lines_of
+from scoring.guides.quoting import Name, guide_answers, line_of, name_over
+from scoring.guides.restricting import denies, is_restricted
 from scoring.text.courtesies import mere_courtesies, without
 from scoring.text.material import ContextText, Material
 from scoring.text.prepared import PreparedText, Word
@@ -41,9 +32,10 @@ def repeats(material: Material) -> bool:
 
     Mere courtesies apart, and one introductory line of the lexicon's ``lead_ins``, its words and signs are
     those of whole paragraphs, from right under a heading (or from the document's beginning) on: what stands
-    before or behind a sentence can take it back, so nothing between is left out, no list is cut, and what
-    follows in the section has no word that restricts ("not", "only", "unless", "but"). Only
-    fillers of the lexicon ("the", "just"), bold, stops and line ends may differ.
+    before or behind a sentence can take it back, so nothing between is left out, no list is cut, and neither
+    what follows in the section nor the headings over it may restrict it
+    (:func:`scoring.guides.restricting.is_restricted`). Only fillers of the lexicon ("the", "just"), bold,
+    stops and line ends may differ.
 
     And it answers: every content word of the question is in these paragraphs, the heading or the document's
     title, the heading denies something only if the question does, and no other section of the context
@@ -53,6 +45,7 @@ def repeats(material: Material) -> bool:
     said = _said(material)
     return bool(said) and any(
         _answers(material, section, after)
+        and not is_restricted(section.document.text, section.first, after, material.question)
         for section in _sections(material)
         if (after := _repeated(section, said)) is not None
     )
@@ -112,8 +105,6 @@ def _is_whole(section: _Section, after: int) -> bool:
     """Say whether a paragraph ends before a line, with nothing below it that belongs to it."""
     if after == section.after:
         return True
-    if _takes_back(section, after):
-        return False
     original = section.document.text.original
     lines = section.document.text.derived(plain_lines)
     start, line = lines[after]
@@ -121,13 +112,6 @@ def _is_whole(section: _Section, after: int) -> bool:
     if not parted or lines[after - 1][1].endswith(":"):
         return False
     return line_number(line) is None and not belongs_to_step(original, start)
-
-
-def _takes_back(section: _Section, after: int) -> bool:
-    """Say whether what is below may restrict what is repeated: "This does not hold for final invoices"."""
-    lexicon, lines = section.document.text.lexicon, section.document.text.derived(_line_tokens)
-    restricting = lexicon.claims.qualifiers | lexicon.negations | lexicon.refusal.contrasts
-    return any(not restricting.isdisjoint(lines[place]) for place in range(after, section.after))
 
 
 def _answers(material: Material, section: _Section, after: int) -> bool:

@@ -6,24 +6,17 @@ sentence, another sign or another order of the lines, and it is no quotation.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from scoring.guides.lines import belongs_to_step, is_heading, line_number, plain_lines
+from scoring.guides.restricting import denies, is_restricted
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
-from scoring.text.prepared import PreparedText, Word, words_of
+from scoring.text.prepared import PreparedText, Word
 from scoring.text.stems import content_stems
 
-_STEP = re.compile(r"([0-9]{1,2})\. ")
-_ANY_STEP = re.compile(r"(?:(?P<word>[^\W\d_]{2,12}) (?P<number>[0-9]{1,2}):|(?P<plain>[0-9]{1,2})[.)]) ")
-_HEADING = re.compile(r"#{1,6} ")
-# Bold that begins and ends between words, so that the stars of "src/**/file" and "2**10" stay.
-_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,200})(?<=\S)\*\*(?![\w*])")
-# What stands indented, in a list, a table or a quotation below a step belongs to it; so does a picture.
-_BELONGS_TO_STEP = re.compile(r"[ \t]|[-+*•>|!]|<img")
 _FEWEST_STEPS = 2
 
 
@@ -40,8 +33,9 @@ def quotation(material: Material) -> Quotation | None:
 
     The lines of the answer, after one introductory line of the lexicon's ``lead_ins`` at most, are
     lines of one document, one after the other, from step 1 to the last: nothing that belongs to the
-    guide follows. In the document the guide stands right under a heading or a lead-in, so that no
-    sentence before it can take it back. Spaces and bold marks may differ, and nothing else.
+    guide follows. In the document the guide stands right under a heading or a lead-in, and nothing
+    before or after it in its section may restrict it or take it back
+    (:func:`scoring.guides.restricting.is_restricted`). Spaces and bold marks may differ, and nothing else.
 
     And it answers the question: every content word of the question stands in the heading over the guide
     or in the document's title, the heading says "not" or its like if the question does, and no other guide
@@ -56,40 +50,11 @@ def quotation(material: Material) -> Quotation | None:
         return None
     for document in material.context:
         place = _place(quoted, document.text)
-        if place is not None and guide_answers(material, document, place):
+        if place is None or is_restricted(document.text, place, place + len(quoted), material.question):
+            continue
+        if guide_answers(material, document, place):
             return Quotation(lines[0][0], document)
     return None
-
-
-def plain_lines(text: PreparedText) -> tuple[tuple[int, str], ...]:
-    """Return the lines of the whole original that are not blank: where each begins, and its plain text.
-
-    Steps are numbered alike: "2) ..." and "Step 2: ..." become "2. ...".
-    """
-    return plain_lines_of(text.original, text.lexicon)
-
-
-def plain_lines_of(original: str, lexicon: Lexicon) -> tuple[tuple[int, str], ...]:
-    """Return the same of a text that is not prepared."""
-    lines, start = [], 0
-    for line in original.split("\n"):
-        if plain := _numbered_alike(_plain(line), lexicon):
-            lines.append((start, plain))
-        start += len(line) + 1
-    return tuple(lines)
-
-
-def _plain(line: str) -> str:
-    # In code every star says something.
-    text = line if "`" in line else _BOLD.sub(r"\1", line)
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def _numbered_alike(line: str, lexicon: Lexicon) -> str:
-    match = _ANY_STEP.match(line)
-    if match is None or (match["word"] and match["word"].casefold() not in lexicon.step_words):
-        return line
-    return f"{int(match['number'] or match['plain'])}. {line[match.end() :]}"
 
 
 def _place(quoted: list[str], document: PreparedText) -> int | None:
@@ -115,24 +80,8 @@ def _is_whole(document: PreparedText, place: int, end: int) -> bool:
     return introduced and not (below and belongs_to_step(document.original, below[0][0]))
 
 
-def is_heading(line: str) -> bool:
-    """Say whether a plain line is a heading."""
-    return _HEADING.match(line) is not None
-
-
-def belongs_to_step(original: str, start: int) -> bool:
-    """Say whether a line of a text belongs to what stands above it: a list, a table, a picture."""
-    return _BELONGS_TO_STEP.match(original, start) is not None
-
-
 def _opens_a_guide(line: str, lexicon: Lexicon) -> bool:
     return is_heading(line) or line.casefold() in lexicon.lead_ins
-
-
-def line_number(line: str) -> int | None:
-    """Return the number of a step's plain line, or None where it is no step."""
-    match = _STEP.match(line)
-    return int(match[1]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +167,3 @@ def line_of(text: PreparedText) -> Line:
 def _line_end(document: PreparedText, start: int) -> int:
     end = document.original.find("\n", start)
     return len(document.original) if end < 0 else end
-
-
-def denies(text: str, lexicon: Lexicon) -> bool:
-    """Say whether a text says "not" or its like."""
-    return any(word.text in lexicon.negations or word.text.endswith("n't") for word in words_of(text))

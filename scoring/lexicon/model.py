@@ -60,7 +60,8 @@ class ClaimWords:
     rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
     greetings, wishes and offers of help are made of. ``qualifiers``: words that change what a sentence says
     of which cases ("only", "unless", "not"), so that two sentences say the same only where both have them.
-    ``numbers``: the words for 2, 3, 4 and so on.
+    ``numbers``: the words for 2, 3, 4 and so on. ``restrictions`` are phrases with which a document restricts
+    what it says beside them, or takes it back, without one of these words ("for administrators", "removed").
 
     What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
     perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
@@ -78,6 +79,7 @@ class ClaimWords:
     courtesies: frozenset[str]
     qualifiers: frozenset[str]
     numbers: tuple[str, ...]
+    restrictions: PhraseList
     writers: frozenset[str]
     have: frozenset[str]
     deeds_of_words: frozenset[str]

@@ -168,6 +168,7 @@ class _Reader:
         self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
         return ClaimWords(
             numbers=tuple(self._words(table, "numbers", section)),
+            restrictions=self._phrases(table, "restrictions", section),
             done=self._phrases(table, "done", section),
             wishes=self._phrases(table, "wishes", section),
             **self._word_sets(ClaimWords, table, section),

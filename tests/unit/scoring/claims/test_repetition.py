@@ -123,3 +123,23 @@ def test_what_the_section_may_take_back_further_below_is_no_repetition(below):
     assert not repeated("You can delete an invoice.", "Can I delete an invoice?", page.format(below))
     assert repeated("You can delete an invoice.", "Can I delete an invoice?", page.format("It is quick."))
     assert repeated(f"You can delete an invoice.\n\n{below}", "Can I delete an invoice?", page.format(below))
+
+
+@pytest.mark.parametrize("condition", ["If you are an administrator:", "Administrators only:"])
+def test_a_guide_is_repeated_together_with_the_condition_above_it_alone(condition):
+    steps = "1. Open the final invoice.\n2. Click **Credit**."
+    page = f"# Crediting a final invoice\n\n{condition}\n\n{steps}"
+    assert repeated(f"{condition}\n\n{steps}", CREDIT, page)
+    assert not repeated(steps, CREDIT, page)
+
+
+@pytest.mark.parametrize("heading", ["Only for administrators", "On the business plan"])
+def test_what_a_heading_restricts_is_no_repetition_unless_asked_for(heading):
+    page = f"# Deleting an invoice\n\n## {heading}\n\nYou can delete an invoice."
+    assert not repeated("You can delete an invoice.", "Can I delete an invoice?", page)
+    assert repeated("You can delete an invoice.", f"Can I delete an invoice {heading.lower()}?", page)
+
+
+def test_a_page_that_ends_its_section_with_exceptions_is_not_repeated_without_them():
+    page = "# Invoices\n\nYou can delete an invoice.\n\n## Exceptions\n\nFinal ones stay."
+    assert not repeated("You can delete an invoice.", "Can I delete an invoice?", page)
