@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from scoring.claims.deeds import claims_a_deed
 from scoring.claims.reading import Kind, claims
-from scoring.text.marks import marks
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
@@ -24,25 +24,27 @@ CLAIMED = Rule(
     mistake="non_appearing_statement",
 )
 
-_AUXILIARY = "aux"
 _SAYS_NOTHING_OF_DEEDS = frozenset({Kind.QUESTION, Kind.REFUSAL})
 
 
 class ActionClaimed:
     """Whether the answer says that its writer has done something: "I have reset your password".
 
-    What answers from documents has no hands: nobody has reset anything, whatever the documents say. Found are
-    sentences in the perfect tense in which the writer acts, and a sentence of "done" that opens the answer.
-    Not what a writer can do ("I have looked that up", "I have made an overview": ``deeds_of_words`` and
-    ``works_of_words`` of the lexicon), nor questions, denials, conditions and names ("choose **I paid**").
+    What answers from documents has no hands: nobody has reset anything, whatever the documents say. Found
+    are sentences in the perfect tense in which the writer acts, and a sentence of "done" that opens the
+    answer. So are, where it was asked for or is done to something of the customer's, the simple past, what
+    "we" have done, and a passive that opens the answer: "your invoice has been deleted"
+    (:func:`scoring.claims.deeds.claims_a_deed`). Not what a writer can do ("I have looked that up", "I have
+    made an overview": ``deeds_of_words`` and ``works_of_words`` of the lexicon), nor questions, denials,
+    conditions and names ("choose **I paid**"), and nothing that is still to be done ("it will be deleted").
     The value is in [0, 1]: 0 where there is such a sentence, otherwise not applicable, since an answer is no
     truer for want of one.
 
     Evidence ``action_claimed``: the sentence.
 
     Measured on 1,199 rated answers on six products (see ``training/rated``), in view of which it was made: it
-    holds for 12 of 467 untrue answers, and for no true one. On three other sets it holds for
-    5 of 201 untrue answers, and for none of 247 true ones.
+    holds for 13 of 462 untrue answers, and for none of 566 true ones. With the perfect tense of the writer
+    and "done" alone it was 12, and on three other sets 5 of 201 untrue answers, and none of 247 true ones.
 
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
@@ -59,40 +61,19 @@ class ActionClaimed:
     def measure(self, material: Material) -> FeatureValue:
         """Return 0 with the sentences that claim a deed, or None without any."""
         answer = material.answer
-        found = span_evidence(ACTION_CLAIMED, answer, _spans(answer))
+        found = span_evidence(ACTION_CLAIMED, answer, _spans(material))
         return FeatureValue(self.name, 0.0 if found else None, found)
 
 
-def _spans(answer: PreparedText) -> Iterator[tuple[int, int]]:
+def _spans(material: Material) -> Iterator[tuple[int, int]]:
+    answer, opens = material.answer, True
     for place, claim in enumerate(answer.derived(claims)):
         if claim.kind in _SAYS_NOTHING_OF_DEEDS:
             continue
-        if _claims_a_deed(answer, claim.tokens) or (not place and _says_done(answer, claim.tokens)):
+        if claims_a_deed(material, claim.tokens, opens) or (not place and _says_done(answer, claim.tokens)):
             yield claim.start, claim.end
-
-
-def _claims_a_deed(answer: PreparedText, tokens: Sequence[int]) -> bool:
-    parse, words = answer.parse, answer.lexicon.claims
-    if any(parse.text[n] in words.no_deeds for n in tokens):
-        return False
-    perfect = {
-        int(parse.head[n]) for n in tokens if parse.dep[n] == _AUXILIARY and parse.lemma[n] in words.have
-    }
-    deeds = {verb for verb in perfect if parse.lemma[verb] not in words.deeds_of_words}
-    words_made = {int(parse.head[n]) for n in tokens if parse.lemma[n] in words.works_of_words}
-    # Not by its relation to the verb: small pipelines take "dat heb ik ingesteld" for "that set me".
-    return any(
-        parse.text[n] in words.writers
-        and int(parse.head[n]) in deeds - words_made
-        and not _is_named(answer, n)
-        for n in tokens
-    )
-
-
-def _is_named(answer: PreparedText, token: int) -> bool:
-    """Say whether a word stands in what is marked as a name: choose "I have paid"."""
-    start = answer.parse.start[token]
-    return any(mark.start <= start < mark.end for mark in answer.derived(marks))
+        elif claim.kind is Kind.CLAIM:
+            opens = False
 
 
 def _says_done(answer: PreparedText, tokens: Sequence[int]) -> bool:

@@ -66,7 +66,10 @@ class ClaimWords:
     What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
     perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
     ``works_of_words`` what they make ("overview"), ``no_deeds`` words with which a sentence tells of none
-    ("if", "not"); ``done`` is how an answer opens that says so at once.
+    ("if", "not"); ``done`` is how an answer opens that says so at once. ``together`` and ``ours`` are those
+    for whom a writer writes ("we", "our team"), ``yours`` what says that something is the customer's,
+    ``past`` the forms of the past tense, and ``passives`` what makes a passive of the past ("has been
+    deleted"). ``writing`` is what a customer asks for who wants a text, which speaks of the customer.
 
     ``wishes`` open a sentence that only wishes well or offers help; of ``thanks``, ``courtesies`` and words
     without content is a customer's message made that asks nothing. ``telling``: those of them that claim
@@ -85,6 +88,12 @@ class ClaimWords:
     deeds_of_words: frozenset[str]
     works_of_words: frozenset[str]
     no_deeds: frozenset[str]
+    together: frozenset[str]
+    ours: frozenset[str]
+    yours: frozenset[str]
+    past: PhraseList
+    passives: frozenset[str]
+    writing: frozenset[str]
     done: PhraseList
     wishes: PhraseList
     thanks: frozenset[str]

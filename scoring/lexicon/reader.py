@@ -169,6 +169,7 @@ class _Reader:
         return ClaimWords(
             numbers=tuple(self._words(table, "numbers", section)),
             restrictions=self._phrases(table, "restrictions", section),
+            past=self._phrases(table, "past", section),
             done=self._phrases(table, "done", section),
             wishes=self._phrases(table, "wishes", section),
             **self._word_sets(ClaimWords, table, section),
