@@ -71,13 +71,14 @@ def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], 
     if not denies and _wishes(text, run, words):
         return Kind.COURTESY
     courteous = text.lexicon.claims.courtesies
+    is_figure = not closing and _has_number(text, run)
+    most = 0 if denies or is_figure else _FEW_WORDS
     others = sum(courteous.isdisjoint(word.forms) for word in words)
     if closing or others < len(words):
-        most = 0 if denies else _FEW_WORDS
         kind = Kind.COURTESY if others <= most else Kind.CLAIM
     else:
         kind = Kind.CLAIM if others else Kind.VERDICT
-    if text.parse.text[run[0]] in text.lexicon.refusal.verdicts and others <= _FEW_WORDS:
+    if text.parse.text[run[0]] in text.lexicon.refusal.verdicts and others <= _FEW_WORDS and not is_figure:
         return Kind.VERDICT
     return kind
 
@@ -85,10 +86,14 @@ def _kind(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord], 
 def _wishes(text: PreparedText, run: Sequence[int], words: Sequence[ContentWord]) -> bool:
     """Say whether a sentence opens as only wishes and offers do, is short, and has no number and no name."""
     said = tuple(text.parse.text[n] for n in run)
-    if len(words) > _WISHED_WORDS or any(any(map(str.isdigit, word)) for word in said):
+    if len(words) > _WISHED_WORDS or _has_number(text, run):
         return False
     start, end = run_span(text, run)
     return "**" not in text.original[start:end] and text.lexicon.claims.wishes.opens(said)
+
+
+def _has_number(text: PreparedText, run: Sequence[int]) -> bool:
+    return any(any(map(str.isdigit, text.parse.text[n])) for n in run)
 
 
 def _denies(text: PreparedText, run: Sequence[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scoring.claims.indirect import indirect_claims
 from scoring.figures.values import Outcome
+from scoring.text.clock import clock_times
 from scoring.text.material import Material
 from scoring.text.numbers import number_forms, number_spans, numbers
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
@@ -27,9 +28,10 @@ class NumbersKnown:
     """Share of the answer's numbers that the documents or the question have, wherever they stand.
 
     Heuristic: non-appearing statements. Numbers in digits are looked for, in digits or words, with commas
-    and stops as either language sets them; those of steps are none. One that follows from the documents'
-    data (``figures_follow``) is known too. The value is known / all, in [0, 1]; not
-    applicable where the answer has none.
+    and stops as either language sets them; those of steps are none. A time of day is known however it is
+    written: 2 pm where a document has 14:00 (:func:`scoring.text.clock.clock_times`). One that follows from
+    the documents' data (``figures_follow``) is known too. The value is known / all, in [0, 1]; not applicable
+    where the answer has none.
 
     Evidence: ``unknown_number``, each that stands nowhere.
 
@@ -59,6 +61,8 @@ class NumbersKnown:
             return FeatureValue(self.name, None)
         texts = (material.question, *(document.text for document in material.context))
         known = frozenset[str]().union(*(text.derived(numbers) for text in texts))
+        clock = {time.value for text in texts for time in text.derived(clock_times)}
+        told = {time.start for time in answer.derived(clock_times) if time.value in clock}
         computed = [
             (each.start, each.end)
             for each in material.derived(indirect_claims)
@@ -67,7 +71,8 @@ class NumbersKnown:
         unknown = [
             span
             for span in spans
-            if known.isdisjoint(number_forms(answer.original[slice(*span)]))
+            if span[0] not in told
+            and known.isdisjoint(number_forms(answer.original[slice(*span)]))
             and not any(start <= span[0] and span[1] <= end for start, end in computed)
         ]
         evidence = span_evidence(UNKNOWN_NUMBER, answer, unknown[:MAX_EVIDENCE])

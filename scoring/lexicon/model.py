@@ -101,6 +101,20 @@ class ClaimWords:
     wished_with: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class ClockWords:
+    """The words with times of day.
+
+    ``hours`` follow the figures ("14.00 uur"), ``mornings`` and ``afternoons`` tell which half of the day
+    ("am", "'s middags" without its "'s"), and ``at`` stands before an hour that is no duration ("om 14 uur").
+    """
+
+    hours: frozenset[str] = frozenset()
+    mornings: frozenset[str] = frozenset()
+    afternoons: frozenset[str] = frozenset()
+    at: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """The word lists of one language (all words casefolded).
@@ -113,6 +127,7 @@ class Lexicon:
     - ``refusal``: how an answer says that it has none.
     - ``claims``: what tells the claims of an answer from what it says besides.
     - ``figures``: how a clause says that a figure follows from others; None where that is not checked.
+    - ``clock``: the words with times of day; without it those with a colon alone are read.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.
@@ -149,6 +164,7 @@ class Lexicon:
     neighbours: frozenset[str]
     plural_endings: tuple[str, ...]
     figures: FigureWords | None = None
+    clock: ClockWords = ClockWords()
 
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays."""

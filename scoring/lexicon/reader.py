@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
@@ -110,6 +110,7 @@ class _Reader:
             refusal=self._refusal(),
             claims=self._claims(),
             figures=self._figures() if "figures" in top else None,
+            clock=self._clock() if "clock" in top else ClockWords(),
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
@@ -175,6 +176,12 @@ class _Reader:
             **self._word_sets(ClaimWords, table, section),
         )
 
+    def _clock(self) -> ClockWords:
+        section = Section("clock")
+        table = self._value(self._content, "clock", dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(ClockWords)}, section)
+        return ClockWords(**self._word_sets(ClockWords, table, section))
+
     def _figures(self) -> FigureWords:
         section = Section("figures")
         table = self._value(self._content, "figures", dict, _TOP)
@@ -229,7 +236,7 @@ class _Reader:
 
     def _word_sets(
         self,
-        model: type[Lexicon | Refusals | ClaimWords | FigureWords],
+        model: type[Lexicon | Refusals | ClaimWords | ClockWords | FigureWords],
         table: dict[str, Any],
         section: Section,
     ) -> dict[str, frozenset[str]]:

@@ -23,7 +23,8 @@ def sentence_runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
 def _runs(text: PreparedText) -> Iterator[list[int]]:
     parse, run = text.parse, list[int]()
     for index in range(len(parse)):
-        if parse.pos[index] in NO_WORDS:
+        # Small pipelines take "2:00" for a sign.
+        if parse.pos[index] in NO_WORDS and not any(map(str.isdigit, parse.text[index])):
             continue
         if run and ends_between(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
             yield run

@@ -33,6 +33,10 @@ def kinds(text, language):
         ("I can't do that from here.", "en", Kind.REFUSAL),
         ("In de documentatie staat daar niets over.", "nl", Kind.REFUSAL),
         ("Dat kan ik helaas niet voor u doen.", "nl", Kind.REFUSAL),
+        # A figure is claimed, in however few words, but not in what leads in a list.
+        ("30 days.", "en", Kind.CLAIM),
+        ("Ja, 30 dagen.", "nl", Kind.CLAIM),
+        ("These 3 steps:", "en", Kind.COURTESY),
         # A negation makes something of the product a claim, however friendly the rest of its words.
         ("A colour profile does not help.", "en", Kind.CLAIM),
         ("Een kleurprofiel helpt daar niet tegen.", "nl", Kind.CLAIM),
