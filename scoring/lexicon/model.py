@@ -167,7 +167,9 @@ class Lexicon:
     clock: ClockWords = ClockWords()
 
     def stem(self, word: str) -> str:
-        """Strip a plural ending where enough of the word stays."""
+        """Strip a plural ending where enough of the word stays; "process" has none."""
+        if word.endswith("ss"):
+            return word
         for ending in self.plural_endings:
             if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
                 return word[: -len(ending)]

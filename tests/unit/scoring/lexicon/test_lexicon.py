@@ -242,3 +242,18 @@ def test_a_folder_without_lexicons_and_one_that_is_not_there_are_refused(tmp_pat
         load_folder(tmp_path)
     with pytest.raises(LexiconError, match="No such file"):
         load_folder(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("invoice", "invoices"),
+        ("page", "pages"),
+        ("address", "addresses"),
+        ("draft", "drafts"),
+        ("file", "files"),
+    ],
+)
+def test_english_plurals_have_the_stem_of_their_singular(one, many):
+    stem = load_shipped()["en"].stem
+    assert stem(one) == stem(many)
