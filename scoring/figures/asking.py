@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from scoring.figures.clause import Clause, Figure
 from scoring.figures.naming import Named, named, named_in_part
-from scoring.figures.reading.amounts import SPANS
+from scoring.figures.reading.amounts import CURRENCIES, SPANS
 from scoring.figures.reading.grids import Grid
 from scoring.figures.recognising import Asked, Meant, asked, meant
 from scoring.figures.scope import Scope, row_words, scope
 from scoring.figures.values import Obstacle, Operation
+from scoring.lexicon import FigureWords
+from scoring.text.prepared import folded_words
 
 _TWO = 2
 _OF_TWO = frozenset({Operation.DIFFERENCE, Operation.GROWTH, Operation.TIME_BETWEEN})
@@ -39,13 +41,13 @@ class Reading:
 class Question:
     """What a clause asks of a grid, or why that is not clear.
 
-    ``score``: how much of the clause the grid accounts for; ``names_some``: it names a row or a column.
+    ``score``: how much of the clause the grid accounts for; ``names``: how many rows and columns it names.
     """
 
     operation: Operation | None
     reading: Reading | Obstacle
     score: int
-    names_some: bool
+    names: int
 
 
 def question(clause: Clause, grid: Grid, before: Clause | None) -> Question | None:
@@ -65,13 +67,13 @@ def question(clause: Clause, grid: Grid, before: Clause | None) -> Question | No
     score = _TWO * len(names.taken) + len(in_full.taken) + len(above)
     if not score:
         return None
-    names_some = bool(names.rows or names.columns)
+    count = len(names.rows) + len(names.columns)
     # A unit may stand above anything.
-    is_linked = names_some or any(clause.words[place].text not in clause.lists.unit_of for place in above)
+    is_linked = count > 0 or any(clause.words[place].text not in clause.lists.unit_of for place in above)
     if isinstance(operation, Obstacle):
-        return Question(kind, operation, score, names_some)
+        return Question(kind, operation, score, count)
     found = _read(grid, clause, before, names, how, operation, is_linked=is_linked)
-    return Question(kind, found, score, names_some)
+    return Question(kind, found, score, count)
 
 
 def _asked(clause: Clause, grid: Grid, names: Named, how: Meant) -> Asked | Obstacle | None:
@@ -143,7 +145,7 @@ def _has_unknown(reading: Reading, taken: frozenset[int]) -> bool:
     clause, grid, lists = reading.clause, reading.grid, reading.clause.lists
     known = taken | row_words(clause, grid)
     phrases = [lists.all_of, lists.counts]
-    words = set(lists.fillers)
+    words = set(lists.fillers) | _told_by_cells(grid, lists)
     if reading.asked.operation in _OF_TWO:
         phrases.extend((lists.between, lists.through, lists.until))
     if reading.asked.operation is Operation.TIME_BETWEEN:
@@ -164,6 +166,14 @@ def _has_unknown(reading: Reading, taken: frozenset[int]) -> bool:
         if is_negation or not (word.text in words or is_above):
             return True
     return False
+
+
+def _told_by_cells(grid: Grid, lists: FigureWords) -> set[str]:
+    """Return the words that say no more than the cells do: "a month" of prices a month, "costs" of prices."""
+    cells = [cell for row in grid.cells for cell in row if cell.amount]
+    rests = {cell.rest for cell in cells}
+    words = set(folded_words(rests.pop())) if len(rests) == 1 else set[str]()
+    return words | lists.prices if all(cell.unit in CURRENCIES for cell in cells) else words
 
 
 def _kinds(clause: Clause, names: Named) -> set[int]:

@@ -87,7 +87,9 @@ def rows_are_sure(case: Case) -> bool:
     if not case.scope.is_all:
         return True
     has_series = not grid.is_turned or in_order(grid, range(len(grid.rows)))
-    return grid.is_complete and has_series and not case.asked.is_joint
+    # "Together" speaks of what was named before, but "the three plans together" of all.
+    is_told = not case.asked.is_joint or bool(case.scope.taken)
+    return grid.is_complete and has_series and is_told
 
 
 def show(value: Decimal) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Context, localcontext
 
 from scoring.figures.asking import question
 from scoring.figures.clause import Clause
+from scoring.figures.counting import Count, count
+from scoring.figures.following import is_part_of_listed, open_figures
 from scoring.figures.judging import Judgement, judge
 from scoring.figures.reading.amounts import SPANS
+from scoring.figures.reading.bearing import Bearing
 from scoring.figures.reading.grids import Grid
+from scoring.figures.reading.listings import Listing
 from scoring.figures.recognising import asked
 from scoring.figures.values import Derivation, IndirectClaim, Obstacle, Operation, Outcome, UsedCell
 from scoring.lexicon import Lexicon
@@ -21,6 +25,9 @@ _PRECISION = 50
 _LONGEST_BEFORE = 400
 
 _EXTREMES = frozenset({Operation.HIGHEST, Operation.LOWEST})
+# Who says one of these and names a row speaks of the data; "more" and "contains" are said of anything.
+_PLAIN = _EXTREMES | {Operation.AVERAGE, Operation.SHARE, Operation.TREND, Operation.OUTLIER}
+_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +35,28 @@ class DataSource:
     """The data of a document that a claim may follow from, by :func:`scoring.figures.reading.grids.grids`.
 
     ``is_whole``: they are of the whole document; of a passage, a table at its edge may have been cut.
+    ``listings``: what it lists, to be counted; ``bearing``: what else a figure may follow from.
     """
 
     document_id: str
     version: str | None
     grids: tuple[Grid, ...]
     is_whole: bool = True
+    listings: tuple[Listing, ...] = ()
+    bearing: Bearing = field(default_factory=Bearing)
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What one grid says of a clause; ``score`` tells how much of the clause it accounts for."""
+    """What one grid says of a clause; ``score`` tells how much of the clause it accounts for.
+
+    ``names``: how many of its rows and columns the clause names.
+    """
 
     source: DataSource
     grid: Grid
     score: int
+    names: int
     operation: Operation | None
     judgement: Judgement
 
@@ -76,17 +90,65 @@ def check(
     """
     if lexicon.figures is None or (clause := Clause.of(text, lexicon)) is None:
         return None
-    if not _may_ask(clause):
-        return None
     earlier = Clause.of(before[-_LONGEST_BEFORE:], lexicon) if before else None
     with localcontext(Context(prec=_PRECISION)):
         found = [
             finding
             for source in sources
-            for grid in source.grids
+            for grid in (source.grids if _may_ask(clause) else ())
             if (finding := _finding(source, grid, clause, earlier))
         ]
-        return _claim(_decided(found), clause, offset) if found else None
+        decided = _claim(_decided(found), clause, offset) if found else None
+        if decided is None or decided.outcome is Outcome.NOT_CHECKABLE:
+            counted = _counted(clause, offset, sources)
+            decided = counted if counted and (decided is None or counted.derivation) else decided
+    bearings = [source.bearing for source in sources]
+    figures = open_figures(clause, bearings)
+    spans = tuple((offset + each.amount.start, offset + each.amount.end) for each in figures)
+    if decided:
+        # What is refuted is known to be another one.
+        refuted = (decided.start, decided.end) if decided.outcome is Outcome.REFUTED else None
+        return replace(decided, open=tuple(span for span in spans if span != refuted))
+    if not (spans or is_part_of_listed(clause, bearings)):
+        return None
+    # Nothing to compute with, and yet no figure out of nowhere.
+    end = offset + len(clause.text)
+    return IndirectClaim(Outcome.NOT_CHECKABLE, None, offset, end, obstacle=Obstacle.DATA, open=spans)
+
+
+def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> IndirectClaim | None:
+    """Return what the listings say of how many there are; nothing is settled where they do not agree."""
+    found = [
+        (source, listing, counted)
+        for source in sources
+        for listing in source.listings
+        if (counted := count(clause, listing, is_whole=source.is_whole))
+    ]
+    if not found:
+        return None
+    sure = [each for each in found if each[2].obstacle is None]
+    if len({(each.outcome, each.value) for _, _, each in sure}) == 1:
+        return _count_claim(*sure[0], offset)
+    source, listing, first = found[0]
+    obstacle = Obstacle.SEVERAL_DATA if sure else first.obstacle
+    unclear = replace(first, outcome=Outcome.NOT_CHECKABLE, rows=(), obstacle=obstacle)
+    return _count_claim(source, listing, unclear, offset)
+
+
+def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
+    cells = tuple(
+        UsedCell(row.text, row.start, row.end) for row in (listing.rows[place] for place in counted.rows)
+    )
+    derivation = Derivation(source.document_id, source.version, cells, counted.formula, counted.value)
+    amount = counted.figure.amount
+    return IndirectClaim(
+        counted.outcome,
+        counted.operation,
+        offset + amount.start,
+        offset + amount.end,
+        derivation if cells else None,
+        counted.obstacle,
+    )
 
 
 def _may_ask(clause: Clause) -> bool:
@@ -104,9 +166,9 @@ def _finding(source: DataSource, grid: Grid, clause: Clause, before: Clause | No
         judgement = Judgement(Outcome.NOT_CHECKABLE, obstacle=asks.reading)
     else:
         judgement = judge(asks.reading)
-    if judgement.obstacle and not asks.names_some:
+    if judgement.obstacle and not asks.names:
         return None
-    return _Finding(source, grid, asks.score, asks.operation, judgement)
+    return _Finding(source, grid, asks.score, asks.names, asks.operation, judgement)
 
 
 def _decided(found: Sequence[_Finding]) -> _Finding:
@@ -171,7 +233,15 @@ def _claim(finding: _Finding, clause: Clause, offset: int) -> IndirectClaim:
         offset + end,
         _derivation(finding),
         judgement.obstacle,
+        is_of_data=finding.names >= (1 if _is_plain(finding, clause) else _TWO),
     )
+
+
+def _is_plain(finding: _Finding, clause: Clause) -> bool:
+    """Say whether the words that name an operation are said of data alone."""
+    if finding.operation is None:
+        return bool(clause.find(clause.lists.unsupported, ()))
+    return finding.operation in _PLAIN
 
 
 def _derivation(finding: _Finding) -> Derivation | None:

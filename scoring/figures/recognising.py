@@ -81,7 +81,7 @@ def asked(clause: Clause, taken: frozenset[int]) -> Asked | Obstacle | None:
     An obstacle where they claim one that is not computed, or several at once.
     """
     found = _found(clause, taken)
-    if clause.find(clause.lists.unsupported, taken):
+    if clause.find(clause.lists.unsupported, taken) or clause.find(clause.lists.unclear, taken):
         return Obstacle.OPERATION
     if len(found) > 1:
         found = [each for each in found if each.operation is not Operation.COUNT]

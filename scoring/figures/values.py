@@ -50,6 +50,8 @@ class Obstacle(StrEnum):
     CELLS = "cells"
     #: Several data bear it, and they do not agree.
     SEVERAL_DATA = "several_data"
+    #: The data that it may follow from are none that could be computed with.
+    DATA = "data"
     #: It is off by so little that it may have been rounded.
     ROUNDING = "rounding"
 
@@ -87,7 +89,9 @@ class IndirectClaim:
     """A claim of a figure that follows from data, and what the data say of it.
 
     ``start``, ``end``: the place in the answer of the figure, or of the whole clause where it claims none.
-    ``derivation``: given where it was computed; ``obstacle``: why it is not checkable.
+    ``derivation``: given where it was computed; ``obstacle``: why it is not checkable. ``open``: the places
+    of the figures that may follow from data, whether or not they could be computed. ``is_of_data``: it
+    speaks of the data and not of something else that has a word with them in common.
     """
 
     outcome: Outcome
@@ -96,3 +100,5 @@ class IndirectClaim:
     end: int
     derivation: Derivation | None = None
     obstacle: Obstacle | None = None
+    open: tuple[tuple[int, int], ...] = ()
+    is_of_data: bool = True

@@ -26,7 +26,7 @@ class FigureWords:
     - ``more``, ``less``: a difference with a direction; ``costly``: those of them and of ``highest`` and
       ``lowest`` that speak of a price ("cheaper").
     - ``rises``, ``falls``: growth; ``every``: it goes on at each step ("every month").
-    - ``unsupported``: what is not computed ("median").
+    - ``unsupported``: what is not computed ("median"); ``unclear``: what may mean that or not ("second").
     - ``about``, ``above``, ``just_above``, ``at_least``, ``below``, ``at_most``: how a figure right after
       them is meant.
 
@@ -41,8 +41,9 @@ class FigureWords:
     What else may be said:
 
     - ``totals``: what a row or column of totals is called; ``per``: before what a unit is for each of.
+    - ``prices``: words that say of an amount of money only that something costs it.
     - ``kinds``: what things with a name are, beside that name ("plan").
-    - ``examples``: a list is not complete.
+    - ``examples``: a list is not complete; ``yes``, ``no``: what a cell says of a thing and what it may.
     - ``same``: groups of words for one thing ("price", "costs").
     - ``fillers``: words that change nothing in what a figure says.
     """
@@ -64,6 +65,7 @@ class FigureWords:
     counts: PhraseList
     outliers: PhraseList
     unsupported: PhraseList
+    unclear: PhraseList
     about: PhraseList
     above: PhraseList
     just_above: PhraseList
@@ -87,6 +89,9 @@ class FigureWords:
     kinds: frozenset[str]
     totals: frozenset[str]
     per: frozenset[str]
+    prices: frozenset[str]
+    yes: frozenset[str]
+    no: frozenset[str]
     quarters: frozenset[str]
     fillers: frozenset[str]
     ordinals: tuple[str, ...]

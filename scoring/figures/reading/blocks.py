@@ -140,6 +140,24 @@ def _named(lines: Sequence[Line]) -> Iterator[Block]:
     yield from _run(run)
 
 
+def item_lists(text: str) -> tuple[Block, ...]:
+    """Return the lists of a text, each item a row of one piece; what is indented deeper is part of it."""
+    found, run, indent = list[Block](), list[tuple[Piece, ...]](), 0
+    for line in lines_of(text):
+        depth = len(line.text) - len(line.text.lstrip())
+        end = _item_end(line)
+        if run and (not line.text.strip() or depth > indent):
+            continue
+        if not end or depth < indent:
+            found.extend(_run(run))
+            run = []
+        if end and len(line.text) <= _LONGEST_LINE:
+            run.append((_piece(line.text[end:], line.start + end),))
+            indent = depth
+    found.extend(_run(run))
+    return tuple(found) if len(found) <= _MOST_BLOCKS else ()
+
+
 def _run(rows: list[tuple[Piece, ...]]) -> Iterator[Block]:
     if _LEAST_ROWS <= len(rows) <= _MOST_ROWS:
         yield Block(None, tuple(rows), rows[0][0].start)

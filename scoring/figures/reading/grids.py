@@ -9,17 +9,13 @@ from decimal import Decimal
 
 from scoring.figures.reading.blocks import Block, Line, blocks, lines_of
 from scoring.figures.reading.cells import Cell, cell_of
-from scoring.figures.reading.labels import Label, label_of, stems_of, unit_in
+from scoring.figures.reading.labels import Label, label_of, stems_of, timed, unit_in
 from scoring.figures.reading.numbers import Convention
+from scoring.figures.reading.surroundings import Surroundings
 from scoring.lexicon import FigureWords, Lexicon
 from scoring.text.prepared import PreparedText, folded_words
 
 _LEAST_ROWS = 2
-# A heading that stands further above its table is that of something else.
-_HEADING_REACH = 200
-_LEAD_REACH = 3
-_LONGEST_LEAD = 300
-_HEADING = "#"
 # What stands around cells and says nothing.
 _NOTHING = '|*_`~"- \t\r\n'
 
@@ -28,7 +24,8 @@ _NOTHING = '|*_`~"- \t\r\n'
 class Grid:
     """Cells by row and column.
 
-    - ``corner``: stems of what the rows are called ("Month"); ``across``: of what the columns are.
+    - ``corner``: stems of what the rows are called ("Month"), by their column or by what stands above;
+      ``across``: of what the columns are.
     - ``around``: words and stems of the headings and the line above.
     - ``conventions``: those that all of its numbers can be read by, the likelier first.
     - ``totals``: the cell of each column in a row of totals, by the column's place.
@@ -74,46 +71,29 @@ def grids(text: PreparedText) -> tuple[Grid, ...]:
         return ()
     lines = lines_of(text.original)
     starts = [line.start for line in lines]
-    for block in blocks(text.original):
-        above = _Surroundings.of(lines, bisect_right(starts, block.start) - 1, lexicon)
+    for block in text.derived(data_blocks):
+        above = Surroundings.of(lines, bisect_right(starts, block.start) - 1, lexicon)
         if grid := _grid(block, above, lexicon):
-            grid = replace(grid, may_go_on=_is_at_edge(block, text.original))
+            grid = replace(grid, may_go_on=is_at_edge(block, text.original))
             found.append(grid)
             if len(grid.columns) > 1:
                 found.append(grid.turned())
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """What stands above a block: its headings, and the line before it."""
-
-    words: frozenset[str]
-    lead: str
-    is_complete: bool
-
-    @classmethod
-    def of(cls, lines: Sequence[Line], at: int, lexicon: Lexicon) -> _Surroundings:
-        above = [line.text.strip() for line in reversed(lines[max(at - _HEADING_REACH, 0) : at])]
-        heading = next((line for line in above if line.startswith(_HEADING)), "")
-        near = [line for line in above[:_LEAD_REACH] if line]
-        lead = near[0][-_LONGEST_LEAD:] if near and not near[0].startswith((_HEADING, "|")) else ""
-        title = next((line.text.strip() for line in lines if line.text.strip()), "") if at else ""
-        text = "\n".join(part[-_LONGEST_LEAD:] for part in (title, heading, lead))
-        words = tuple(folded_words(text))
-        assert lexicon.figures is not None, "only a lexicon with figures is asked"
-        is_complete = not lexicon.figures.examples.occurs(words)
-        return cls(frozenset((*words, *stems_of(text, lexicon))), lead, is_complete)
+def data_blocks(text: PreparedText) -> tuple[Block, ...]:
+    """Return the blocks of data of a text, in order."""
+    return blocks(text.original)
 
 
-def _is_at_edge(block: Block, text: str) -> bool:
+def is_at_edge(block: Block, text: str) -> bool:
     """Say whether a block ends its text, or begins it below a title without naming its columns."""
     after = text[block.rows[-1][-1].end :].strip(_NOTHING)
     before = text[: block.start].strip(_NOTHING)
     return not after or (block.header is None and "\n" not in before)
 
 
-def _grid(block: Block, above: _Surroundings, lexicon: Lexicon) -> Grid | None:
+def _grid(block: Block, above: Surroundings, lexicon: Lexicon) -> Grid | None:
     words = lexicon.figures
     assert words is not None, "only a lexicon with figures is asked"
     rows = [[cell_of(piece, lexicon) for piece in row] for row in block.rows]
@@ -124,21 +104,22 @@ def _grid(block: Block, above: _Surroundings, lexicon: Lexicon) -> Grid | None:
     values = [n for n, cells in enumerate(by_column) if n != naming and _has_values(cells)]
     if block.header and values[:1] == [0] and _only_numbers(by_column[0]):
         values = values[1:]
-    kept = [n for n in values if not _is_total(headers[n], words, whole=True)]
+    kept = [n for n in values if not is_total(headers[n], words, whole=True)]
     if block.header and any(cell_of(block.header[n], lexicon).amount and not headers[n].time for n in values):
         return None
-    body = [n for n, name in enumerate(names) if not _is_total(name, words)]
+    body = [n for n, name in enumerate(names) if not is_total(name, words)]
     cells = tuple(tuple(_told(rows[n][column], headers[column]) for column in kept) for n in body)
     conventions = _conventions(cells, words)
     if not kept or len(body) < _LEAST_ROWS or not conventions:
         return None
-    total = next((n for n, name in enumerate(names) if _is_total(name, words)), None)
+    columns, told = timed([headers[n] for n in kept], lexicon)
+    total = next((n for n, name in enumerate(names) if is_total(name, words)), None)
     return Grid(
         rows=tuple(names[n] for n in body),
-        columns=tuple(headers[n] for n in kept),
+        columns=tuple(columns),
         cells=cells,
-        corner=frozenset(stems_of(block.header[naming].text, lexicon)) if block.header else frozenset(),
-        around=above.words,
+        corner=frozenset(stems_of(block.header[naming].text, lexicon)) if block.header else above.called,
+        around=above.words | told,
         conventions=conventions,
         start=block.start,
         totals={} if total is None else {n: rows[total][column] for n, column in enumerate(kept)},
@@ -151,7 +132,7 @@ def _told(cell: Cell, heading: Label) -> Cell:
 
 
 def _headers(
-    block: Block, above: _Surroundings, cells: Sequence[Sequence[Cell]], lexicon: Lexicon
+    block: Block, above: Surroundings, cells: Sequence[Sequence[Cell]], lexicon: Lexicon
 ) -> list[Label]:
     """Return the labels of the columns; what unit and power they have may stand in the line above."""
     assert lexicon.figures is not None, "only a lexicon with figures is asked"
@@ -188,7 +169,8 @@ def _only_numbers(cells: Sequence[Cell]) -> bool:
     return [cell.text for cell in cells] == [str(n) for n in range(1, len(cells) + 1)]
 
 
-def _is_total(label: Label, words: FigureWords, *, whole: bool = False) -> bool:
+def is_total(label: Label, words: FigureWords, *, whole: bool = False) -> bool:
+    """Say whether a label begins as that of a total does; ``whole``: whether it says nothing else."""
     found = tuple(folded_words(label.text))
     return bool(found) and (words.totals.issuperset(found) if whole else found[0] in words.totals)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from scoring.figures.reading.amounts import SIGNS
 from scoring.figures.reading.blocks import Piece
-from scoring.figures.reading.times import Time, whole_time
+from scoring.figures.reading.times import Time, time_within, whole_time
 from scoring.lexicon import FigureWords, Lexicon
 from scoring.text.prepared import words_of
 
@@ -19,6 +20,9 @@ _THOUSANDS = re.compile(
 _BRACKETS = re.compile(r"\([^()]{0,40}\)")
 _POWER_OF_THOUSANDS = 3
 _SHORTEST_DOUBLED = 4
+# "Formaat" and "formaten", "brief" and "brieven".
+_LONG_VOWEL = re.compile(r"([aeou])\1(?=[^aeiou]\Z)")
+_VOICED = {"v": "f", "z": "s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,22 @@ def label_of(piece: Piece, lexicon: Lexicon, *, is_heading: bool = False) -> Lab
     )
 
 
+def timed(labels: Sequence[Label], lexicon: Lexicon) -> tuple[list[Label], frozenset[str]]:
+    """Return labels that differ in their time alone as these times, and the stems that all of them have.
+
+    "Q1 sales" beside "Q2 sales" is Q1; beside "Q1 costs" it is a name.
+    """
+    parts = [time_within(label.text, lexicon) for label in labels]
+    found = [part for part in parts if part is not None]
+    if len(labels) == 1 or len(found) < len(labels) or any(label.time for label in labels):
+        return list(labels), frozenset()
+    rests = {frozenset(stems_of(rest, lexicon)) for _, rest in found}
+    if len(rests) > 1 or len({time for time, _ in found}) < len(labels):
+        return list(labels), frozenset()
+    times = [replace(label, time=time) for label, (time, _) in zip(labels, found, strict=True)]
+    return times, rests.pop()
+
+
 def stems_of(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return the stems of a text's words that carry content; all of them where none does."""
     found = tuple(word.text for word in words_of(text))
@@ -65,8 +85,17 @@ def stem(word: str, lexicon: Lexicon) -> str:
     assert words is not None, "only a lexicon with figures is asked"
     bare = lexicon.stem(word)
     # "Pakketten" is "pakket": a plural doubles what it ends in.
-    single = bare[:-1] if len(bare) > _SHORTEST_DOUBLED and bare[-1] == bare[-2] else bare
-    return words.same_as.get(word) or words.same_as.get(single) or single
+    single = bare[:-1] if len(bare) >= _SHORTEST_DOUBLED and bare[-1] == bare[-2] else bare
+    if same := words.same_as.get(word) or words.same_as.get(single):
+        return same
+    is_other = word not in words.unit_of and word not in words.fillers
+    return _without_plural(single) if is_other and len(single) >= _SHORTEST_DOUBLED else single
+
+
+def _without_plural(bare: str) -> str:
+    """Return what singular and plural share that differ in more than an ending: "taak" and "taken"."""
+    short = bare.removesuffix("e") if len(bare) > _SHORTEST_DOUBLED else bare
+    return _LONG_VOWEL.sub(r"\1", short[:-1] + _VOICED.get(short[-1], short[-1]))
 
 
 def unit_in(text: str, words: FigureWords) -> str | None:

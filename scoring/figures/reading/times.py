@@ -11,6 +11,7 @@ from functools import lru_cache
 from scoring.lexicon import Lexicon
 
 _YEAR = r"(?:19|20)\d\d"
+_BARE_YEAR = re.compile(rf"(?<![\w.,/-]){_YEAR}(?![\w/-]|[.,]\d)")
 _GAP = r"[ \u00a0]{1,2}"
 _MONTHS_OF_QUARTER = 3
 _MOST_MONTHS = 12
@@ -78,6 +79,17 @@ def whole_time(text: str, lexicon: Lexicon) -> Time | None:
         return Time(year=int(stripped))
     found = _pattern(lexicon).fullmatch(stripped)
     return _time(found, lexicon) if found else None
+
+
+def time_within(text: str, lexicon: Lexicon) -> tuple[Time, str] | None:
+    """Return the only time that a text tells, a bare year too, and the rest of the text; else None."""
+    found = [*times(text, lexicon)]
+    if not found:
+        found = [(Time(year=int(year.group())), *year.span()) for year in _BARE_YEAR.finditer(text)]
+    if len(found) != 1:
+        return None
+    time, start, end = found[0]
+    return time, f"{text[:start]} {text[end:]}"
 
 
 @lru_cache(maxsize=16)

@@ -3,7 +3,9 @@
 from functools import lru_cache
 
 from scoring.figures.checking import DataSource, check
+from scoring.figures.reading.bearing import bearing
 from scoring.figures.reading.grids import grids
+from scoring.figures.reading.listings import listings
 from scoring.lexicon import load_shipped
 from scoring.text.prepared import PreparedText
 
@@ -13,7 +15,10 @@ LEXICONS = load_shipped()
 @lru_cache(maxsize=256)
 def source(text, language, document_id="d-1"):
     """The data of a document, as the scorer prepares them."""
-    return DataSource(document_id, "7", grids(PreparedText.of(text, LEXICONS[language])))
+    prepared = PreparedText.of(text, LEXICONS[language])
+    return DataSource(
+        document_id, "7", grids(prepared), listings=listings(prepared), bearing=bearing(prepared)
+    )
 
 
 def checked(clause, documents, language, offset=0, before=""):

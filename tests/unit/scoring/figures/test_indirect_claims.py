@@ -292,6 +292,33 @@ def test_in_a_wide_table_the_words_tell_which_way_it_is_read(claim, is_):
     assert outcome(claim, WIDE, "en") == is_
 
 
+@pytest.mark.parametrize("columns", ["Q1,Q2,Q3", "Q1 sales,Q2 sales,Q3 sales", "Sales Q1,Sales Q2,Sales Q3"])
+def test_the_highest_of_a_quarter_is_one_of_its_column(columns):
+    text = f"Region,{columns}\nNorth,120,150,140\nSouth,100,90,160\nEast,80,110,95\n"
+    assert outcome("North had the highest Q2", text, "en") == "confirmed"
+    assert outcome("South had the highest Q2", text, "en") == "refuted"
+    assert outcome("In Q2, South was the highest", text, "en") != "confirmed"
+    assert outcome("South grew by 60% from Q1 to Q3", text, "en") == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_"),
+    [
+        ("The three plans together cost € 57 a month", "confirmed"),
+        ("The three plans together cost € 67 a month", "refuted"),
+        ("The Team plan costs € 10 more than Basic", "confirmed"),
+        ("A plan costs € 19 a month on average", "confirmed"),
+        ("A plan costs € 228 a year on average", "data"),
+    ],
+)
+def test_prices_a_month_are_computed_with_where_a_claim_is_of_a_month_too(claim, is_):
+    plans = (
+        "# Plans\n\n- Basic: € 9 per month\n- Team: € 19 per month\n- Business: € 29 per month\n\nAsk us.\n"
+    )
+    found = checked(claim, plans, "en")
+    assert (found.obstacle or found.outcome).value == is_
+
+
 def test_two_documents_that_do_not_agree_refute_nothing():
     other = NL.replace("2024", "2023").replace("1.350", "1.650")
     claim = "De totale omzet was € 4.350."
@@ -339,5 +366,5 @@ def test_a_table_at_the_edge_of_a_passage_may_have_been_cut(text, total):
 
 def test_examples_refute_nothing_about_all():
     text = "De omzet van enkele klanten, bijvoorbeeld:\n\n- Alfa: € 10\n- Beta: € 25\n"
-    assert outcome("De totale omzet was € 99.", text, "nl") is None
+    assert outcome("De totale omzet was € 99.", text, "nl") == "data"
     assert outcome("De omzet van Alfa en Beta samen was € 99.", text, "nl") == "refuted"

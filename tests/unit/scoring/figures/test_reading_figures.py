@@ -6,6 +6,8 @@ import pytest
 from scoring.figures.reading.amounts import amounts
 from scoring.figures.reading.blocks import blocks
 from scoring.figures.reading.grids import grids
+from scoring.figures.reading.labels import stem
+from scoring.figures.reading.listings import listings
 from scoring.figures.reading.numbers import Convention, read_number
 from scoring.figures.reading.times import Time, times, whole_time
 from scoring.text.prepared import PreparedText
@@ -179,6 +181,60 @@ def test_years_and_times_above_columns_are_labels():
     grid, turned = read("Regio;2022;2023\nNoord;5;6\nZuid;7;8\n")
     assert [column.time for column in grid.columns] == [Time(year=2022), Time(year=2023)]
     assert [row.time for row in turned.rows] == [Time(year=2022), Time(year=2023)]
+
+
+@pytest.mark.parametrize(
+    ("header", "times_"),
+    [
+        ("Region;Q1 sales;Q2 sales", [Time(quarter=1), Time(quarter=2)]),
+        ("Region;Sales 2022;Sales 2023 (€)", [Time(year=2022), Time(year=2023)]),
+        ("Region;Q1 sales;Q2 costs", [None, None]),
+        ("Region;Q1 sales;Sales", [None, None]),
+    ],
+)
+def test_columns_that_differ_in_their_time_alone_are_these_times(header, times_):
+    grid, _ = read(f"{header}\nNorth;5;6\nSouth;7;8\n", "en")
+    assert [column.time for column in grid.columns] == times_
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("rol", "rollen", "nl"),
+        ("formaat", "formaten", "nl"),
+        ("versie", "versies", "nl"),
+        ("bijlage", "bijlagen", "nl"),
+        ("brief", "brieven", "nl"),
+        ("invoice", "invoices", "en"),
+        ("role", "roles", "en"),
+    ],
+)
+def test_singular_and_plural_are_compared_as_one(one, other, language):
+    assert stem(one, LEXICONS[language]) == stem(other, LEXICONS[language])
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("# Plans\n\n- Basic\n- Team\n", {"plan"}),
+        ("# Plans\n\nChoose the plan that you like:\n\n- Basic\n- Team\n", {"plan"}),
+        ("# Prices\n\nYou can pay with:\n\n- Visa\n- PayPal\n", set()),
+        ("# Export\n\nThese formats are supported:\n\n- CSV\n- JSON\n", {"format"}),
+        ("# Opening hours of the help desk\n\n- Monday\n- Tuesday\n", set()),
+        ("# Export\n\nFormat;Size\nCSV;small\nJSON;large\n", {"format"}),
+    ],
+)
+def test_what_stands_above_a_list_tells_what_its_items_are_called(text, called):
+    [listing] = listings(PreparedText.of(text, LEXICONS["en"]))
+    assert listing.called == called
+    assert len(listing.rows) == 2
+
+
+def test_columns_of_yes_and_no_are_read_and_others_are_not():
+    text = "Role;Edit;Export;Since\nOwner;yes;✓;2020\nGuest;no;-;2021\n"
+    [listing] = listings(PreparedText.of(text, LEXICONS["en"]))
+    assert [column.text for column in listing.columns] == ["Edit", "Export"]
+    assert listing.says == ((True, True), (False, False))
 
 
 def test_a_lead_in_gives_lists_their_unit_and_says_whether_they_are_complete():
