@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scoring.claims.grounded import GroundedClaim, answerable, grounded_claims
 from scoring.claims.grounding import Grounding
-from scoring.claims.indirect import indirect_claims
+from scoring.claims.indirect import indirect_claim
 from scoring.claims.passages import passages
 from scoring.claims.reading import Claim, Kind
 from scoring.figures.values import Derivation, Outcome
@@ -70,9 +70,11 @@ def _checked(
     if computed := _computed(each.claim, material):
         source, derivation = _derived(computed, material), computed.formula
         status, mistake = ClaimStatus.SUPPORTED, None
-    fault = next((fault.rule for fault in faults if fault.is_in(span)), None)
-    if fault is not None and fault.status is not None:
-        status, mistake = fault.status, fault.mistake
+    met = [fault.rule for fault in faults if fault.is_in(span)]
+    # What the documents say otherwise tells more than that something stands nowhere.
+    met.sort(key=lambda rule: rule.status is not ClaimStatus.CONTRADICTED)
+    if met and met[0].status is not None:
+        status, mistake = met[0].status, met[0].mistake
     share = round(each.grounding.share, 4) if each.grounding else None
     return CheckedClaim(span.text, span.start, span.end, status, mistake, share, source, derivation)
 
@@ -100,20 +102,12 @@ def _computed(claim: Claim, material: Material) -> Derivation | None:
 
     That the claim has another is told by the fault that was found.
     """
-    return next(
-        (
-            found.derivation
-            for found in material.derived(indirect_claims)
-            if found.outcome is not Outcome.NOT_CHECKABLE
-            and claim.start <= found.start
-            and found.end <= claim.end
-        ),
-        None,
-    )
+    found = indirect_claim(claim, material)
+    return found.derivation if found and found.outcome is not Outcome.NOT_CHECKABLE else None
 
 
 def _derived(computed: Derivation, material: Material) -> ClaimSource | None:
-    # The source of a derivation is named by its place in the context, see indirect_claims.
+    # The source of a derivation is named by its place in the context, see scoring.claims.indirect.
     return _quoted(material.context[int(computed.document_id)], *computed.span)
 
 

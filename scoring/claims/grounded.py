@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scoring.claims.grounding import Grounding, grounding
-from scoring.claims.passages import passages
+from scoring.claims.indirect import is_open
+from scoring.claims.passages import Passages, passages
 from scoring.claims.reading import Claim, Kind, claims
 from scoring.text.material import ContextText, Material
 from scoring.text.prepared import PreparedText
 
+# From there on a passage has a claim as it stands, and nothing of it need be computed.
+_WHOLE = 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class GroundedClaim:
-    """A claim of the answer; ``grounding`` is None for what claims nothing of the product."""
+    """A claim of the answer; ``grounding`` is None for what claims nothing of the product.
+
+    Also for a figure that may follow from the documents' data and that cannot be computed: its words stand
+    nowhere together, whether it is true or not.
+    """
 
     claim: Claim
     grounding: Grounding | None
@@ -25,7 +33,7 @@ def grounded_claims(material: Material) -> tuple[GroundedClaim, ...]:
     documents = [document.text.derived(passages) for document in material.context]
     asked = material.question.derived(passages)
     return tuple(
-        GroundedClaim(claim, grounding(claim.words, documents, asked) if _is_checkable(claim) else None)
+        GroundedClaim(claim, _grounding(claim, documents, asked, material))
         for claim in material.answer.derived(claims)
     )
 
@@ -45,5 +53,10 @@ def answered_by(context: Iterable[ContextText], question: PreparedText) -> float
     return grounding(words, documents, None).share if words else 0.0
 
 
-def _is_checkable(claim: Claim) -> bool:
-    return claim.kind is Kind.CLAIM and bool(claim.words)
+def _grounding(
+    claim: Claim, documents: Sequence[Passages], asked: Passages, material: Material
+) -> Grounding | None:
+    if claim.kind is not Kind.CLAIM or not claim.words:
+        return None
+    found = grounding(claim.words, documents, asked)
+    return None if found.share < _WHOLE and is_open(claim, material) else found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.claims.indirect import indirect_claims
-from scoring.figures.values import Outcome
+from scoring.claims.indirect import open_figures
 from scoring.text.clock import clock_times
 from scoring.text.material import Material
 from scoring.text.numbers import number_forms, number_spans, numbers
@@ -30,8 +29,9 @@ class NumbersKnown:
     Heuristic: non-appearing statements. Numbers in digits are looked for, in digits or words, with commas
     and stops as either language sets them; those of steps are none. A time of day is known however it is
     written: 2 pm where a document has 14:00 (:func:`scoring.text.clock.clock_times`). One that follows from
-    the documents' data (``figures_follow``) is known too. The value is known / all, in [0, 1]; not applicable
-    where the answer has none.
+    the documents' data (``figures_follow``) is known too, and one that may follow from them though it cannot
+    be computed is not taken for unknown. The value is known / all, in [0, 1]; not applicable where the answer
+    has none.
 
     Evidence: ``unknown_number``, each that stands nowhere.
 
@@ -63,11 +63,7 @@ class NumbersKnown:
         known = frozenset[str]().union(*(text.derived(numbers) for text in texts))
         clock = {time.value for text in texts for time in text.derived(clock_times)}
         told = {time.start for time in answer.derived(clock_times) if time.value in clock}
-        computed = [
-            (each.start, each.end)
-            for each in material.derived(indirect_claims)
-            if each.outcome is Outcome.CONFIRMED
-        ]
+        computed = material.derived(open_figures)
         unknown = [
             span
             for span in spans

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from scoring.claims.grounded import grounded_claims
 from scoring.text.material import Material
-from scoring.text.parsing import NO_WORDS, Parse
+from scoring.text.parsing import Parse
 from scoring.text.prepared import PreparedText
+from scoring.text.runs import is_word
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
@@ -65,7 +66,7 @@ def known_phrases(text: PreparedText) -> _Hashes:
 
 
 def _words(parse: Parse) -> Iterator[int]:
-    return (index for index in range(len(parse)) if parse.pos[index] not in NO_WORDS)
+    return (index for index in range(len(parse)) if is_word(parse, index))
 
 
 def _hashes(parse: Parse, tokens: Iterable[int]) -> _Hashes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scoring.text.parsing import NO_WORDS
+from scoring.text.parsing import NO_WORDS, Parse
 from scoring.text.prepared import PreparedText
 from scoring.text.sentences import ends_between
 
@@ -13,6 +13,11 @@ from scoring.text.sentences import ends_between
 _OPENING = re.compile(r"[*_`\"“‘„«]{1,4}\Z")
 _CLOSING = re.compile(r"[*_`\"”’»]{1,4}")
 _WIDEST_MARK = 4
+
+
+def is_word(parse: Parse, index: int) -> bool:
+    """Say whether a token is a word; a number is, also where a pipeline takes it for a symbol ("50%", "2:00")."""
+    return parse.pos[index] not in NO_WORDS or any(map(str.isdigit, parse.text[index]))
 
 
 def sentence_runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
@@ -23,8 +28,7 @@ def sentence_runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
 def _runs(text: PreparedText) -> Iterator[list[int]]:
     parse, run = text.parse, list[int]()
     for index in range(len(parse)):
-        # Small pipelines take "2:00" for a sign.
-        if parse.pos[index] in NO_WORDS and not any(map(str.isdigit, parse.text[index])):
+        if not is_word(parse, index):
             continue
         if run and ends_between(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
             yield run

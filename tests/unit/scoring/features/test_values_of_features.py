@@ -237,4 +237,5 @@ def test_a_figure_that_follows_is_covered_though_its_words_stand_nowhere_togethe
     document = ["# Export\n\nMonth,Tickets\nJanuary,120\nFebruary,150\nMarch,90\n"]
     follows = ClaimsCovered().measure(material("There were 360 tickets in total.", document))
     assert follows.value == 1
+    document = [f"{document[0]}\nAsk us about other months.\n"]
     assert ClaimsCovered().measure(material("There were 350 tickets in total.", document)).value < 0.5

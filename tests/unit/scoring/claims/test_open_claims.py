@@ -1,0 +1,93 @@
+"""A figure that may follow from the data and cannot be computed is held; an invented one is not."""
+
+import pytest
+
+from scoring import Exchange, Passage, Policy, Scorer
+from scoring.values.claims import ClaimStatus
+
+SCORER = Scorer()
+PLANS = {
+    "en": """# Plans
+
+- Basic: € 9 per month
+- Team: € 19 per month
+- Business: € 29 per month
+
+You can change plans at any time.
+""",
+    "nl": """# Abonnementen
+
+- Basis: € 9 per maand
+- Team: € 19 per maand
+- Zakelijk: € 29 per maand
+
+Je kunt op elk moment wisselen.
+""",
+}
+
+
+def judged(answer, language="en"):
+    assessment = SCORER.assess(
+        Exchange("What does it cost?", answer, (Passage("plans", PLANS[language]),), language)
+    )
+    decided = Policy().decide(assessment)
+    return decided.decision, decided.reasons[0], [claim.status for claim in assessment.claims]
+
+
+OPEN = [
+    ("A year of the Team plan costs € 228.", "en"),
+    ("Two of the three plans have support by phone.", "en"),
+    ("A third of the plans has support by phone.", "en"),
+    ("Cumulatively, the plans cost € 85.", "en"),
+    ("Een jaar Team kost € 228.", "nl"),
+    ("Een derde van de abonnementen heeft ondersteuning per telefoon.", "nl"),
+]
+
+
+@pytest.mark.parametrize(("answer", "language"), OPEN)
+def test_what_cannot_be_computed_is_not_checkable_and_a_person_decides(answer, language):
+    assert judged(answer, language) == ("review", "no_applicable_feature", [ClaimStatus.NOT_CHECKABLE])
+
+
+@pytest.mark.parametrize(
+    ("answer", "language"),
+    [
+        ("The Team plan costs € 79 per month.", "en"),
+        ("There are three plans, and Basic costs € 12 per month.", "en"),
+        ("You can have up to 8 plans.", "en"),
+        ("Team kost € 79 per maand.", "nl"),
+    ],
+)
+def test_an_invented_number_is_blocked(answer, language):
+    assert judged(answer, language)[:2] == ("blocked", "unknown_number")
+
+
+def test_what_else_is_wrong_blocks_as_before():
+    answer = "A year of the Team plan costs € 228. Basic costs € 12 per month."
+    assert judged(answer)[:2] == ("blocked", "unknown_number")
+
+
+def test_a_claim_that_the_documents_have_as_it_stands_is_supported_though_it_cannot_be_computed():
+    text = "# Fees\n\nOn average the median fee is € 9.\n\n- Low: € 5\n- High: € 20\n\nAsk us.\n"
+    assessment = SCORER.assess(
+        Exchange("What is it?", "On average the median fee is € 9.", (Passage("fees", text),), "en")
+    )
+    assert [claim.status for claim in assessment.claims] == [ClaimStatus.SUPPORTED]
+
+
+def test_a_refuted_figure_contradicts_also_where_its_number_stands_nowhere():
+    decision, _, statuses = judged("The Team plan costs € 12 more than Basic.")
+    assert (decision, statuses) == ("blocked", [ClaimStatus.CONTRADICTED])
+
+
+@pytest.mark.parametrize(
+    ("answer", "language"),
+    [
+        ("Op die manier betaal je voor Team en Basis samen € 28.", "nl"),
+        ("Together, Team and Basic cost 28 €.", "en"),
+    ],
+)
+def test_a_figure_at_the_end_belongs_to_its_claim_with_its_sign(answer, language):
+    assessment = SCORER.assess(Exchange("?", answer, (Passage("plans", PLANS[language]),), language))
+    assert "28" in assessment.claims[0].text
+    assert not any(feature.evidence for feature in assessment.features if feature.name == "numbers_known")
