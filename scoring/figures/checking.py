@@ -90,12 +90,13 @@ def check(
     """
     if lexicon.figures is None or (clause := Clause.of(text, lexicon)) is None:
         return None
-    earlier = Clause.of(before[-_LONGEST_BEFORE:], lexicon) if before else None
+    asks = any(source.grids for source in sources) and _may_ask(clause)
+    earlier = Clause.of(before[-_LONGEST_BEFORE:], lexicon) if before and asks else None
     with localcontext(Context(prec=_PRECISION)):
         found = [
             finding
             for source in sources
-            for grid in (source.grids if _may_ask(clause) else ())
+            for grid in (source.grids if asks else ())
             if (finding := _finding(source, grid, clause, earlier))
         ]
         decided = _claim(_decided(found), clause, offset) if found else None

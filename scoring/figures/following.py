@@ -79,6 +79,8 @@ def open_figures(clause: Clause, bearings: Sequence[Bearing]) -> tuple[Figure, .
 
 def is_part_of_listed(clause: Clause, bearings: Sequence[Bearing]) -> bool:
     """Say whether a clause claims a part in words of what is listed: "a third of the plans"."""
+    if not any(by.listed for by in bearings):
+        return False
     lists, words = clause.lists, clause.words
     parts = (last for each in (lists.unsupported, lists.unclear) for _, last in clause.find(each, ()))
     return any(
