@@ -16,7 +16,7 @@ _WIDEST_MARK = 4
 
 
 def is_word(parse: Parse, index: int) -> bool:
-    """Say whether a token is a word; a number is, also where a pipeline takes it for a symbol ("50%", "2:00")."""
+    """Say whether a token is a word; so is a number that a pipeline takes for a symbol ("50%", "2:00")."""
     return parse.pos[index] not in NO_WORDS or any(map(str.isdigit, parse.text[index]))
 
 

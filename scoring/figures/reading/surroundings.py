@@ -71,4 +71,9 @@ def _called(heading: str, lead: str, lexicon: Lexicon) -> frozenset[str]:
 
 def _plurals(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     words = (word for word in folded_words(text) if word not in lexicon.function_words)
-    return tuple(stem for word in words if lexicon.stem(word) != word for stem in stems_of(word, lexicon))
+    return tuple(stem for word in words if _is_plural(word, lexicon) for stem in stems_of(word, lexicon))
+
+
+def _is_plural(word: str, lexicon: Lexicon) -> bool:
+    """Say whether a word may be a plural: its stem lacks more than the "e" that singular and plural share."""
+    return lexicon.stem(word) not in (word, word.removesuffix("e"))

@@ -16,6 +16,6 @@ async def member_ids(settings: KafkaSettings) -> list[str]:
     """
     async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout_seconds):
         (described,) = await admin.describe_consumer_groups([settings.consumer_group])
-    ((code, *_, members, _),) = (group[:7] for group in described.groups)
+    ((code, _, _, _, _, members, *_),) = described.groups
     assert code == 0, described
     return sorted(member[0] for member in members)
