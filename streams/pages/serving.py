@@ -25,7 +25,14 @@ async def serve(pages: web.Application, settings: WebSettings) -> AsyncIterator[
     Raises:
         WrongSettings: the address cannot be bound.
     """
-    runner = web.AppRunner(pages, access_log=None, shutdown_timeout=1, keepalive_timeout=PATIENCE_SECONDS / 2)
+    runner = web.AppRunner(
+        pages,
+        access_log=None,
+        shutdown_timeout=1,
+        keepalive_timeout=PATIENCE_SECONDS / 2,
+        # No page reads a compressed body, and one that only says to be compressed would break its connection.
+        auto_decompress=False,
+    )
     connections = Connections(lambda: _end_of(runner))
     pages.middlewares.append(_noting(connections))
     await runner.setup()

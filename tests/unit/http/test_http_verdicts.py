@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import socket
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -166,6 +167,26 @@ async def test_what_is_not_said_to_be_plain_json_is_not_read(content_type: str, 
         )
     assert (status, problem["code"]) == (415, "unsupported_media_type")
     assert headers["Accept-Post"] == "application/json"
+
+
+async def test_a_body_that_is_not_what_its_encoding_says_leaves_its_connection_to_the_next(
+    worker_log,
+) -> None:
+    async with service(way_of(settings_of(), Scoring())) as running:
+        reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+        for encoding, status in (("gzip", b"415"), ("deflate", b"415"), ("identity", b"200")):
+            writer.write(
+                f"POST {ADDRESS} HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+                f"Content-Encoding: {encoding}\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+                + BODY
+            )
+            head = await reader.readuntil(b"\r\n\r\n")
+            (length,) = re.findall(rb"Content-Length: (\d+)", head)
+            await reader.readexactly(int(length))
+            assert head.startswith(b"HTTP/1.1 " + status)
+        writer.close()
+        await writer.wait_closed()
+    assert not [line for line in worker_log.records if line.levelname == "ERROR"]
 
 
 async def test_the_charset_may_be_named() -> None:
