@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tests.support.mutants.changes import changed_lines
+from tests.support.mutants.changes import GitFailed, changed_lines
 from tests.support.mutants.importers import SOURCES, tests_of
 from tests.support.mutants.making import Mutant, choose, mutants_of, touched
 
@@ -31,8 +31,12 @@ _PATIENCE, _ADDED_SECONDS = 10.0, 1.0
 
 def main() -> int:
     options = _options()
-    lines = None if options.paths else changed_lines(ROOT, SOURCES, options.since)
-    files = _files(options.paths) if lines is None else sorted(lines)
+    try:
+        lines = None if options.paths else changed_lines(ROOT, SOURCES, options.since)
+        files = files_of(options.paths) if lines is None else sorted(lines)
+    except (GitFailed, NotOurs) as error:
+        _say(f"make mutants: {error}")
+        return 2
     if not files:
         _say("nothing to mutate")
         return 0
@@ -56,7 +60,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "paths", nargs="*", help="files or folders; without any, the lines that a change touches"
     )
-    parser.add_argument("--since", help="a commit; by default where this branch left main, or the last tag")
+    parser.add_argument(
+        "--since", help="a commit; by default where this branch left main, the last tag or HEAD~"
+    )
     parser.add_argument("--tests", nargs="+", help="files or folders of tests to run in place of those found")
     parser.add_argument("--most", type=int, default=200, help="more than so many are sampled (200)")
     parser.add_argument("--seed", type=int, default=1, help="fixes the sample (1)")
@@ -65,8 +71,17 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _files(paths: Sequence[str]) -> list[str]:
-    """Give the Python files of ours that lie in these paths."""
+class NotOurs(Exception):
+    """A path with no code of ours."""
+
+
+def files_of(paths: Sequence[str]) -> list[str]:
+    """Give the Python files of ours that lie in these paths; raises NotOurs where there is no such path."""
+    for path in paths:
+        if not Path(path).exists() or not any(
+            Path(path).resolve().is_relative_to(ROOT / each) for each in SOURCES
+        ):
+            raise NotOurs(f"{path} is no file or folder of {', '.join(SOURCES)}")
     found = {
         file
         for path in paths

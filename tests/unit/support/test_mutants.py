@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mutants.changes import changed_lines
+from tests.support.mutants.__main__ import NotOurs, files_of
+from tests.support.mutants.changes import GitFailed, changed_lines
 from tests.support.mutants.importers import tests_of as unit_tests_of
 from tests.support.mutants.making import Mutant, choose, mutants_of, touched
 
@@ -66,26 +67,49 @@ def test_the_tests_of_a_module_are_those_that_import_it_or_what_uses_it_in_its_r
     assert unit_tests_of(ROOT, ["streams.nobody"]) == []
 
 
-def test_changed_lines_are_those_since_another_commit_committed_or_not(tmp_path: Path) -> None:
-    def git(*words: str) -> None:
-        named = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
-        subprocess.run(["git", *named, *words], cwd=tmp_path, check=True, capture_output=True)
+def git(folder: Path, *words: str) -> None:
+    named = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+    subprocess.run(["git", *named, *words], cwd=folder, check=True, capture_output=True)
 
-    git("init", "--initial-branch=main")
+
+def test_changed_lines_are_those_since_another_commit_committed_or_not(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--initial-branch=main")
     code = tmp_path / "room"
     code.mkdir()
     (code / "one.py").write_text("a\nb\nc\nd\n")
     (code / "gone.py").write_text("a\n")
-    git("add", ".")
-    git("commit", "--message=one")
-    git("tag", "v1")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--message=one")
+    git(tmp_path, "tag", "v1")
     (code / "one.py").write_text("a\nB\nc\nd\ne\n")
     (code / "gone.py").unlink()
     (code / "text.md").write_text("text\n")
-    git("add", ".")
+    git(tmp_path, "add", ".")
     assert changed_lines(tmp_path, ["room"]) == {"room/one.py": {2, 5}}, "on main since the tag"
-    git("checkout", "-b", "branch")
-    git("commit", "--message=two")
+    git(tmp_path, "checkout", "-b", "branch")
+    git(tmp_path, "commit", "--message=two")
     assert changed_lines(tmp_path, ["room"]) == {"room/one.py": {2, 5}}, "on a branch since it left main"
     assert changed_lines(tmp_path, ["room"], since="HEAD") == {}
     assert changed_lines(tmp_path, ["elsewhere"]) == {}
+
+
+def test_on_main_without_tags_the_last_commit_and_what_is_not_committed_count(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--initial-branch=main")
+    code = tmp_path / "room"
+    code.mkdir()
+    for text in ("a\nb\nc\n", "a\nB\nc\n"):
+        with pytest.raises(GitFailed):
+            changed_lines(tmp_path, ["room"])
+        (code / "one.py").write_text(text)
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "--message=one")
+    (code / "one.py").write_text("a\nB\nC\n")
+    assert changed_lines(tmp_path, ["room"]) == {"room/one.py": {2, 3}}
+    with pytest.raises(GitFailed, match="nowhere"):
+        changed_lines(tmp_path, ["room"], since="nowhere")
+
+
+@pytest.mark.parametrize("path", ["streams/nowhere.py", "streams/nowhere", "tests/unit"])
+def test_a_path_with_no_code_of_ours_is_refused(path: str) -> None:
+    with pytest.raises(NotOurs, match=path):
+        files_of([path])
