@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from website.links import FILES, links, moved, target
+from website.links import FILES, astray, links, moved, target
 from website.lists import widened
 from website.pages import INCLUDED, ROOT, pages, source_of
+
+#: What is warned of here counts for `--strict`.
+log = logging.getLogger("mkdocs.hooks")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -27,8 +32,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Have the page as the site needs it; MkDocs names the arguments."""
-    return widened(moved(markdown, source_of(page.file.src_uri), pages(), _is_file))
+    """Have the page as the site needs it, warn of links to nothing; MkDocs names the arguments."""
+    source = source_of(page.file.src_uri)
+    for link in astray(markdown, source, lambda place: (ROOT / place).exists()):
+        log.warning("%s has a link to %s, which is not there", source, link)
+    return widened(moved(markdown, source, pages(), _is_file))
 
 
 def _linked() -> set[str]:

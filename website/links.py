@@ -28,6 +28,11 @@ def target(source: str, link: str) -> tuple[str, str]:
     return (posixpath.normpath(posixpath.join(posixpath.dirname(source), path)) if path else source), anchor
 
 
+def astray(text: str, source: str, is_there: Callable[[str], bool]) -> Iterator[str]:
+    """Give the links of the page at ``source`` that lead to what is not in the repository."""
+    return (link for link in links(text) if not is_there(target(source, link)[0]))
+
+
 def moved(text: str, source: str, pages: Mapping[str, str], is_file: Callable[[str], bool]) -> str:
     """Move the links of a page: to pages, to copies of files, and no link where it led to anything else.
 

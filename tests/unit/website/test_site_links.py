@@ -8,7 +8,7 @@ import pytest
 from pymdownx.slugs import slugify
 
 from tests.support.site import text_of
-from website.links import FILES, links, moved, target
+from website.links import FILES, astray, links, moved, target
 from website.lists import widened
 from website.pages import ROOT, pages, source_of
 
@@ -27,10 +27,16 @@ def _anchors(page: str) -> set[str]:
 
 @pytest.mark.parametrize("page", pages())
 def test_every_link_of_a_page_leads_to_something_in_the_repository(page: str) -> None:
+    assert list(astray(text_of(page), page, lambda place: (ROOT / place).exists())) == []
     for link in links(text_of(page)):
         place, anchor = target(page, link)
-        assert (ROOT / place).exists(), link
         assert not anchor or anchor in _anchors(place), link
+
+
+def test_a_link_to_nothing_is_astray_and_one_to_a_folder_is_not() -> None:
+    text = "[page](nope.md) [file](../streams/nope.py#L1) [room](../room) [above](#it) `[code](gone.md)`"
+    places = {"room", "docs/one.md"}
+    assert list(astray(text, "docs/one.md", places.__contains__)) == ["nope.md", "../streams/nope.py#L1"]
 
 
 def test_a_link_to_a_page_leads_to_it_on_the_site_too() -> None:
