@@ -65,6 +65,12 @@ def _existing_files(paths: list[Path] | None) -> list[Path]:
     return [_existing_file(path) for path in paths or []]
 
 
+def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
+    """Refuse two files one of which is not there."""
+    _existing_files(list(paths or ()))
+    return paths
+
+
 OptionalInputFiles = Annotated[
     list[Path] | None,
     typer.Argument(metavar="FILE...", callback=_existing_files, help="JSONL; - is standard input."),

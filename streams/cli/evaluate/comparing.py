@@ -16,6 +16,7 @@ from scoring.values.types import Decision, MessageType
 from streams.cli.evaluate.rated import case_of
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.lines import Complaints, read
+from streams.cli.options import existing_pair
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
 
@@ -23,6 +24,7 @@ CompareFiles = Annotated[
     tuple[Path, Path] | None,
     typer.Option(
         metavar="VERDICTS VERDICTS",
+        callback=existing_pair,
         help="Compare two files of verdicts on the same answers, as `score` writes them, and judge nothing.",
     ),
 ]

@@ -171,6 +171,7 @@ def test_answers_that_only_one_file_has_are_told_and_left_out(rated: Path, verdi
     [
         ((), "give a FILE of rated answers, or two files of verdicts with --compare"),
         (("RATED", "--compare", "RATED"), "--compare"),
+        (("--compare", "RATED", "gone.jsonl"), "gone.jsonl does not exist"),
         (
             ("--compare", "RATED", "RATED", "--profile", "paper", "--tau", ".5"),
             "so leave out --profile, --tau",
