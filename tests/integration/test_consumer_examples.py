@@ -18,8 +18,9 @@ from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.examples import Example, prepare
 from tests.support.pages import rate_alert, rate_window
+from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
-from tests.support.records import Outgoing, eventually, produce
+from tests.support.records import Outgoing, committed, eventually, produce
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
@@ -159,3 +160,34 @@ async def test_none_is_lost_when_partitions_move(
 
             two.wait_for(lambda running: shown() >= expected)
             assert two.terminate() == ENDS[section], two.complaints
+
+
+async def test_the_wire_format_of_confluent_ends_it_with_nothing_committed(
+    example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    await produce(settings.kafka, topics.blocked, [Outgoing(b"\0\0\0\0\x2a\x02a", partition=0)])
+    with example.run(tmp_path / "log", variables(settings)) as running:
+        assert running.wait() == 1
+    assert running.complaints.splitlines()[-1].startswith("Confluent's wire format: use your registry's")
+    group = changed(settings, kafka={"consumer_group": variables(settings)["GROUP"]})
+    assert (await committed(group.kafka, topics.blocked))[0] == 0
+
+
+@pytest.mark.parametrize("name", ["SCHEMAS", "PREFIX"])
+async def test_a_wrong_setting_ends_it_in_one_line(
+    example: Example, settings: Settings, tmp_path: Path, name: str
+) -> None:
+    with example.run(tmp_path / "log", variables(settings) | {name: "nowhere"}) as running:
+        assert running.wait() == 1
+    (line,) = running.complaints.splitlines()
+    assert line.startswith(f"{name}: ")
+
+
+async def test_a_broker_that_is_away_ends_it_in_words(
+    section: str, example: Example, settings: Settings, tmp_path: Path
+) -> None:
+    if section == "Java":
+        pytest.skip("Kafka's own client asks for a minute")
+    with example.run(tmp_path / "log", variables(settings) | {"KAFKA": NOBODY}) as running:
+        assert running.wait() == 1
+    assert running.complaints.splitlines()[-1].startswith("KAFKA: ")

@@ -249,14 +249,55 @@ async def test_an_answer_that_the_receiver_refuses_does_not_hold_up_the_next(
     assert "answer-1: refused with 422" in sender.complaints
 
 
-async def test_a_receiver_that_is_away_ends_it_and_the_answer_is_sent_by_the_next(
+async def test_a_receiver_that_is_away_ends_it_and_the_answers_are_sent_by_the_next(
     senders: Senders, receiver: Receiver
 ) -> None:
-    await publish_verdicts(senders.settings, [sendable(1)])
-    with senders.start(SEND_TO=f"http://{NOBODY}/") as one:
+    await publish_verdicts(senders.settings, [sendable(number) for number in range(3)])
+    with senders.start(SEND_TO=f"http://{NOBODY}/", UNSURE="skip") as one:
         assert one.wait(60) == 1
-    assert "answer-1 cannot be sent" in one.complaints
-    with senders.start() as two:
-        await eventually(lambda: all_committed(senders.settings), "it is sent")
+    assert "cannot be sent" in one.complaints
+    with senders.start(UNSURE="skip") as two:
+        await eventually(lambda: all_committed(senders.settings), "they are sent")
         assert two.terminate() == 0
-    assert receiver.keys == ["verdict-1"]
+    assert "may have been sent" not in two.complaints
+    assert sorted(receiver.keys) == ["verdict-0", "verdict-1", "verdict-2"]
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (b"\0\0\0\0\x2a\x02a", "Confluent's wire format: use your registry's deserializer"),
+        (Codec().encode(sample_verdict(1, datetime(2026, 3, 2, tzinfo=UTC)))[:30], "malformed verdict"),
+        (b"\xc3", "not in the Avro single-object encoding"),
+    ],
+)
+async def test_a_value_that_it_cannot_read_ends_it_in_one_line(
+    senders: Senders, value: bytes, why: str
+) -> None:
+    topic = Topics(senders.settings.kafka.topic_prefix).auto_send
+    await produce(senders.settings.kafka, topic, [Outgoing(value, partition=0)])
+    with senders.start() as sender:
+        assert sender.wait() == 1
+    assert f"{topic}/0@0: {why}" in sender.complaints.splitlines()[-1]
+    assert (await committed(senders.settings.kafka, topic))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"SEND_TO": "localhost:99"},
+        {"SCHEMAS": "nowhere"},
+        {"PREFIX": "nowhere."},
+        {"KAFKA": NOBODY},
+        {"STORE": "nowhere/sent.sqlite3"},
+        {"MAX_AGE_SECONDS": "a day"},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+async def test_a_wrong_setting_ends_it_in_one_line(senders: Senders, wrong: dict[str, str]) -> None:
+    with senders.start(**wrong) as sender:
+        assert sender.wait() == 1
+    *before, last = sender.complaints.splitlines()
+    assert last.startswith(*wrong)
+    assert "Traceback" not in sender.complaints
+    assert len(before) <= 1, "but what the client says of an address"

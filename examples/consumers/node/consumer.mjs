@@ -1,11 +1,16 @@
 // Prints a line for each verdict, rate and alert of truthgate. Needs kafkajs and avsc, nothing else.
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import avro from "avsc";
 import kafkajs from "kafkajs";
 
 const { KAFKA = "localhost:9092", GROUP = "verdict-log", PREFIX = "", SCHEMAS = "../../../schemas/released" } = process.env;
 const TOPICS = ["verdicts.auto-send", "verdicts.review", "verdicts.blocked", "hallucination-rates", "hallucination-alerts"];
 const REMEMBERED = 100_000; // verdict ids, some 10 MB; the oldest are forgotten
+
+function end(why) {
+  console.error(why);
+  process.exit(1);
+}
 
 // CRC-64-AVRO of a schema's canonical form, little endian: the eight bytes behind C3 01.
 const EMPTY = 0xc15d213aa4d7a795n;
@@ -24,14 +29,18 @@ function fingerprint(type) {
 
 // The writers' schemas by fingerprint, each with what turns its data into the record's newest schema.
 const writers = new Map();
-for (const record of readdirSync(SCHEMAS)) {
+for (const record of existsSync(SCHEMAS) ? readdirSync(SCHEMAS) : []) {
+  if (!existsSync(`${SCHEMAS}/${record}/1.avsc`)) continue;
   const files = readdirSync(`${SCHEMAS}/${record}`).sort((one, other) => parseInt(one) - parseInt(other));
   const types = files.map((file) => avro.Type.forSchema(JSON.parse(readFileSync(`${SCHEMAS}/${record}/${file}`, "utf8"))));
   const newest = types.at(-1);
   for (const type of types) writers.set(fingerprint(type), { newest, resolver: newest.createResolver(type) });
 }
+if (!writers.size) end(`SCHEMAS: no schemas in ${SCHEMAS}`);
 
 function decode(value) {
+  if (value[0] === 0) // as is every other record: nothing is committed
+    end("Confluent's wire format: use your registry's deserializer (docs/consumers.md)");
   if (value.length < 10 || value.readUInt16BE(0) !== 0xc301) throw new Error("not in the Avro single-object encoding");
   const found = value.subarray(2, 10).toString("hex");
   const writer = writers.get(found);
@@ -73,7 +82,12 @@ const kafka = new kafkajs.Kafka({ brokers: KAFKA.split(","), logLevel: kafkajs.l
 const consumer = kafka.consumer({ groupId: GROUP, readUncommitted: false });
 consumer.on(consumer.events.REBALANCING, () => console.error("partitions are shared out anew: the last lines may be repeated"));
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => consumer.disconnect());
+const admin = kafka.admin();
+const there = await admin.connect().then(admin.listTopics).catch((error) => end(`KAFKA: ${error.message}`));
+await admin.disconnect();
+const topics = TOPICS.map((topic) => PREFIX + topic).filter((topic) => there.includes(topic)); // rates may be off
+if (!topics.length) end(`PREFIX: there is no topic ${PREFIX}${TOPICS[0]}`);
 await consumer.connect();
-await consumer.subscribe({ topics: TOPICS.map((topic) => PREFIX + topic), fromBeginning: true });
+await consumer.subscribe({ topics, fromBeginning: true });
 // Offsets are committed behind what was shown: who takes over after a crash or a rebalance repeats rather than loses.
 await consumer.run({ eachMessage: show });

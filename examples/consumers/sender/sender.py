@@ -1,24 +1,23 @@
 """Sends each answer that may be sent, once: over restarts, kills and repeats. Needs aiokafka and fastavro."""
 
 import asyncio
-import json
 import os
 import signal
 import sys
 import time
-from io import BytesIO
 from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
-from aiokafka.errors import CommitFailedError, IllegalStateError
-from fastavro import parse_schema, schemaless_reader
-from fastavro.schema import fingerprint, to_parsing_canonical_form
-from post import post
-from sent import Sent, State
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from post import NotSent, post
+from sent import State, opened
+from verdicts import decode, load
 
 SETTING = os.environ.get
 TOPIC = SETTING("PREFIX", "") + "verdicts.auto-send"
-MAX_AGE = float(SETTING("MAX_AGE_SECONDS", "86400"))  # an older answer is not sent any more
+MAX_AGE = SETTING("MAX_AGE_SECONDS", "86400")  # an older answer is not sent any more
+MAX_AGE.isdecimal() or sys.exit(f"MAX_AGE_SECONDS should be a number of seconds, not {MAX_AGE}")
+MAX_AGE = int(MAX_AGE)
 UNSURE = SETTING("UNSURE", "send")  # what may have been sent by a sender that was killed: send, or skip
 UNSURE in ("send", "skip") or sys.exit(f"UNSURE should be send or skip, not {UNSURE}")
 
@@ -27,22 +26,15 @@ def tell(what):
     print(what, file=sys.stderr, flush=True)
 
 
-def load(folder):
-    for file in folder.glob("*.avsc"):
-        schema = json.loads(file.read_text("utf-8"))
-        canonical = to_parsing_canonical_form(parse_schema(schema, _write_hint=False))
-        yield bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO")), parse_schema(schema)
-
-
 async def send(record, schemas, sent):
     """Send the answer of one record, unless it was. What cannot be sent ends the sender."""
     place = f"{record.topic}/{record.partition}@{record.offset}"
-    value = record.value
-    if value is None:  # a tombstone
+    if record.value is None:  # a tombstone
         return tell(f"{place}: no value")
-    if value[:2] != b"\xc3\x01" or value[2:10] not in schemas:
-        sys.exit(f"{place}: unknown fingerprint {value[2:10].hex()}: add the schemas of its release")
-    verdict = schemaless_reader(BytesIO(value[10:]), schemas[value[2:10]], None)
+    try:
+        verdict = decode(record.value, schemas)
+    except ValueError as why:
+        sys.exit(f"{place}: {why}")
     answer, produced = verdict["answer_id"], verdict["produced_at"].timestamp()
     if verdict["decision"] != "auto_send" or abs(time.time() - produced) > MAX_AGE:
         return tell(f"{place}: {answer} is {verdict['decision']}, of {verdict['produced_at']}: not sent")
@@ -52,7 +44,9 @@ async def send(record, schemas, sent):
     if state is State.NEW or (state is State.UNSURE and UNSURE == "send"):
         try:
             await asyncio.to_thread(post, verdict)
-        except OSError as error:
+        except NotSent as error:
+            if state is State.NEW and error.surely:
+                sent.give_back(verdict["verdict_id"])
             sys.exit(f"{place}: {answer} cannot be sent: {error}")
     sent.done(verdict["verdict_id"])
 
@@ -72,8 +66,8 @@ class Settle(ConsumerRebalanceListener):
 
 
 async def main():
-    schemas = dict(load(Path(SETTING("SCHEMAS", "../../../schemas/released/Verdict"))))
-    sent, stop, busy = Sent(SETTING("STORE", "sent.sqlite3")), asyncio.Event(), asyncio.Lock()
+    folder, store = SETTING("SCHEMAS", "../../../schemas/released/Verdict"), SETTING("STORE", "sent.sqlite3")
+    schemas, sent, stop, busy = load(Path(folder)), opened(store), asyncio.Event(), asyncio.Lock()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
     consumer = AIOKafkaConsumer(
@@ -84,8 +78,10 @@ async def main():
         enable_auto_commit=False,
         isolation_level="read_committed",
     )
-    consumer.subscribe([TOPIC], listener=Settle(busy))
-    async with consumer:
+    try:
+        await consumer.start()
+        TOPIC in await consumer.topics() or sys.exit(f"PREFIX: there is no topic {TOPIC}")
+        consumer.subscribe([TOPIC], listener=Settle(busy))
         while not stop.is_set():
             for partition, (record,) in (await consumer.getmany(timeout_ms=500, max_records=1)).items():
                 async with busy:
@@ -94,6 +90,10 @@ async def main():
                         await consumer.commit({partition: record.offset + 1})
                     except (CommitFailedError, IllegalStateError):
                         tell(f"{partition.topic}/{partition.partition} went to another sender")
+    except KafkaError as error:
+        sys.exit(f"KAFKA: {error}")
+    finally:
+        await consumer.stop()
 
 
 asyncio.run(main())

@@ -1,11 +1,12 @@
 """Which verdicts were sent: a bounded file that outlives the sender, whatever ends it.
 
-Before an answer is sent its verdict is claimed, and when it was sent that is noted. A sender that is killed
-in between leaves a claim, and nobody can know whether its answer went out. No store of one's own closes that
-gap; a receiver that drops the keys it has seen does.
+Before an answer is sent its verdict is claimed, and when it was sent that is noted; where it surely was not,
+the claim is given back. A sender that is killed in between leaves a claim, and nobody can know whether its
+answer went out. No store of one's own closes that gap; a receiver that drops the keys it has seen does.
 """
 
 import sqlite3
+import sys
 import time
 from enum import Enum
 
@@ -41,3 +42,15 @@ class Sent:
     def done(self, verdict_id):
         """Note that its answer was sent, or never will be."""
         self.db.execute("UPDATE sent SET done = 1 WHERE verdict_id = ?", (verdict_id,))
+
+    def give_back(self, verdict_id):
+        """Give up the claim of one that was surely not sent, so that the next sender has it as new."""
+        self.db.execute("DELETE FROM sent WHERE verdict_id = ?", (verdict_id,))
+
+
+def opened(file):
+    """Open the file; ends the program where it cannot be."""
+    try:
+        return Sent(file)
+    except sqlite3.Error as error:
+        sys.exit(f"STORE: {file}: {error}")

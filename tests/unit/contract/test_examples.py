@@ -26,7 +26,7 @@ def test_each_is_short_enough_to_be_read(program: Path) -> None:
 
 
 def test_none_needs_a_package_of_ours() -> None:
-    assert len(PROGRAMS) == 6
+    assert len(PROGRAMS) == 9
     for program in PROGRAMS:
         assert not re.search(r"(?m)^(import|from) (streams|schemas|scoring)\b", program.read_text("utf-8"))
 
@@ -58,7 +58,10 @@ class Store:
 
 @pytest.mark.parametrize(
     ("program", "variables", "told"),
-    [("post.py", {"SEND_TO": ""}, "SEND_TO is not set"), ("sender.py", {"UNSURE": "Skip"}, "not Skip")],
+    [
+        ("post.py", {"SEND_TO": ""}, "SEND_TO should be the address"),
+        ("sender.py", {"UNSURE": "Skip"}, "not Skip"),
+    ],
 )
 def test_a_sender_that_is_set_wrongly_says_so_before_it_claims_anything(
     program: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -83,6 +86,8 @@ def test_a_verdict_is_new_once_then_unsure_until_it_is_done(tmp_path: Path) -> N
     store.sent.done("v-1")
     assert store.claim("v-1", later) == "DONE"
     assert store.claim("v-2", later) == "NEW"
+    store.sent.give_back("v-2")
+    assert store.claim("v-2", later) == "NEW", "nobody can have taken it"
     store.sent.db.close()
 
 
