@@ -227,8 +227,8 @@ def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
     """Say what is refused: by the token endpoint, by the broker, or the broker's certificate by us."""
     if isinstance(reason, TokenRefused):
         return f": no token: {reason.args[0]}"
-    # aiokafka gives a SCRAM server's wrong signature as a ValueError.
-    if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError):
+    # aiokafka gives a SCRAM server's wrong signature as a ValueError; so is a name that cannot be looked up.
+    if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError | UnicodeError):
         return f" refuses {who(settings)}: {line(reason)}"
     failure = tls_failure(reason)
     if failure is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import SecretStr
 from pydantic_core import to_jsonable_python
 from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
+from streams.settings.addresses import HIDDEN, without_credentials
 from streams.settings.base import Section, variable_name
 from streams.settings.config_file import config_file
 from streams.settings.described import section_of
@@ -22,10 +22,6 @@ from streams.settings.loading import load_settings
 from streams.settings.whole import Settings
 
 DEFAULT: Final = "default"
-_HIDDEN: Final = "***"
-#: What an address may hold that is nobody's business: a user with a password, and a query with a key.
-_CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]*(?=@)")
-_QUERY: Final = re.compile(r"(?<=\?)\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +75,9 @@ def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...]
 def _without_secrets(value: Any) -> Any:
     match value:
         case SecretStr():
-            return _HIDDEN
+            return HIDDEN
         case str():
-            return _QUERY.sub(_HIDDEN, _CREDENTIALS.sub(_HIDDEN, value)) if "://" in value else value
+            return without_credentials(value)
         case dict():
             return {str(key): _without_secrets(each) for key, each in value.items()}
         case tuple() | list():

@@ -6,6 +6,7 @@ from ipaddress import ip_address
 
 from pydantic import Field, model_validator
 
+from streams.settings.addresses import Host
 from streams.settings.base import Seconds, Section
 from streams.settings.verdicts import VerdictSettings
 
@@ -27,7 +28,7 @@ class FlowSettings(Section):
 class WebSettings(Section):
     """Where health, readiness, metrics and the page for people are served."""
 
-    host: str = Field(
+    host: Host = Field(
         "0.0.0.0",  # noqa: S104 - probes and Prometheus come from outside the pod
         description="the address that is listened on; as shipped every one of the machine",
     )

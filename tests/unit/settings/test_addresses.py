@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from schemas.registry import Registry
 from streams.kafka.access import faust_broker_urls
-from streams.settings import EncodingSettings, KafkaSettings
+from streams.settings import EncodingSettings, KafkaSettings, WebSettings
+from streams.settings.addresses import without_credentials
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,8 @@ def test_servers_are_hosts_with_or_without_a_port(servers: str, hosts: list[tupl
 @pytest.mark.parametrize(
     "servers",
     ["", " ", "a:1,", ":9092", "a:", "a:abc", "a:0", "a:65536", "a:-1", "a b:1", "a:1:2", "::1", "[::1",
-     "[::1]9092", "[a]:1", "[]:1", "kafka://a:9092", "a:1/x", "u@a:1", "a:\u0661"],
+     "[::1]9092", "[a]:1", "[]:1", "kafka://a:9092", "a:1/x", "u@a:1", "a:\u0661",
+     "a..b:9092", ".a:1", ".", f"{'x' * 64}.org:1"],
 )  # fmt: skip
 def test_other_servers_are_refused(servers: str) -> None:
     with pytest.raises(ValidationError, match="should be host:port"):
@@ -62,7 +64,7 @@ def test_a_registry_has_an_http_url_with_a_host(url: str) -> None:
 @pytest.mark.parametrize(
     "url",
     ["ftp://x", "registry:8081", "http://", "http:registry", "http://a:abc", "http://a:0", "http://a:65536",
-     "http://a b", "http://[::1", "http://[x]", "/path", " "],
+     "http://a b", "http://[::1", "http://[x]", "/path", " ", "http://a..b:80", f"http://{'x' * 64}"],
 )  # fmt: skip
 def test_other_urls_of_a_registry_are_refused(url: str) -> None:
     with pytest.raises(ValidationError, match="should be an http or https URL"):
@@ -81,3 +83,34 @@ def test_urls_that_are_accepted_make_a_registry(url: str) -> None:
     except ValidationError:
         return
     Registry(settings.schema_registry_url or "", timeout=1)
+
+
+@pytest.mark.parametrize(
+    "host", ["", "0.0.0.0", "::", "::1", "localhost", "b\u00fccher.example", "example.org.", "x" * 63]
+)
+def test_a_worker_listens_on_an_address_or_a_name(host: str) -> None:
+    assert WebSettings(host=host).host == host
+
+
+@pytest.mark.parametrize("host", ["nonsense..host", ".", ".a", "x" * 64, "[::1]", "a:80", "http://a", "a b"])
+def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host: str) -> None:
+    with pytest.raises(ValidationError, match="IP address or the name of a host"):
+        WebSettings(host=host)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://registry:8081/path", "http://registry:8081/path"),
+        ("http://bob:secret@127.0.0.1:1/", "http://***@127.0.0.1:1/"),
+        ("http://bob:p@secret@127.0.0.1:1/", "http://***@127.0.0.1:1/"),
+        ("http://bob:p/secret@host/a?key=secret", "http://***@host/a?***"),
+        ("http://bob:p secret@host", "http://***@host"),
+        ("http://bob:p?secret@host", "http://***"),
+        ("http://host/?key=secret@secret", "http://***"),
+        ("http://host/?key=secret secret", "http://host/?***"),
+        ("nl_core_news_sm?", "nl_core_news_sm?"),
+    ],
+)
+def test_an_address_is_shown_without_user_password_and_query(url: str, shown: str) -> None:
+    assert without_credentials(url) == shown
