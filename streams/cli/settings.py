@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
-from streams.documents.company_terms import check_terms_file
-from streams.judging.verifier import check_verifier
-from streams.kafka.access import connection
-from streams.settings import Settings, load_settings, without_effect
+from streams.cli.startable import what_keeps_a_worker_from_starting
+from streams.settings import WrongSettings, without_effect
 from streams.settings.described import Setting, described
 from streams.settings.effective import DEFAULT, effective_settings
+from streams.settings.loading import read_settings
 from streams.settings.reference import sample
 
 app = typer.Typer(help="Which settings there are, which are in force and from where, and what is wrong.")
@@ -73,16 +72,19 @@ def show(
 
 @app.command()
 def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Say what is wrong with the settings, and with files that they name; no service is asked.
+    """Say all that is wrong with the settings, and with files, folders and packages that they name.
 
-    Exit code 2 when a worker would not start with them. What is set and changes nothing is told on standard
-    error, and is no failure.
+    No service is asked. Exit code 2 when a worker would not start with them. What is set and changes nothing is
+    told on standard error, and is no failure.
 
     Example: `truthgate settings check --config truthgate.toml`
     """
-    settings = load_settings(config)
-    _check_files(settings)
-    warnings = without_effect(settings)
+    reading = read_settings(config)
+    found = what_keeps_a_worker_from_starting(reading.settings) if reading.settings else ()
+    if mistakes := (*reading.mistakes, *found):
+        _refuse(mistakes, as_json)
+    assert reading.settings
+    warnings = without_effect(reading.settings)
     if as_json:
         write_line(json_line({"ok": True, "warnings": warnings}))
         return
@@ -91,11 +93,11 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
     write_line("a worker can start with these settings")
 
 
-def _check_files(settings: Settings) -> None:
-    """Refuse certificates, keys, lists of words and a verifier that cannot be used; raises WrongSettings."""
-    connection(settings.kafka)
-    check_terms_file(settings)
-    check_verifier(settings)
+def _refuse(mistakes: Sequence[str], as_json: bool) -> NoReturn:
+    if not as_json:
+        raise WrongSettings(*mistakes)
+    write_line(json_line({"ok": False, "errors": mistakes}))
+    raise typer.Exit(ExitCode.WRONG_USAGE)
 
 
 def _is_among(name: str, asked: str) -> bool:

@@ -4,41 +4,62 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from streams.settings.base import DELIMITER, one_line, variable_name
+from streams.settings.base import DELIMITER, variable_name
+from streams.settings.reasons import reason_of
 from streams.settings.secret_files import file_settings
+from streams.settings.shown import shown_input
 
 Place = tuple[int | str, ...]
 
 _SECTION_AND_NAME = 2
 
+#: What pydantic calls the key of an entry of a table.
+_KEY = "[key]"
+
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 
-# What a misspelt key brings with it: the one that is meant is not there, and pydantic counts a tuple's good
-# entries alone.
-_FOLLOWING = frozenset({"missing", "missing_argument", "too_short"})
+# What a misspelt key brings with it: the one that is meant is not there.
+_MISSING = frozenset({"missing", "missing_argument"})
 
 
 def explained(error: ValidationError, settings: type[BaseModel]) -> Iterator[str]:
     """Say what is wrong with the settings: a phrase for each, without those that only follow from another.
 
+    A value is told where it is no secret.
+
     Args:
         error: what pydantic says.
         settings: all sections.
     """
-    problems = error.errors(include_url=False, include_input=False)
-    unknown = [each["loc"] for each in problems if each["type"] in _UNKNOWN]
+    problems = error.errors(include_url=False)
     for problem in problems:
         if problem["type"] in _UNKNOWN:
             yield f"{_name(problem['loc'])} is not a setting of truthgate{_nearest(problem['loc'], settings)}"
-        elif not _follows(problem, unknown):
-            yield f"{_name(problem['loc'])}: {one_line(problem['msg']).removeprefix('Value error, ')}"
+        elif not _follows(problem, problems):
+            yield _told(problem, settings)
+
+
+def _told(problem: ErrorDetails, settings: type[BaseModel]) -> str:
+    place = problem["loc"]
+    key = place[-1:] == (_KEY,)
+    name, reason = _name(place[:-1] if key else place), reason_of(problem)
+    if reason.startswith(f"{name} "):  # the policy's own reasons name it
+        return reason
+    return f"{name}: {'its name ' * key}{reason}{'' if key else _instead(reason, problem, settings)}"
+
+
+def _instead(reason: str, problem: ErrorDetails, settings: type[BaseModel]) -> str:
+    shown = shown_input(settings, problem["loc"], problem["input"])
+    if shown is None or shown in reason:
+        return ""
+    return f", not {shown}" if reason.startswith("should ") else f" (it is {shown})"
 
 
 def nearest_variable(variable: str, settings: type[BaseModel]) -> str:
@@ -67,11 +88,14 @@ def _dotted(place: Place) -> str:
     return ".".join(map(str, place))
 
 
-def _follows(problem: ErrorDetails, unknown: Collection[Place]) -> bool:
-    if problem["type"] not in _FOLLOWING:
-        return False
-    place = problem["loc"] if problem["type"] == "too_short" else problem["loc"][:-1]
-    return any(each[: len(place)] == place for each in unknown)
+def _follows(problem: ErrorDetails, problems: Iterable[ErrorDetails]) -> bool:
+    if problem["type"] == "too_short":  # pydantic counts a list's good entries alone
+        place = problem["loc"]
+        return any(each["loc"][: len(place)] == place for each in problems if each is not problem)
+    if problem["type"] in _MISSING:
+        place = problem["loc"][:-1]
+        return any(each["loc"][: len(place)] == place for each in problems if each["type"] in _UNKNOWN)
+    return False
 
 
 def _nearest(place: Place, settings: type[BaseModel]) -> str:

@@ -81,7 +81,7 @@ def meaning_of_section(section: str) -> str:
 
 def section_of(annotation: Any) -> type[BaseModel] | None:
     """Return the section that a field holds, set or not, or None where it holds a plain value."""
-    inner = _unwrapped(annotation)
+    inner = unwrapped(annotation)
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
 
 
@@ -94,7 +94,7 @@ def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
     if section := section_of(field.annotation):
         yield from _of_model(name, section)
         return
-    inner = _unwrapped(field.annotation)
+    inner = unwrapped(field.annotation)
     yield Setting(name, _type(field), _default(field), field.description or "", field.is_required())
     place = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
     for part in filter(None, map(section_of, get_args(inner))):
@@ -127,7 +127,7 @@ def _type(field: FieldInfo) -> str:
 
 
 def _words(annotation: Any) -> str:
-    inner = _unwrapped(annotation)
+    inner = unwrapped(annotation)
     limits = _limits(get_args(annotation)[1:]) if get_origin(annotation) is Annotated else ""
     if inner in _PLAIN:
         return f"{_PLAIN[inner]}{limits}"
@@ -144,11 +144,11 @@ def _words(annotation: Any) -> str:
 
 
 def _plural(annotation: Any) -> str:
-    inner = _unwrapped(annotation)
+    inner = unwrapped(annotation)
     return {str: "texts", SecretStr: "secrets", int: "whole numbers"}.get(inner, "tables")
 
 
-def _unwrapped(annotation: Any) -> Any:
+def unwrapped(annotation: Any) -> Any:
     """Take away that something may be unset, and what it is checked by."""
     while True:
         if get_origin(annotation) is Annotated:

@@ -16,6 +16,12 @@ from streams.settings.base import Seconds, Section
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")
 _EXTENSION_VALUE = re.compile(r"[ -~]+")
 
+#: Kafka takes names of topics of 249 characters, and the longest of ours has 25 without a prefix.
+LONGEST_PREFIX = 249 - 25
+
+#: Of a day.
+_HOURS = 24
+
 
 def _replicas(value: int) -> int:
     if value == 0:
@@ -81,7 +87,10 @@ class KafkaSettings(Section):
     )
     group_instance_id: str | None = Field(None, description="static membership, such as the pod's name")
     topic_prefix: str = Field(
-        "", pattern=r"^[a-zA-Z0-9._-]*$", description="stands before the name of every topic"
+        "",
+        pattern=r"^[a-zA-Z0-9._-]*$",
+        max_length=LONGEST_PREFIX,
+        description="stands before the name of every topic",
     )
     connect_timeout_seconds: Seconds = Field(
         10, description="how long a command waits for the first answer of a broker"
@@ -136,8 +145,18 @@ class TopicSettings(Section):
         -1, ge=-1, le=100, description="-1: the cluster's default"
     )
     retention_days: float = Field(
-        7, ge=1 / 24, le=3650, description="how long records stay in topics that are not compacted"
+        7,
+        gt=0,
+        le=3650,
+        description="how long records stay in topics that are not compacted; at least an hour",
     )
+
+    @field_validator("retention_days")
+    @classmethod
+    def _kept_for_an_hour(cls, days: float) -> float:
+        if days < 1 / _HOURS:
+            raise ValueError(f"should be at least an hour, 1/{_HOURS} of a day")
+        return days
 
 
 class EncodingSettings(Section):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
-from pydantic_settings import SettingsError
 
 from scoring.values.readable import is_text
-from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line
+from streams.settings.base import DELIMITER, PREFIX, WrongSettings
 from streams.settings.complaints import explained, nearest_variable
 from streams.settings.config_file import chosen_file, config_file, refuse_unreadable_file
+from streams.settings.usable import usable_settings
 from streams.settings.whole import Settings
 
 # Read by the embedded Kafka and by the tests, not by the settings.
@@ -31,43 +32,67 @@ _SERVICE_LINKS = re.compile(
 _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading the settings gave.
+
+    Attributes:
+        settings: with what is wrong at its default; None where nothing can be said of the rest.
+        mistakes: what is wrong, each in one line that names the variable or the setting, and no secret.
+    """
+
+    settings: Settings | None
+    mistakes: tuple[str, ...] = ()
+
+
 def load_settings(config: Path | None = None) -> Settings:
     """Read the settings from the environment and ``config``, or the file that TRUTHGATE_CONFIG names.
 
     Raises:
-        WrongSettings: in one line that names the variable or the setting, and never its value, which may be
-            a secret.
+        WrongSettings: in a line for each mistake, see ``Reading``.
     """
+    reading = read_settings(config)
+    if reading.mistakes or reading.settings is None:
+        raise WrongSettings(*reading.mistakes)
+    return reading.settings
+
+
+def read_settings(config: Path | None = None) -> Reading:
+    """Read the settings as far as they can be used, and say all that is wrong with them."""
     token = chosen_file.set(config)
+    wrong = tuple(_unknown_variables(os.environ))
     try:
-        _refuse_unknown_variables(os.environ)
-        _refuse_what_is_no_text(os.environ)
+        if no_text := tuple(_what_is_no_text(os.environ)):  # nothing that quotes them could be written
+            return Reading(None, (*wrong, *no_text))
         refuse_unreadable_file(config_file())
-        return Settings()
-    except ValidationError as error:
-        raise WrongSettings("; ".join(explained(error, Settings))) from None
-    except SettingsError as error:
-        raise WrongSettings(_no_json(error)) from None
+        return _read(wrong)
+    except WrongSettings as error:
+        return Reading(None, (*wrong, str(error)))
     finally:
         chosen_file.reset(token)
 
 
-def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
+def _read(wrong: tuple[str, ...]) -> Reading:
+    try:
+        return Reading(Settings(), wrong)
+    except ValidationError as error:
+        return Reading(usable_settings(error), (*wrong, *explained(error, Settings)))
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
     # pydantic-settings looks only for the names it knows, so a misspelt one would change nothing, unseen.
     for variable, value in sorted(environ.items()):
         if variable.upper().startswith(PREFIX) and not _is_known(
             variable.upper().removeprefix(PREFIX), value
         ):
-            raise WrongSettings(
-                f"{variable} is not a setting of truthgate{nearest_variable(variable, Settings)}"
-            )
+            yield f"{variable} is not a setting of truthgate{nearest_variable(variable, Settings)}"
 
 
-def _refuse_what_is_no_text(environ: Mapping[str, str]) -> None:
+def _what_is_no_text(environ: Mapping[str, str]) -> Iterator[str]:
     # What is set goes into verdicts, names of clients and metrics: none of them could be written.
     for variable, value in sorted(environ.items()):
         if variable.upper().startswith((PREFIX, _OPENTELEMETRY)) and not is_text(_unescaped(value)):
-            raise WrongSettings(f"{variable} holds bytes that are no UTF-8, or half of a character")
+            yield f"{variable} holds bytes that are no UTF-8, or half of a character"
 
 
 def _unescaped(value: str) -> str:
@@ -79,21 +104,10 @@ def _unescaped(value: str) -> str:
 
 
 def _is_known(name: str, value: str) -> bool:
-    section, delimiter, _ = name.partition(DELIMITER)
-    if section.lower() in Settings.model_fields and (delimiter or value.lstrip().startswith("{")):
-        return True
+    section = name.partition(DELIMITER)[0]
     return bool(
-        _OTHER_VARIABLES.fullmatch(name)
+        section.lower() in Settings.model_fields
+        or _OTHER_VARIABLES.fullmatch(name)
         or _SERVICE_LINKS.fullmatch(name)
         or (name.endswith("PORT") and _SERVICE_URL.match(value))
     )
-
-
-def _no_json(error: SettingsError) -> str:
-    """Name the variable whose value was to be JSON; pydantic-settings names its section alone."""
-    value, told = getattr(error.__cause__, "doc", None), str(error)
-    for variable, text in sorted(os.environ.items()):
-        section = variable.upper().removeprefix(PREFIX).partition(DELIMITER)[0].lower()
-        if text == value and variable.upper().startswith(PREFIX) and f'"{section}"' in told:
-            return f"{variable} should be JSON"
-    return one_line(told)

@@ -36,8 +36,9 @@ def other_policy(today: Policy, file: Path | None, values: Mapping[str, Any]) ->
     try:
         return _PolicyAlone(policy={**kept, **given, **values}).policy
     except ValidationError as error:
-        told = "; ".join(explained(error, Settings))
-        raise WrongSettings(f"{file}: {told}" if file else told) from None
+        raise WrongSettings(
+            *(f"{file}: {each}" if file else each for each in explained(error, Settings))
+        ) from None
 
 
 def _of_file(path: Path) -> Mapping[str, Any]:

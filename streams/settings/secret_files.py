@@ -1,7 +1,8 @@
 """Secrets from files, as platforms mount them: ``sasl_password_file`` names a file with ``sasl_password``.
 
 That goes for every secret of every section, for each value of a dictionary of secrets, and for every address,
-since an address may hold credentials. No message quotes what was given: some give the secret itself.
+since an address may hold credentials. A message quotes only what looks like a path, from the root and in a
+folder that is there: some give the secret itself.
 """
 
 from __future__ import annotations
@@ -66,29 +67,38 @@ def _read_into(values: dict[str, Any], name: str, told: str) -> None:
 def _content(path: object, told: str) -> str:
     if not isinstance(path, str | Path):
         raise ValueError(f"{told} should be the name of a file")  # noqa: TRY004 - pydantic's error is this one
+    file = Path(path)
+    named = f"{told} {file}" if _looks_like_a_path(file) else told
     try:
-        content = _bounded(Path(path))
+        content = _bounded(file)
     except OSError as error:
-        raise ValueError(f"{told} cannot be read: {error.strerror or type(error).__name__}") from None
+        raise ValueError(f"{named} cannot be read: {error.strerror or type(error).__name__}") from None
     except ValueError as error:
-        raise ValueError(f"{told} {error}") from None
+        raise ValueError(f"{named} {error}") from None
     if not content:
-        raise ValueError(f"{told} names an empty file")
+        raise ValueError(f"{named} is empty")
     return content
+
+
+def _looks_like_a_path(file: Path) -> bool:
+    try:
+        return file.is_absolute() and file.parent.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _bounded(path: Path) -> str:
     """Read a file of UTF-8 without the line ends that editors and ``echo`` leave behind it."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
-        raise ValueError("is no name of a regular file")
+        raise ValueError("is no regular file")
     with path.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise ValueError(f"names a file of more than {_MOST_BYTES // 1024} KiB")
+        raise ValueError(f"has more than {_MOST_BYTES // 1024} KiB")
     try:
         return content.decode().rstrip("\r\n")
     except UnicodeDecodeError:
-        raise ValueError("names a file that is not UTF-8") from None
+        raise ValueError("is not UTF-8") from None
 
 
 def file_settings(fields: Mapping[str, FieldInfo]) -> Iterator[str]:

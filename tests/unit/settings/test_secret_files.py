@@ -86,7 +86,7 @@ def value_at(settings: Settings, path: tuple[str, ...]) -> SecretStr:
 def complaint() -> str:
     with pytest.raises(WrongSettings) as raised:
         load_settings()
-    message = str(raised.value)
+    message = "; ".join([str(raised.value), *raised.value.more])
     assert "\n" not in message
     assert SECRET not in message
     return message
@@ -164,10 +164,10 @@ def test_only_line_ends_at_the_end_are_taken_away(
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "names an empty file"),
-        (b"\n\r\n", "names an empty file"),
-        (b"\xff" + SECRET.encode(), "names a file that is not UTF-8"),
-        (b"x" * 65_537, "names a file of more than 64 KiB"),
+        (b"", "is empty"),
+        (b"\n\r\n", "is empty"),
+        (b"\xff" + SECRET.encode(), "is not UTF-8"),
+        (b"x" * 65_537, "has more than 64 KiB"),
     ],
 )
 def test_what_is_no_secret_is_refused(
@@ -175,18 +175,20 @@ def test_what_is_no_secret_is_refused(
 ) -> None:
     file.write_bytes(content)
     monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_PASSWORD_FILE", str(file))
-    assert complaint() == f"kafka: sasl_password_file {reason}"
+    assert complaint() == f"kafka: sasl_password_file {file} {reason}"
 
 
-def test_what_is_no_readable_file_is_refused_at_once_and_never_quoted(
+def test_what_is_no_readable_file_is_refused_at_once_and_quoted_only_where_it_looks_like_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     kinds = {
         SECRET: "cannot be read: No such file or directory",
-        str(tmp_path): "is no name of a regular file",
-        str(tmp_path / "pipe"): "is no name of a regular file",
-        "/dev/zero": "is no name of a regular file",
+        f"/{SECRET}/{SECRET}": "cannot be read: No such file or directory",
+        str(tmp_path): f"{tmp_path} is no regular file",
+        str(tmp_path / "pipe"): f"{tmp_path}/pipe is no regular file",
+        str(tmp_path / "none"): f"{tmp_path}/none cannot be read: No such file or directory",
+        "/dev/zero": "/dev/zero is no regular file",
         "x" * 5_000: "cannot be read: File name too long",
     }
     for path, reason in kinds.items():
