@@ -42,7 +42,8 @@ class BadAnswer(Exception):
 class InfrastructureFailure(Exception):
     """Something that every answer needs is gone; the worker ends before it acknowledges anything.
 
-    ``exit_code`` is 3 when a service cannot be reached and 70 when the worker itself is broken.
+    ``exit_code`` is 3 when a service cannot be reached, 70 when the worker itself is broken, and 2 when it is a
+    setting that a service refuses.
     """
 
     def __init__(self, message: str, exit_code: int = 3) -> None:
@@ -50,6 +51,8 @@ class InfrastructureFailure(Exception):
         self.exit_code = exit_code
 
 
+#: The exit code when a setting cannot be used.
+EXIT_WRONG_SETTINGS = 2
 #: The exit code of a worker that is itself broken (``EX_SOFTWARE`` of sysexits).
 EXIT_SOFTWARE = 70
 #: The exit code when a service that the worker needs cannot be reached.

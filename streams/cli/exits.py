@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, EXIT_WRONG_SETTINGS
 
 
 class ExitCode(IntEnum):
@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
 
     DONE = 0
     BAD_INPUT = 1
-    WRONG_USAGE = 2
+    WRONG_USAGE = EXIT_WRONG_SETTINGS
     UNREACHABLE = EXIT_UNREACHABLE
     SOFTWARE = EXIT_SOFTWARE
     INTERRUPTED = 130

@@ -71,6 +71,15 @@ class SafeConsumer(aiokafka.Consumer):
         consumer = self._thread._consumer  # noqa: SLF001 - Faust passes this on to nobody
         return len(consumer.partitions_for_topic(topic) or ()) if consumer else 0
 
+    def group_failure(self) -> BaseException | None:
+        """Return why the group does not take this consumer, None where it does or has not been asked.
+
+        aiokafka then waits, without limit, for a read of its own that would raise the reason, and Faust reads
+        in another way.
+        """
+        consumer = self._thread._consumer  # noqa: SLF001 - Faust passes this on to nobody
+        return getattr(consumer and consumer._coordinator, "_pending_exception", None)  # noqa: SLF001 - as above
+
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Finish and commit what is in work, then forget the partitions."""
         await super().on_partitions_revoked(revoked)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 
 import structlog
-from aiokafka.errors import KafkaError
+from aiokafka.errors import InvalidSessionTimeoutError, KafkaError
 from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
@@ -27,7 +27,7 @@ from streams.documents.company_terms import check_terms_file
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.terms_upkeep import TermsUpkeep
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
+from streams.failures import EXIT_SOFTWARE, EXIT_WRONG_SETTINGS, InfrastructureFailure, as_logged
 from streams.health import Health
 from streams.holds.board import HoldBoard
 from streams.http import Verdicts
@@ -35,7 +35,7 @@ from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics
 from streams.pages import address_of, create_pages, serve
 from streams.retrieval.service import Retrieval
-from streams.settings import Settings
+from streams.settings import Settings, WrongSettings
 from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
@@ -91,6 +91,8 @@ def as_told(failure: BaseException) -> InfrastructureFailure:
     match failure:
         case InfrastructureFailure():
             return failure
+        case WrongSettings():
+            return InfrastructureFailure(str(failure), EXIT_WRONG_SETTINGS)
         case KafkaError():
             return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
         case _:
@@ -250,12 +252,26 @@ async def _follow_readiness(
 ) -> None:
     told = False
     while True:
+        _refuse_session_timeout(app, settings)
         settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
         health.waits_for(None if settled else "the consumer group", _longest_wait(settings))
         if settled and not told:
             told = True
             tell_ready()
         await asyncio.sleep(_READINESS_SECONDS)
+
+
+def _refuse_session_timeout(app: TruthgateApp, settings: Settings) -> None:
+    """Refuse a session timeout that the brokers do not take; only they know which they do."""
+    consumer = app.consumer
+    if isinstance(consumer, SafeConsumer) and isinstance(
+        consumer.group_failure(), InvalidSessionTimeoutError
+    ):
+        raise WrongSettings(
+            f"flow.session_timeout_seconds {settings.flow.session_timeout_seconds:g} is refused by Kafka: it"
+            " takes what lies between its group.min.session.timeout.ms and group.max.session.timeout.ms, as"
+            " shipped 6 to 1800 seconds"
+        )
 
 
 def _longest_wait(settings: Settings) -> float:

@@ -328,6 +328,17 @@ async def test_a_pipeline_that_cannot_be_had_is_told(quick: Settings, topics: To
     assert len(output.splitlines()) == 1
 
 
+@pytest.mark.parametrize("seconds", [1, 3_600])
+async def test_a_session_timeout_that_kafka_refuses_is_told(
+    quick: Settings, topics: Topics, tmp_path: Path, seconds: float
+) -> None:
+    with Worker(changed(quick, flow={"session_timeout_seconds": seconds}), tmp_path) as worker:
+        assert worker.wait() == 2
+    last = json.loads(worker.log.splitlines()[-1])
+    assert (last["event"], last["exit_code"]) == ("worker_ends", 2)
+    assert last["reason"].startswith(f"flow.session_timeout_seconds {seconds} is refused by Kafka: ")
+
+
 async def test_a_documents_store_in_use_by_another_worker_is_told(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from aiokafka.errors import CommitFailedError
 
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, EXIT_WRONG_SETTINGS, InfrastructureFailure
+from streams.settings import WrongSettings
 from streams.worker.run import as_told
 
 SECRET = "Zwaluwstaart-4711"
@@ -17,6 +18,7 @@ SECRET = "Zwaluwstaart-4711"
         (InfrastructureFailure("the topic is gone"), "the topic is gone", EXIT_UNREACHABLE),
         (InfrastructureFailure("the pool is broken", EXIT_SOFTWARE), "the pool is broken", EXIT_SOFTWARE),
         (CommitFailedError(SECRET), "Kafka does not do its part: CommitFailedError", EXIT_UNREACHABLE),
+        (WrongSettings("flow: no"), "flow: no", EXIT_WRONG_SETTINGS),
         (ValueError(SECRET), "ValueError", EXIT_SOFTWARE),
     ],
 )
