@@ -74,8 +74,8 @@ def show(
 def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
     """Say all that is wrong with the settings, and with files, folders and packages that they name.
 
-    No service is asked. Exit code 2 when a worker would not start with them. What is set and changes nothing is
-    told on standard error, and is no failure.
+    No service is asked. Exit code 2 when a worker would not start with them. What is set and changes nothing
+    is told on standard error, and is no failure.
 
     Example: `truthgate settings check --config truthgate.toml`
     """

@@ -74,7 +74,8 @@ def test_the_sample_file_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path: Path) -> None:
-    text = re.sub(r"^#(\w+ = .+)$", r"\1", sample(ALL), flags=re.MULTILINE)
+    text = re.sub(r"^#\w+ = .+  # unset$", "", sample(ALL), flags=re.MULTILINE)
+    text = re.sub(r"^#(\w+ = .+)$", r"\1", text, flags=re.MULTILINE)
     # Entries of lists and tables of one's own choice have no defaults of their own.
     own = re.compile(r"^#\[.*?(?=^\[|^#\[|\Z)", re.MULTILINE | re.DOTALL)
     while own.search(text):
@@ -84,6 +85,34 @@ def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path: 
     path.write_text(text, encoding="utf-8")
     assert tomllib.loads(text)["rates"]["windows"][1] == {"size_seconds": 300, "hop_seconds": 60}
     assert load_settings(path) == Settings()
+
+
+def _uncommented(text: str) -> str:
+    return re.sub(r"^#(?! )", "", text, flags=re.MULTILINE)
+
+
+def test_the_sample_file_with_every_mark_taken_away_is_toml_with_every_setting() -> None:
+    tables = tomllib.loads(_uncommented(sample(ALL)))
+    assert set(tables["judges"]["endpoints"]["name"]) > {"base_url", "model", "api_key"}
+    assert set(tables["judges"]["chain"][0]) > {"method", "judges"}
+    assert tables["kafka"]["sasl_password"] == ""
+    lacking = []
+    for setting in ALL:
+        value: Any = tables
+        for part in setting.name.replace(ANY_KEY, "name").replace(ANY_ENTRY, ".[]").split("."):
+            value = value[0] if part == "[]" else value.get(part)
+        if value is None:
+            lacking.append(setting.name)
+    assert [name for name in lacking if not name.startswith("alerts.thresholds[]")] == []
+
+
+def test_each_line_and_table_of_the_sample_file_alone_is_toml() -> None:
+    text = sample(ALL)
+    for block in text.split("\n\n"):
+        tomllib.loads(text.replace(block, _uncommented(block)))
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        tomllib.loads("\n".join([*lines[:number], _uncommented(line), *lines[number + 1 :]]))
 
 
 def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
