@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import product
 
 from scoring.policy import Policy
+from scoring.values.types import MessageType
 from streams.settings.base import Section
 from streams.settings.whole import Settings
 
@@ -109,7 +111,23 @@ def without_effect(settings: Settings) -> tuple[str, ...]:
             for name in sorted(given):
                 if _is_among(name, names) and not reason.startswith(f"{name} "):
                     told.setdefault(name, f"{name} has no effect: {reason}")
-    return tuple(told.values())
+    return (*told.values(), *_idle_overrides(settings.policy))
+
+
+def _idle_overrides(policy: Policy) -> Iterator[str]:
+    """Name the overrides without which every answer would be decided by the same values."""
+    languages = {None, *(each.language for each in policy.overrides)}
+    for number in range(len(policy.overrides)):
+        others = policy.overrides[:number] + policy.overrides[number + 1 :]
+        try:
+            without = replace(policy, overrides=others)
+        except ValueError:  # the others need it
+            continue
+        if all(
+            policy.thresholds(message_type, language) == without.thresholds(message_type, language)
+            for message_type, language in product(MessageType, languages)
+        ):
+            yield f"policy.overrides.{number} has no effect: without it the same applies"
 
 
 def _is_among(name: str, names: tuple[str, ...]) -> bool:

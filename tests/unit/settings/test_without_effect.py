@@ -90,6 +90,22 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ["company_terms.least_documents has no effect: company_terms.file is set"],
         ),
         (
+            {
+                "policy": {
+                    "overrides": [
+                        {"language": "nl", "auto_send_at": 4.5},
+                        {"language": "nl"},
+                        {"message_type": "binary", "hold": False},
+                        {"message_type": "action", "language": "nl", "block_below": 2},
+                    ]
+                }
+            },
+            [
+                "policy.overrides.1 has no effect: without it the same applies",
+                "policy.overrides.2 has no effect: without it the same applies",
+            ],
+        ),
+        (
             {"company_terms": {"least_documents": 9}},
             ["company_terms.least_documents has no effect: scoring.profile is not paper"],
         ),
