@@ -42,8 +42,8 @@ class BadAnswer(Exception):
 class InfrastructureFailure(Exception):
     """Something that every answer needs is gone; the worker ends before it acknowledges anything.
 
-    ``exit_code`` is 3 when a service cannot be reached, 70 when the worker itself is broken, and 2 when it is a
-    setting that a service refuses.
+    ``exit_code`` is 3 when a service cannot be reached, 70 when the worker itself is broken, and 2 when a
+    service refuses a setting.
     """
 
     def __init__(self, message: str, exit_code: int = 3) -> None:
