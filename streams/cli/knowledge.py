@@ -27,13 +27,13 @@ _LANGUAGES = (
 PageLanguages = Annotated[list[str] | None, typer.Option("--language", metavar="CODE", help=_LANGUAGES)]
 
 AnswersDocuments = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--documents",
         exists=True,
         metavar="FILE|FOLDER",
         help="JSONL, or a folder of pages, that document_ids are resolved from, and that is searched for "
-        "answers which bring neither these nor context.",
+        "answers which bring neither these nor context; may be repeated, which takes all together.",
     ),
 ]
 
@@ -97,42 +97,70 @@ class Given:
                 bar.advance(bar.task_ids[0])
 
 
+def complaints_of(sources: Sequence[Path] | None) -> list[Complaints]:
+    """Give what names what is wrong with each of the sources."""
+    return [Complaints(str(source)) for source in sources or ()]
+
+
 def documents_to_search(
-    source: Path | None,
+    sources: Sequence[Path] | None,
     languages: Sequence[str] | None,
     settings: Settings,
-    complaints: Complaints,
+    complaints: Sequence[Complaints],
     bar: Progress | None = None,
     *,
     from_kafka: bool = False,
 ) -> list[KnowledgeDocument]:
     """Read all documents that a command is given, and complain about bad lines and files.
 
+    Where several sources have a document of the same id, that of the last one is found by it, which is told.
+
     Args:
-        source: a file or folder; None: there is none.
-        languages: of a folder's pages.
+        sources: files and folders; there may be none.
+        languages: of the pages of folders.
         settings: where the deployment's topic is.
-        complaints: about the source.
+        complaints: about each of the sources.
         bar: moved, if one is given.
-        from_kafka: those of the deployment, in place of a source.
+        from_kafka: those of the deployment, in place of sources.
 
     Raises:
         CommandFailed: a file cannot be read.
         WrongUsage: the options do not go together, or the topic is not there.
         ServiceUnreachable: no broker answers.
     """
-    if from_kafka and source:
+    if from_kafka and sources:
         raise WrongUsage("--documents and --from-kafka exclude each other")
-    if languages and not source:
+    if languages and not sources:
         raise WrongUsage("--documents-language: needs --documents FOLDER")
     if from_kafka:
         published = asyncio.run(read_published(settings))
         published.tell()
         return list(published.documents.values())
-    if source is None:
-        return []
-    given = Given(source, languages or (), option="--documents-language")
-    documents = [document for _, document in given.placed(complaints, bar)]
-    if source.is_dir() and not documents:
-        say(f"{source}: there is no page in it that can be used")
-    return documents
+    every: dict[str, Path] = {}
+    found: list[KnowledgeDocument] = []
+    given = _each_given(sources or (), languages or ())
+    for each, about in zip(given, complaints, strict=True):
+        documents = [document for _, document in each.placed(about, bar)]
+        if each.source.is_dir() and not documents:
+            say(f"{each.source}: there is no page in it that can be used")
+        _tell_repeated(documents, each.source, every)
+        found += documents
+    return found
+
+
+def _each_given(sources: Sequence[Path], languages: Sequence[str]) -> list[Given]:
+    """Give the languages to the folders; where there is none, they are refused."""
+    folders = [source for source in sources if source.is_dir()] or sources
+    option = "--documents-language"
+    return [Given(each, languages if each in folders else (), option=option) for each in sources]
+
+
+def _tell_repeated(documents: Sequence[KnowledgeDocument], source: Path, earlier: dict[str, Path]) -> None:
+    """Say which ids documents of an earlier source have as well, and note those of this one."""
+    ids = dict.fromkeys(document.document_id for document in documents)
+    if repeated := [each for each in ids if each in earlier]:
+        such = f"such as {repeated[0]} in {earlier[repeated[0]]}"
+        say(
+            f"{source}: {len(repeated)} ids are those of documents before, {such}: by id these here are found"
+        )
+    earlier.update(dict.fromkeys(ids, source))

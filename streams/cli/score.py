@@ -21,7 +21,13 @@ from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
 from streams.answers.way import put_together
 from streams.cli.feed import in_order
-from streams.cli.knowledge import AnswersDocuments, DocumentLanguages, FromKafka, documents_to_search
+from streams.cli.knowledge import (
+    AnswersDocuments,
+    DocumentLanguages,
+    FromKafka,
+    complaints_of,
+    documents_to_search,
+)
 from streams.cli.lines import Complaints, count, read
 from streams.cli.missing import MissingDocuments
 from streams.cli.options import ConfigFile, InputFile
@@ -76,11 +82,11 @@ def score(
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
-    refuse_overwriting(output, [file, documents])
+    refuse_overwriting(output, [file, *(documents or [])])
     settings = chosen(load_settings(config), profile, processes)
     settings = tell_if_untranslated(translated(settings, translate))
     settings, on_demand = started(settings, count(file))
-    complaints, bad_documents = Complaints(str(file)), Complaints(str(documents))
+    complaints, bad_documents = Complaints(str(file)), complaints_of(documents)
     missing = MissingDocuments(str(file))
     known = documents_to_search(documents, documents_language, settings, bad_documents, from_kafka=from_kafka)
     with (
@@ -95,8 +101,8 @@ def score(
     missing.tell()
     unserved.tell()
     ended = unserved.exit_code(translation_required=settings.translation.mode == "always")
-    wrong = (complaints, bad_documents, missing)
-    raise typer.Exit(max(ended, *(each.exit_code for each in wrong)))
+    wrong = max(each.exit_code for each in (complaints, *bad_documents))
+    raise typer.Exit(max(ended, wrong, missing.exit_code))
 
 
 async def _score(

@@ -5,8 +5,13 @@ from __future__ import annotations
 import typer
 
 from streams.answers.context import GivenDocuments
-from streams.cli.knowledge import AnswersDocuments, DocumentLanguages, FromKafka, documents_to_search
-from streams.cli.lines import Complaints
+from streams.cli.knowledge import (
+    AnswersDocuments,
+    DocumentLanguages,
+    FromKafka,
+    complaints_of,
+    documents_to_search,
+)
 from streams.cli.options import ConfigFile
 from streams.cli.scoring_options import (
     ProcessesOption,
@@ -46,7 +51,7 @@ def serve(
     settings = for_serving(chosen(load_settings(config), profile, processes))
     settings = tell_if_untranslated(translated(settings, translate))
     settings, _ = started(settings, None)
-    complaints = Complaints(str(documents))
+    complaints = complaints_of(documents)
     known = documents_to_search(documents, documents_language, settings, complaints, from_kafka=from_kafka)
     given = GivenDocuments.of(known).by_id.values()
     with offline_terms(settings, given, [settings.scoring.profile]) as settings:

@@ -31,7 +31,7 @@ from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
 from streams.cli.evaluate.what_if import AutoSendAt, BlockBelow, PolicyFile, WhatIf
 from streams.cli.exits import CommandFailed, WrongUsage
-from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
+from streams.cli.knowledge import DocumentLanguages, FromKafka, complaints_of, documents_to_search
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson, ConfigFile, OptionalInputFiles
 from streams.cli.output import json_line, progress, write_line
@@ -141,7 +141,7 @@ def evaluate(
     other = WhatIf.asked(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
     ways = chosen_ways(profiles, context, translate)
-    given = [Complaints(str(path)) for path in documents or []]
+    given = complaints_of(documents)
     known = _known(documents or [], documents_language, settings, given, from_kafka=from_kafka)
     sources = _for_each(files, known)
     _check(ways, sources, settings)
@@ -177,8 +177,8 @@ def _known(
         return []
     read = partial(documents_to_search, languages=languages, settings=settings, from_kafka=from_kafka)
     if not paths:
-        return [read(None, complaints=Complaints("documents"))]
-    return [read(path, complaints=about) for path, about in zip(paths, complaints, strict=True)]
+        return [read(None, complaints=[])]
+    return [read([path], complaints=[about]) for path, about in zip(paths, complaints, strict=True)]
 
 
 def _check(ways: Sequence[Way], documents: Sequence[Documents], settings: Settings) -> None:

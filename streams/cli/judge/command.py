@@ -22,7 +22,7 @@ from streams.cli.judge.options import (
     models,
 )
 from streams.cli.judge.replied import read_replies
-from streams.cli.knowledge import documents_to_search
+from streams.cli.knowledge import complaints_of, documents_to_search
 from streams.cli.lines import Complaints, count
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import json_line, progress, say
@@ -36,15 +36,15 @@ from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Have language models judge a file of answers, by batch files.")
 
-_DocumentsFile = Annotated[
-    Path | None,
+_DocumentsFiles = Annotated[
+    list[Path] | None,
     typer.Option(
         "--documents",
         exists=True,
         dir_okay=False,
         metavar="FILE",
         help="JSONL that document_ids are resolved from, and that is searched for answers which bring "
-        "neither these nor context.",
+        "neither these nor context; may be repeated, which takes all together.",
     ),
 ]
 _Output = Annotated[
@@ -57,7 +57,7 @@ _Output = Annotated[
 def export(
     file: InputFile,
     method: MethodOption,
-    documents: _DocumentsFile = None,
+    documents: _DocumentsFiles = None,
     reference: ReferenceOption = Reference.DOCUMENTS,
     judge_option: JudgeOption = None,
     model: ModelOption = None,
@@ -94,7 +94,7 @@ def import_replies(
             help="Replies in OpenAI's batch output format; may be repeated: those of all rounds so far.",
         ),
     ],
-    documents: _DocumentsFile = None,
+    documents: _DocumentsFiles = None,
     reference: ReferenceOption = Reference.DOCUMENTS,
     judge_option: JudgeOption = None,
     model: ModelOption = None,
@@ -136,17 +136,17 @@ class _Answers:
     def __init__(
         self,
         file: Path,
-        documents: Path | None,
+        documents: Sequence[Path] | None,
         reference: Reference,
         output: Path | None,
         others: Iterable[Path] = (),
     ) -> None:
         if documents and reference is Reference.EXPECTED:
             raise WrongUsage("--documents: answers are compared with expected_answer, and with no document")
-        refuse_overwriting(output, [file, documents, *others])
+        refuse_overwriting(output, [file, *(documents or ()), *others])
         self._file, self._documents, self._reference = file, documents, reference
         self._complaints = Complaints(str(file))
-        self._missing = Complaints(str(documents))
+        self._missing = complaints_of(documents)
         self._unserved = Unserved()
 
     def read(self, settings: Settings) -> list[Asked]:
@@ -168,7 +168,8 @@ class _Answers:
     def exit_code(self) -> ExitCode:
         """How the command ends, as far as they are concerned."""
         searched = self._unserved.exit_code(translation_required=False)
-        return max(self._complaints.exit_code, self._missing.exit_code, searched)
+        wrong = (self._complaints, *self._missing)
+        return max(searched, *(each.exit_code for each in wrong))
 
 
 def _standing(asked: Sequence[Asked], method: str, options: JudgeOptions, known: Replies) -> Standing:

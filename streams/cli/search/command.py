@@ -16,7 +16,7 @@ from schemas.jsonl import BadLine
 from scoring.values.readable import is_text
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
-from streams.cli.knowledge import DocumentLanguages, FromKafka, documents_to_search
+from streams.cli.knowledge import DocumentLanguages, FromKafka, complaints_of, documents_to_search
 from streams.cli.lines import Complaints, count, read
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import indexing_bar, json_line, progress, write_line
@@ -47,9 +47,11 @@ def search(
         ),
     ] = None,
     documents: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            exists=True, metavar="FILE|FOLDER", help="JSONL of the documents, or a folder of pages."
+            exists=True,
+            metavar="FILE|FOLDER",
+            help="JSONL of the documents, or a folder of pages; may be repeated, which takes all together.",
         ),
     ] = None,
     documents_language: DocumentLanguages = None,
@@ -79,18 +81,18 @@ def search(
         raise WrongUsage("the QUESTION is empty")
     if question is not None and not is_text(question):
         raise WrongUsage("the QUESTION is not UTF-8")
-    if documents is None and not from_kafka:
+    if not documents and not from_kafka:
         raise WrongUsage("give the documents: --documents FILE or FOLDER, or --from-kafka")
     settings = _chosen(load_settings(config), passages)
-    asked, about = Complaints(str(questions)), Complaints(str(documents))
-    with progress("reading documents", count(documents) if documents else None) as bar:
+    asked, about = Complaints(str(questions)), complaints_of(documents)
+    with progress("reading documents", count(*documents) if documents else None) as bar:
         known = documents_to_search(
             documents, documents_language, settings, about, bar, from_kafka=from_kafka
         )
     lines: Iterable[Line] = read(questions, Question) if questions else [(1, Question(question or ""))]
     show = _as_json if as_json_lines or questions else _as_text
     asyncio.run(_search(lines, known, settings, language, partial(_show, asked, show)))
-    raise typer.Exit(max(asked.exit_code, about.exit_code))
+    raise typer.Exit(max(each.exit_code for each in (asked, *about)))
 
 
 def _chosen(settings: Settings, passages: int | None) -> Settings:

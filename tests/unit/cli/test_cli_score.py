@@ -134,6 +134,26 @@ def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> No
     assert f"truthgate: {answers}: {told}\n" in done.stderr
 
 
+def test_documents_of_several_files_are_taken_together_and_of_the_same_id_the_last_which_is_told(
+    tmp_path: Path,
+) -> None:
+    answers, first, second = (tmp_path / name for name in ("answers.jsonl", "a.jsonl", "b.jsonl"))
+    answers.write_text(
+        json.dumps({"question": "q?", "answer": "a.", "language": "en", "document_ids": ["d-1", "d-2"]})
+    )
+    page = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
+    first.write_text(json.dumps(page) + "\nbroken")
+    second.write_text(json.dumps(page | {"document_id": "d-2"}))
+    done = truthgate_here("score", answers, "--documents", first, "--documents", second)
+    verdict = json.loads(done.stdout)
+    assert (verdict["context_ids"], verdict["degraded"]) == (["d-1", "d-2"], [])
+    assert (done.returncode, "a.jsonl, line 2: " in done.stderr) == (1, True), "a bad line of any of them"
+    second.write_text("\n".join(json.dumps(page | {"document_id": each}) for each in ("d-1", "d-2")))
+    told = truthgate_here("score", answers, "--documents", first, "--documents", second).stderr
+    same = f"1 ids are those of documents before, such as d-1 in {first}: by id these here are found"
+    assert f"truthgate: {second}: {same}\n" in told
+
+
 def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_count(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     named = [json.dumps({"question": "q?", "answer": "a.", "document_ids": [f"d-{n}"]}) for n in range(12)]

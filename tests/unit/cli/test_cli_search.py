@@ -126,6 +126,19 @@ def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(
     assert found[3]["passages"][0]["document_id"] == "leave"
 
 
+def test_documents_of_several_files_are_searched_together(
+    command: Truthgate, documents: Path, tmp_path: Path
+) -> None:
+    rest = tmp_path / "rest.jsonl"
+    lines = documents.read_text().splitlines()
+    (tmp_path / "first.jsonl").write_text(lines[0])
+    rest.write_text("\n".join(lines[1:]))
+    options = ("--json", "--passages", "9", "--language", "en")
+    both = command("search", QUESTION, "--documents", tmp_path / "first.jsonl", "--documents", rest, *options)
+    whole = command("search", QUESTION, "--documents", documents, *options)
+    assert both.stdout == whole.stdout
+
+
 def test_bad_documents_are_named_and_the_others_are_searched(
     command: Truthgate, documents: Path, tmp_path: Path
 ) -> None:
