@@ -13,10 +13,11 @@ from rich.progress import Progress
 
 from schemas import KnowledgeDocument
 from streams.cli.exits import WrongUsage
+from streams.cli.language_codes import check_languages
 from streams.cli.lines import Complaints, Place, read
 from streams.cli.output import say
 from streams.cli.published import read_published
-from streams.documents.folder import BadFile, Pages, is_language, read_folder
+from streams.documents.folder import BadFile, Pages, read_folder
 from streams.settings import Settings
 
 _LANGUAGES = (
@@ -63,9 +64,8 @@ class Given:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
+        check_languages(self.option, self.languages)
         for language in self.languages:
-            if not is_language(language):
-                raise WrongUsage(f"{self.option} {language}: is no code of a language, such as nl or en")
             if not self.source.is_dir():
                 raise WrongUsage(f"{self.option} is for a folder; the lines of a JSONL file have their own")
             if len(self.languages) > 1 and not (self.source / language).is_dir():

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from scoring.assessing.known_rules import describe
-from scoring.language import UNDETERMINED
+from scoring.language import UNDETERMINED, stated_language
 from scoring.values.types import HIGHEST, LOWEST, MessageType
 from streams.cli.exits import WrongUsage
+from streams.cli.language_codes import no_language
 from streams.cli.output import say
+from streams.documents.folder import is_language
 from streams.explaining.sieve import Sieve
 
 MessageTypes = Annotated[
@@ -60,7 +62,7 @@ def sieve_of(
     """Make the sieve that the options ask for.
 
     A reason may be written with spaces or hyphens, as it is shown; one that is not known here is told, since
-    it may be a slip.
+    it may be a slip. So is a code of two letters that no language has, which an answer may state.
 
     Raises:
         WrongUsage: nothing could pass.
@@ -73,9 +75,10 @@ def sieve_of(
     for code in sorted(codes):
         if describe(code) is None:
             say(f"no reason is called {code} here: only verdicts of another release can have it")
+    spoken = frozenset(_language(each) for each in languages or ())
     return Sieve(
         message_types=frozenset(map(str, message_types or ())),
-        languages=frozenset(each.lower() for each in languages or ()),
+        languages=spoken,
         reasons=codes,
         documents=frozenset(documents or ()),
         since=since,
@@ -83,3 +86,14 @@ def sieve_of(
         lowest=lowest,
         highest=highest,
     )
+
+
+def _language(given: str) -> str:
+    """Give the code that verdicts have of it, ``und`` too; raises WrongUsage for what none can have."""
+    if given.lower() == UNDETERMINED:
+        return UNDETERMINED
+    if (code := stated_language(given)) is None:
+        raise WrongUsage(no_language("--language", given))
+    if not is_language(code):
+        say(f"no language has the code {code}: only verdicts on answers that state it can have it")
+    return code

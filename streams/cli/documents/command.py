@@ -13,12 +13,12 @@ from rich.text import Text
 from schemas import KnowledgeDocument, to_json
 from schemas.records import rfc3339
 from scoring.language import stated_language
-from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.exits import CommandFailed
+from streams.cli.language_codes import check_languages
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.published import read_published
 from streams.cli.render import ResultConsole
-from streams.documents.folder import is_language
 from streams.documents.versions import document_version
 from streams.settings import load_settings
 
@@ -42,8 +42,7 @@ def list_documents(
 
     Example: `truthgate documents list --language nl`
     """
-    if language is not None and not is_language(language):
-        raise WrongUsage(f"--language {language}: is no code of a language, such as nl or en")
+    check_languages("--language", [language] if language is not None else None)
     published = asyncio.run(read_published(load_settings(config)))
     published.tell()
     found = [

@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 
+from scoring.language import stated_language
 from scoring.policy import Scope
 from scoring.values.types import MessageType
 from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.holds.changing import Change
 from streams.cli.holds.shown import described, held_now, name, table
+from streams.cli.language_codes import check_languages
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, say, write_line
 from streams.cli.render import ResultConsole
@@ -57,8 +59,9 @@ def hold(
 
     Example: `truthgate hold --reason "prices on the help pages are wrong" --message-type instruction`
     """
+    check_languages("--language", language)
     settings = load_settings(config)
-    change = Change(settings, _who(by), reason.strip())
+    change = Change(settings, _who(by), _why(reason))
     scopes = _scopes(message_type, language)
     records = [change.held(scope) for scope in scopes]
     asyncio.run(send_each(settings, records))
@@ -88,7 +91,9 @@ def resume(
     settings = load_settings(config)
     if every + unreadable + bool(message_type or language) > 1:
         raise WrongUsage("--all, --unreadable and --message-type or --language exclude each other")
-    change = Change(settings, _who(by), reason.strip())
+    # A code of two letters that is none may be held by an earlier release, which took it.
+    check_languages("--language", (each for each in language or () if stated_language(each) is None))
+    change = Change(settings, _who(by), _why(reason))
     wanted = [None] if unreadable else _scopes(message_type, language)
     gone, left = asyncio.run(_resume(settings, change, None if every else wanted))
     say(f"sending goes on: {', '.join(map(name, gone))}")
@@ -122,9 +127,17 @@ def _scopes(message_types: list[MessageType] | None, languages: list[str] | None
         raise WrongUsage(f"--language: {error}") from error
 
 
+def _why(reason: str) -> str:
+    if not (said := reason.strip()):
+        raise WrongUsage("--reason is empty: say why")
+    return said
+
+
 def _who(by: str | None) -> str:
     if by is not None:
-        return by.strip()
+        if not (said := by.strip()):
+            raise WrongUsage("--by is empty: say who")
+        return said
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # in a container there may be no user of that number

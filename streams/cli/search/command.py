@@ -17,6 +17,7 @@ from scoring.values.readable import is_text
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.feed import in_order
 from streams.cli.knowledge import DocumentLanguages, FromKafka, complaints_of, documents_to_search
+from streams.cli.language_codes import check_languages
 from streams.cli.lines import Complaints, count, read
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import indexing_bar, json_line, progress, write_line
@@ -81,6 +82,7 @@ def search(
         raise WrongUsage("the QUESTION is empty")
     if question is not None and not is_text(question):
         raise WrongUsage("the QUESTION is not UTF-8")
+    check_languages("--language", [language] if language is not None else None)
     if not documents and not from_kafka:
         raise WrongUsage("give the documents: --documents FILE or FOLDER, or --from-kafka")
     settings = _chosen(load_settings(config), passages)

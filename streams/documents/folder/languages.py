@@ -15,8 +15,27 @@ _ISO_639_1: Final = """
     vo wa wo xh yi yo za zh zu
 """
 _CODES: Final = frozenset(_ISO_639_1.split())
+#: Names that people write in place of a code: those of languages of support chats, in English and their own.
+_NAMES: Final = {
+    **dict.fromkeys(("dutch", "nederlands", "flemish", "nld", "dut"), "nl"),
+    **dict.fromkeys(("english", "engels", "eng"), "en"),
+    **dict.fromkeys(("german", "deutsch", "duits", "deu", "ger"), "de"),
+    **dict.fromkeys(("french", "français", "francais", "frans", "fra", "fre"), "fr"),
+    **dict.fromkeys(("spanish", "español", "espanol", "spaans", "spa"), "es"),
+    **dict.fromkeys(("italian", "italiano", "italiaans", "ita"), "it"),
+    **dict.fromkeys(("portuguese", "português", "portugues", "portugees", "por"), "pt"),
+    **dict.fromkeys(("polish", "polski", "pools", "pol"), "pl"),
+    **dict.fromkeys(("turkish", "türkçe", "turks", "tur"), "tr"),
+    **dict.fromkeys(("arabic", "arabisch", "ara"), "ar"),
+    **dict.fromkeys(("frisian", "frysk", "fries", "fry"), "fy"),
+}
 
 
 def is_language(tag: str) -> bool:
     """Say whether a tag such as ``nl`` or ``en-GB`` names a language that there is."""
     return stated_language(tag) in _CODES
+
+
+def code_meant(name: str) -> str | None:
+    """Give the code of a language that is named, such as ``nl`` for Dutch; None where that is unknown."""
+    return _NAMES.get(name.strip().lower())

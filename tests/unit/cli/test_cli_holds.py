@@ -99,3 +99,22 @@ def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
         "all answers in nl",
         "everything, by an unreadable record at 0:7",
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("hold", "--language", "xx"), "--language xx: is no code of a language, such as nl or en"),
+        (("hold", "--language", "nl", "-l", "Dutch"), "--language Dutch: is no code of a language: use nl"),
+        (("resume", "--language", "Dutch"), "--language Dutch: is no code of a language: use nl"),
+        (("hold", "--reason", " "), "--reason is empty: say why"),
+        (("resume", "--reason", ""), "--reason is empty: say why"),
+        (("hold", "--by", " "), "--by is empty: say who"),
+    ],
+)
+def test_a_brake_that_would_not_take_is_refused_in_plain_words(
+    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *options = arguments
+    assert run([command, "--reason", "x", *options]) == 2
+    assert capsys.readouterr().err == f"truthgate: {told}\n"

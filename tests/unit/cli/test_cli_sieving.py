@@ -57,6 +57,19 @@ def test_what_nothing_could_pass_is_refused() -> None:
         sieve_of(None, None, None, None, None, None, 3, 2)
 
 
+def test_a_language_that_no_verdict_has_is_refused_and_a_code_that_is_none_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(WrongUsage, match=r"--language Dutch: is no code of a language: use nl$"):
+        sieve_of(None, ["Dutch"], None, None, None, None, None, None)
+    with pytest.raises(WrongUsage, match="--language Klingon: is no code of a language, such as nl or en"):
+        sieve_of(None, ["Klingon"], None, None, None, None, None, None)
+    sieve = sieve_of(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
+    assert sieve.languages == {"und", "en", "xx"}
+    told = "no language has the code xx: only verdicts on answers that state it can have it"
+    assert capsys.readouterr().err == f"truthgate: {told}\n"
+
+
 class Read(SimpleNamespace):
     """A reader that tells what it is asked to read, and has nothing; offsets are seconds since 1970."""
 
