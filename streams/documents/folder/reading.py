@@ -16,7 +16,6 @@ from streams.documents.folder.page import Page
 
 _MARKDOWN: Final = ".md"
 _HTML: Final = frozenset({".html", ".htm"})
-_NO_LANGUAGE: Final = "has no language: name it by --language, in the front matter or as lang of the html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,13 @@ class Pages:
         languages: one code: that of pages which do not say theirs in front matter; several: the names of the
             top folders, each of which has the pages of that language; none: pages must say it.
         id_prefix: put before every id.
+        option: what names the languages, for whoever is told that there is none.
     """
 
     folder: Path
     languages: Sequence[str] = ()
     id_prefix: str = ""
+    option: str = "--language"
 
 
 def read_folder(pages: Pages) -> Iterator[KnowledgeDocument | BadFile]:
@@ -63,15 +64,13 @@ def read_folder(pages: Pages) -> Iterator[KnowledgeDocument | BadFile]:
             yield BadFile(path, f"has the same id as {other}: {document_id}")
         else:
             seen[document_id] = place
-            yield _read(path, place, document_id, pages.languages)
+            yield _read(path, place, document_id, pages)
 
 
-def _read(
-    path: Path, place: PurePath, document_id: str, languages: Sequence[str]
-) -> KnowledgeDocument | BadFile:
+def _read(path: Path, place: PurePath, document_id: str, pages: Pages) -> KnowledgeDocument | BadFile:
     try:
         page = _page(path)
-        language = _language(page, place, languages, is_html=_is_html(path))
+        language = _language(page, place, pages, is_html=_is_html(path))
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except _Unusable as reason:
         return BadFile(path, str(reason))
@@ -102,14 +101,16 @@ def _page(path: Path) -> Page:
     return page
 
 
-def _language(page: Page, place: PurePath, languages: Sequence[str], *, is_html: bool) -> str:
+def _language(page: Page, place: PurePath, pages: Pages, *, is_html: bool) -> str:
     """Choose who knows best: front matter is written for this page, the lang of HTML often by a template."""
-    given = place.parts[0] if place.parts[0] in languages else None
-    if len(languages) == 1:
-        given = languages[0]
+    given = place.parts[0] if place.parts[0] in pages.languages else None
+    if len(pages.languages) == 1:
+        given = pages.languages[0]
     language = (given or page.language) if is_html else (page.language or given)
     if language is None:
-        raise _Unusable(_NO_LANGUAGE)
+        raise _Unusable(
+            f"has no language: name it by {pages.option}, in the front matter or as lang of the html"
+        )
     if not is_language(language):
         raise _Unusable(f"its language {language!r} is no code such as nl or en")
     return language

@@ -159,6 +159,12 @@ def test_front_matter_is_no_part_of_the_text(
     assert (found.title, found.url, found.text) == (title, url, rest)
 
 
+def test_a_page_without_a_language_is_told_the_option_that_names_it(tmp_path: Path) -> None:
+    write(tmp_path, "page.md", "text")
+    told = "has no language: name it by --documents-language, in the front matter or as lang of the html"
+    assert read(Pages(tmp_path, option="--documents-language")) == [("page.md", told)]
+
+
 def html(folder: Path, content: str) -> KnowledgeDocument:
     write(folder, "page.html", content)
     found = only(folder)
