@@ -29,7 +29,14 @@ from streams.cli.evaluate.opinions import (
 )
 from streams.cli.evaluate.rated import Judged
 from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
-from streams.cli.evaluate.what_if import AutoSendAt, BlockBelow, PolicyFile, WhatIf
+from streams.cli.evaluate.what_if import (
+    HEADING,
+    HEADING_OF_REST,
+    AutoSendAt,
+    BlockBelow,
+    PolicyFile,
+    WhatIf,
+)
 from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import DocumentLanguages, FromKafka, complaints_of, documents_to_search
 from streams.cli.lines import Complaints, count
@@ -247,8 +254,13 @@ def _show(
         write_line(json_line(report_of))
     else:
         console = ResultConsole()
-        parts = comparison_tables(changed, "today", "what if", rescored=False) if changed else ()
-        for part in (*tables(whole), *judge_tables(judged_by), *parts):
+        if changed:
+            # First, since it is what was asked for, and the rest is long.
+            console.print(HEADING, style="bold")
+            for part in comparison_tables(changed, "today", "what if", rescored=False):
+                console.print(part)
+            console.print(HEADING_OF_REST, style="bold")
+        for part in (*tables(whole), *judge_tables(judged_by)):
             console.print(part)
 
 

@@ -22,6 +22,10 @@ from streams.settings.other_policy import other_policy
 _REMEMBERED: Final = 256
 _NAME: Final = "what if"
 
+#: Above the tables of the other policy, and above all others, which follow.
+HEADING: Final = "What if: the same scores under another policy"
+HEADING_OF_REST: Final = "As it is today"
+
 AutoSendAt = Annotated[
     float | None,
     typer.Option(

@@ -70,6 +70,9 @@ def test_another_policy_stands_beside_todays_with_the_answers_that_it_would_rout
     shown = truthgate_here("evaluate", rated, "--auto-send-at", "4.5").stdout
     parts = ("Decisions: today (rows), what if (columns)", "true: what if", "Decided otherwise: 1 answers")
     assert [part for part in parts if part not in shown] == []
+    first, _, rest = shown.partition("As it is today\n")
+    assert first.startswith("What if: the same scores under another policy\n")
+    assert ([part for part in parts if part not in first], "what if" in rest) == ([], False)
 
 
 def test_a_policy_of_a_file_is_for_types_and_languages_and_what_it_does_not_name_stays(
