@@ -8,13 +8,13 @@ from contextlib import aclosing
 from typing import Annotated
 
 import typer
-from aiokafka import ConsumerRecord
+from aiokafka import ConsumerRecord, TopicPartition
 from rich.console import Console
 
 from schemas import Codec, DecodeError, Verdict, to_json
 from scoring.values.types import Decision
 from streams.cli.claims import verdict_with_claims
-from streams.cli.holds.shown import held_now, sentence
+from streams.cli.holds.shown import held_until, sentence
 from streams.cli.moments import Since, Until
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.outage import Outage
@@ -93,7 +93,8 @@ async def _tail(
 ) -> None:
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     shown, console = 0, None if as_json else ResultConsole()
-    for entry in await held_now(settings):
+    held, known = await held_until(settings)
+    for entry in held:
         say(sentence(entry))
     outage = Outage()
     followed = follow(settings.kafka, *topics, holds, period=period, check=outage.check)
@@ -101,7 +102,9 @@ async def _tail(
         async for record in records:
             outage.ends()
             if record.topic == holds:
-                say(sentence(entry_of(record)))
+                # --since reads what was held before, too, which is no news.
+                if record.offset >= known.get(TopicPartition(holds, record.partition), 0):
+                    say(sentence(entry_of(record)))
             elif (verdict := await decoded(record, codec)) and sieve.passes(Marks.of(verdict)):
                 _show(verdict, console)
                 shown += 1

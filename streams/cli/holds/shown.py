@@ -15,17 +15,24 @@ from streams.cli.output import printable
 from streams.cli.reading import open_topics
 from streams.holds.board import Entry, HoldBoard
 from streams.holds.told import in_words
+from streams.kafka.topic_reader import Offsets
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
 
 async def held_now(settings: Settings) -> tuple[Entry, ...]:
     """Read what operators hold now; raises as :func:`open_topics` does."""
+    held, _ = await held_until(settings)
+    return held
+
+
+async def held_until(settings: Settings) -> tuple[tuple[Entry, ...], Offsets]:
+    """Read what operators hold now, and where what changes it begins; raises as :func:`open_topics` does."""
     board, topic = HoldBoard(), Topics(settings.kafka.topic_prefix).controls
     async with open_topics(settings.kafka, topic, isolation_level="read_uncommitted") as (reader, log):
         async for records in reader.between(log.begins, log.ends):
             board.take_in(records)
-    return board.held
+    return board.held, log.ends
 
 
 def name(entry: Entry) -> str:
