@@ -88,7 +88,7 @@ class Given:
     def _pages(
         self, complaints: Complaints, bar: Progress | None
     ) -> Iterator[tuple[Place, KnowledgeDocument]]:
-        for document in read_folder(Pages(self.source, self.languages, self.id_prefix)):
+        for document in read_folder(Pages(self.source, self.languages, self.id_prefix, self.option)):
             if isinstance(document, BadFile):
                 complaints.about(str(document.path.relative_to(self.source)), document.reason)
             else:

@@ -1,0 +1,30 @@
+"""What a deployment has and cannot be read is told with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from streams.cli.published import Published
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "json_refused", "told"),
+    [
+        (0, 0, []),
+        (4, 4, ["4 documents of the topic are JSON, which is not read here: encoding.json_input is off"]),
+        (1, 0, ["1 documents of the topic cannot be read: see `truthgate dead-letters list`"]),
+        (
+            3,
+            2,
+            [
+                "2 documents of the topic are JSON, which is not read here: encoding.json_input is off",
+                "1 documents of the topic cannot be read: see `truthgate dead-letters list`",
+            ],
+        ),
+    ],
+)
+def test_json_that_is_not_read_is_told_by_its_setting_and_the_rest_as_dead_letters(
+    unreadable: int, json_refused: int, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Published({}, unreadable, json_refused).tell()
+    assert capsys.readouterr().err.splitlines() == [f"truthgate: {line}" for line in told]
