@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFai
 from schemas import KnowledgeDocument
 from scoring.language import stated_language
 from scoring.values.readable import is_text
-from streams.cli.exits import WrongUsage
+from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.feed import feed
 from streams.cli.knowledge import Given, PageLanguages
 from streams.cli.lines import Complaints, Place, count
@@ -49,16 +50,23 @@ def publish_documents(
         bool,
         typer.Option(
             "--prune",
-            help="Delete what is not in the source: of all documents, or of those whose ids begin with "
-            "--id-prefix. Not where a line or file is bad.",
+            help="Delete what is not in the source: of all documents in its languages, or of those whose ids "
+            "begin with --id-prefix. Not where a line or file is bad.",
         ),
+    ] = False,
+    all_languages: Annotated[
+        bool,
+        typer.Option("--all-languages", help="With --prune: delete documents in other languages, too."),
     ] = False,
     change_language: Annotated[
         bool, typer.Option("--change-language", help="Replace documents that are in another language, too.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Write which ids would be published and deleted, and send nothing."),
+        typer.Option(
+            "--dry-run",
+            help="Write which ids would be published, in which language, and deleted, and send nothing.",
+        ),
     ] = False,
     config: ConfigFile = None,
 ) -> None:
@@ -71,22 +79,29 @@ def publish_documents(
 
     A bad line or file is named on standard error, the rest is published, and the exit code is 1. So it is
     with a document whose id one in another language has already: no translation takes the place of what it
-    was made of.
+    was made of. An ID to --delete that is not there is named, and the exit code is 1, too.
 
     Example: `truthgate publish-documents help/ --language nl`
     """
-    deleted = delete or []
-    given = _given(source, language or (), id_prefix, deleted, prune=prune)
+    given = _given(source, language or (), id_prefix, delete or (), prune=prune)
+    if all_languages and not prune:
+        raise WrongUsage("--all-languages: needs --prune")
     settings = load_settings(config)
     complaints = Complaints(str(source))
-    known = asyncio.run(_languages(settings, needed=prune)) if given else {}
+    there = asyncio.run(_there(settings, needed=prune))
+    known = there.languages if there else {}
+    missing = there.missing(delete or ()) if there else []
+    for document_id in missing:
+        say(f"--delete {document_id}: there is no such document")
+    deleted = [each for each in delete or () if each not in missing]
     accepted = Accepted({} if change_language else known, complaints)
     with progress("publishing", count(source) if source else None) as bar:
         documents = accepted.of(given.placed(complaints, bar)) if given else iter(())
         send = _name if dry_run else partial(_publish, settings=settings, complaints=complaints)
         sent = send(documents)
     if prune:
-        deleted = [*deleted, *accepted.outside(known, id_prefix)]
+        spoken = None if all_languages else language or ()
+        deleted = [*deleted, *accepted.outside(known, id_prefix, spoken)]
     if dry_run:
         for document_id in deleted:
             write_line(f"delete {printable(document_id)}")
@@ -94,7 +109,7 @@ def publish_documents(
         asyncio.run(_delete(deleted, settings, complaints))
     would = "would be " if dry_run else ""
     say(f"{sent} documents {would}published, {len(deleted)} {would}deleted")
-    raise typer.Exit(complaints.exit_code)
+    raise typer.Exit(ExitCode.BAD_INPUT if missing else complaints.exit_code)
 
 
 class Accepted:
@@ -119,12 +134,25 @@ class Accepted:
                 self._languages[document.document_id] = document.language
                 yield place, document
 
-    def outside(self, known: Iterable[str], id_prefix: str) -> list[str]:
-        """Give the ids of those that are there and were not in the source; none where it was not whole."""
+    def outside(
+        self, known: Mapping[str, str], id_prefix: str, languages: Iterable[str] | None = ()
+    ) -> list[str]:
+        """Give the ids of those that are there and were not in the source; none where it was not whole.
+
+        Of those in the languages of the source and in these; None is any.
+        """
         if self._complaints.count or not self._languages:
             say("--prune: nothing is deleted, since the source has bad documents or none")
             return []
-        return sorted(each for each in known if each.startswith(id_prefix) and each not in self._languages)
+        gone = sorted(each for each in known if each.startswith(id_prefix) and each not in self._languages)
+        if languages is None:
+            return gone
+        spoken = {stated_language(each) for each in (*self._languages.values(), *languages)}
+        outside = [each for each in gone if stated_language(known[each]) in spoken]
+        if left := sorted({known[each] for each in gone} - {known[each] for each in outside}):
+            count = len(gone) - len(outside)
+            say(f"--prune: {count} documents in {', '.join(left)} are left (--all-languages deletes them)")
+        return outside
 
     def _refusal(self, document: KnowledgeDocument) -> str | None:
         if not is_language(document.language):
@@ -152,22 +180,36 @@ def _given(
     return Given(source, languages, id_prefix) if source else None
 
 
-async def _languages(settings: Settings, *, needed: bool) -> Mapping[str, str]:
-    """Read which documents are there, in which language; what may not be read is told unless it is needed."""
+@dataclass(frozen=True, slots=True)
+class There:
+    """What the topic holds: the languages of documents by their ids, and the ids of what cannot be read."""
+
+    languages: Mapping[str, str]
+    unreadable: frozenset[str] = frozenset()
+
+    def missing(self, document_ids: Iterable[str]) -> list[str]:
+        """Give those of the ids that no document has."""
+        there = self.languages.keys() | self.unreadable
+        return [each for each in dict.fromkeys(document_ids) if each not in there]
+
+
+async def _there(settings: Settings, *, needed: bool) -> There | None:
+    """Read what is there; where it may not be read, that is told unless it is needed."""
     try:
-        documents = (await read_published(settings)).documents
+        published = await read_published(settings)
     except (TopicAuthorizationFailedError, GroupAuthorizationFailedError):
         if needed:
             raise
         say("the documents topic may not be read: ids of documents in another language are not found")
-        return {}
-    return {document_id: document.language for document_id, document in documents.items()}
+        return None
+    languages = {document_id: each.language for document_id, each in published.documents.items()}
+    return There(languages, published.unreadable_ids)
 
 
 def _name(documents: Placed) -> int:
     named = 0
     for _, document in documents:
-        write_line(f"publish {printable(document.document_id)}")
+        write_line(f"publish {printable(document.document_id)} ({document.language})")
         named += 1
     return named
 

@@ -11,7 +11,7 @@ from schemas import ChatbotAnswer, Codec, Hold, KnowledgeDocument, Verdict
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
-from tests.support.holds import a_hold, hold_record
+from tests.support.holds import a_hold, hold_record, resumed
 from tests.support.records import Outgoing, consume_all, consume_count, produce
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -171,7 +171,7 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
     assert published(settings) == {}
     both = ("publish-documents", help_pages, "--language", "nl", "--language", "en", "--prune")
     dry = truthgate(*both, "--dry-run", environment=environment)
-    assert (dry.returncode, dry.stdout) == (0, "publish en/invoice\npublish nl/factuur\n")
+    assert (dry.returncode, dry.stdout) == (0, "publish en/invoice (en)\npublish nl/factuur (nl)\n")
     assert published(settings) == {}
     assert truthgate(*both, environment=environment).returncode == 0
     assert published(settings) == {"en/invoice": "en", "nl/factuur": "nl"}
@@ -185,6 +185,11 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
     assert published(settings) == {"en/invoice": "en", "nl/nieuw": "nl"}
     missing = truthgate("documents", "show", "nl/factuur", environment=environment)
     assert (missing.returncode, missing.stderr) == (1, "truthgate: there is no document nl/factuur\n")
+    nope = truthgate("publish-documents", "--delete", "nope", environment=environment)
+    assert (nope.returncode, "--delete nope: there is no such document" in nope.stderr) == (1, True)
+    of_one = ("publish-documents", help_pages / "nl", "--language", "nl", "--prune")
+    assert truthgate(*of_one, environment=environment).returncode == 0
+    assert published(settings) == {"en/invoice": "en", "nieuw": "nl"}
 
 
 @pytest.mark.usefixtures("topics")
@@ -262,6 +267,18 @@ async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topi
     assert json.loads(done.stdout)["decision"] == "blocked"
     assert "truthgate: sending is held: instruction answers, since" in done.stderr
     assert "by anna: wrong prices" in done.stderr
+
+
+async def test_tail_since_a_while_ago_tells_no_hold_that_is_over_as_news(
+    settings: Settings, topics: Topics
+) -> None:
+    over = [held_now(a_hold("instruction")), held_now(resumed(a_hold("instruction")))]
+    await produce(settings.kafka, topics.controls, [*over, held_now(a_hold("binary"))])
+    await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
+    since = ("tail", "--since", "2026-01-01", "--until", "1s", "--json")
+    done = truthgate(*since, environment=variables(settings))
+    told = [line for line in done.stderr.splitlines() if "sending" in line]
+    assert [("binary answers" in line) for line in told] == [True], done.stderr
 
 
 @pytest.mark.parametrize(

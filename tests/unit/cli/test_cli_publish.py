@@ -1,0 +1,48 @@
+"""What publishing leaves alone: documents in other languages, and ids that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas import KnowledgeDocument
+from streams.cli.lines import Complaints
+from streams.cli.publish import Accepted, There
+
+KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
+
+
+def accepted(*languages: str) -> Accepted:
+    taken = Accepted(KNOWN, Complaints("help"))
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    pages = [KnowledgeDocument(f"{each}/new", each, "t", "text", now) for each in languages]
+    assert len(list(taken.of((page.document_id, page) for page in pages))) == len(pages)
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("published", "named", "gone", "left"),
+    [
+        (["nl"], [], ["nl/a", "nl/b"], "--prune: 2 documents in Klingon, en are left"),
+        (["nl"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 documents in Klingon are left"),
+        (["nl", "en"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 documents in Klingon are left"),
+        (["nl"], None, ["en/a", "nl/a", "nl/b", "odd"], ""),
+    ],
+)
+def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_leaves(
+    published: list[str],
+    named: Iterable[str] | None,
+    gone: list[str],
+    left: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert accepted(*published).outside(KNOWN, "", named) == gone
+    told = capsys.readouterr().err
+    assert told == (f"truthgate: {left} (--all-languages deletes them)\n" if left else "")
+
+
+def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
+    there = There(KNOWN, frozenset({"broken"}))
+    assert there.missing(["nl/a", "nope", "broken", "nope"]) == ["nope"]
