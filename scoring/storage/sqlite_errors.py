@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
+
+#: The name of the error that there is no space left.
+FULL: Final = "SQLITE_FULL"
 
 
 def is_damage(error: sqlite3.Error) -> bool:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
 from schemas import KnowledgeDocument
+from scoring.language import stated_language
 from streams.cli.exits import WrongUsage
 from streams.cli.language_codes import check_languages
 from streams.cli.lines import Complaints, Place, read
 from streams.cli.output import say
 from streams.cli.published import read_published
-from streams.documents.folder import BadFile, Pages, read_folder
+from streams.documents.folder import BadFile, Pages, language_of_folder, read_folder
 from streams.settings import Settings
 
 _LANGUAGES = (
@@ -88,13 +90,54 @@ class Given:
     def _pages(
         self, complaints: Complaints, bar: Progress | None
     ) -> Iterator[tuple[Place, KnowledgeDocument]]:
+        doubts = _Doubts(self)
         for document in read_folder(Pages(self.source, self.languages, self.id_prefix, self.option)):
             if isinstance(document, BadFile):
                 complaints.about(str(document.path.relative_to(self.source)), document.reason)
             else:
+                doubts.see(document)
                 yield document.document_id, document
             if bar is not None:
                 bar.advance(bar.task_ids[0])
+        doubts.tell()
+
+
+class _Doubts:
+    """Pages of a folder that seem to be in another language than was named for them."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._folders: Counter[tuple[str, str]] = Counter()
+        self._pages: list[KnowledgeDocument] = []
+
+    def see(self, document: KnowledgeDocument) -> None:
+        """Take a page in."""
+        place = PurePath(document.document_id.removeprefix(self._given.id_prefix))
+        named = self._named(place)
+        if named and stated_language(named) != stated_language(document.language):
+            self._pages.append(document)
+        elif named and (folder := language_of_folder(self._given.source, place, named)):
+            self._folders[folder, named] += 1
+
+    def _named(self, place: PurePath) -> str | None:
+        """Give the language that was named for a page."""
+        languages = self._given.languages
+        if len(languages) == 1:
+            return languages[0]
+        return place.parts[0] if place.parts[0] in languages else None
+
+    def tell(self) -> None:
+        """Say which there are."""
+        option = self._given.option
+        for (folder, language), count in self._folders.items():
+            say(
+                f"warning: {count} pages of the folder {folder} are taken for {language}: "
+                f"with a folder for each language, name them all by {option}"
+            )
+        if self._pages:
+            first = self._pages[0]
+            such = f"such as {first.document_id} ({first.language})"
+            say(f"warning: {len(self._pages)} pages say another language than {option}, {such}, which counts")
 
 
 def complaints_of(sources: Sequence[Path] | None) -> list[Complaints]:

@@ -15,6 +15,7 @@ from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.documents.arrivals import Arrivals
 from streams.documents.changes import BadDocument, read_changes
+from streams.documents.folder import is_language
 from streams.documents.rebuild import rebuild_reason
 from streams.documents.store import DocumentStore
 from streams.documents.versions import NamedDocument
@@ -230,6 +231,10 @@ class DocumentFollower:
             await self._codec.lookup(record.value)
         # In a thread: the event loop must not stand still for a slow disk.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
+        for change in changes:
+            if change.document and not is_language(change.document.language):
+                # It counts as one whose language is not known, which searches of none prefer.
+                log.warning("document_language_unknown", partition=change.partition, offset=change.offset)
         # All at once, and all to their end: none is left behind when one fails.
         reports = await asyncio.gather(*map(self._report, bad), return_exceptions=True)
         for failure in filter(None, reports):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from scoring.storage.sqlite_errors import error_name, is_damage
+from scoring.storage.sqlite_errors import FULL, error_name, is_damage
 from streams.settings import WrongSettings
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
@@ -86,6 +86,8 @@ def prepare_database(directory: Path) -> Path:
 def not_usable(path: Path, error: OSError | sqlite3.Error) -> WrongSettings:
     """Say in one line that the database cannot be opened or made, and why."""
     reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
+    if reason == FULL:
+        return WrongSettings(f"{SETTING}: no space left on {path.parent}")
     return WrongSettings(f"{SETTING}: cannot open or make {path}: {reason}")
 
 

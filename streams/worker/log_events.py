@@ -58,6 +58,11 @@ LOG_EVENTS = (
         "A document went to the dead letters; one line each.",
     ),
     LogEvent(
+        "document_language_unknown",
+        ("partition", "offset"),
+        "The language of a document is no code such as nl: it counts as one that is not known. One line each.",
+    ),
+    LogEvent(
         "kafka_token_not_had",
         ("reason",),
         "A token for Kafka was to be had before, and now is not; once, until one is had.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path, PurePath
 from typing import Final
 
 from scoring.language import stated_language
@@ -29,6 +30,8 @@ _NAMES: Final = {
     **dict.fromkeys(("arabic", "arabisch", "ara"), "ar"),
     **dict.fromkeys(("frisian", "frysk", "fries", "fry"), "fy"),
 }
+# Codes that are names of departments and short words as well, so that a folder may be called by them.
+_WORDS: Final = frozenset({"am", "as", "hr", "id", "io", "is", "it", "my", "no", "or", "os", "so", "to"})
 
 
 def is_language(tag: str) -> bool:
@@ -39,3 +42,24 @@ def is_language(tag: str) -> bool:
 def code_meant(name: str) -> str | None:
     """Give the code of a language that is named, such as ``nl`` for Dutch; None where that is unknown."""
     return _NAMES.get(name.strip().lower())
+
+
+def language_of_folder(folder: Path, page: PurePath, language: str) -> str | None:
+    """Give the folder above a page whose name is another language than the one that the page is taken for.
+
+    A name that is a word, too, such as ``hr``, counts only beside a folder of the page's own language.
+
+    Args:
+        folder: where the page lies below.
+        page: its path below that.
+        language: the page's.
+
+    Returns:
+        the path of that folder below ``folder``, or None.
+    """
+    for above in reversed(page.parents[:-1]):
+        name = above.name
+        other = is_language(name) and stated_language(name) != stated_language(language)
+        if other and (name.lower() not in _WORDS or (folder / above.parent / language).is_dir()):
+            return above.as_posix()
+    return None

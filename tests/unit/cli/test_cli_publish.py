@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from schemas import KnowledgeDocument
+from streams.cli.knowledge import Given
 from streams.cli.lines import Complaints
 from streams.cli.publish import Accepted, There
 
@@ -46,3 +48,23 @@ def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_lea
 def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
     there = There(KNOWN, frozenset({"broken"}))
     assert there.missing(["nl/a", "nope", "broken", "nope"]) == ["nope"]
+
+
+def told_of(source: Path, languages: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    list(Given(source, languages).placed(Complaints("help"), None))
+    return capsys.readouterr().err.splitlines()
+
+
+def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("nl/factuur.md", "en/invoice.md", "en/pay.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+    (told,) = told_of(tmp_path, ["nl"], capsys)
+    assert told.startswith("truthgate: warning: 2 pages of the folder en are taken for nl: ")
+    assert told_of(tmp_path, ["nl", "en"], capsys) == []
+    (tmp_path / "en" / "pay.md").write_text("---\nlanguage: de\n---\nText")
+    assert told_of(tmp_path, ["nl", "en"], capsys) == [
+        "truthgate: warning: 1 pages say another language than --language, such as en/pay (de), which counts"
+    ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.documents.folder import BadFile, Pages, is_language, read_folder
+from streams.documents.folder import BadFile, Pages, is_language, language_of_folder, read_folder
 
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
@@ -163,6 +163,28 @@ def test_a_page_without_a_language_is_told_the_option_that_names_it(tmp_path: Pa
     write(tmp_path, "page.md", "text")
     told = "has no language: name it by --documents-language, in the front matter or as lang of the html"
     assert read(Pages(tmp_path, option="--documents-language")) == [("page.md", told)]
+
+
+@pytest.mark.parametrize(
+    ("page", "language", "folder"),
+    [
+        ("en/invoice", "nl", "en"),
+        ("docs/en/hr/invoice", "nl", "docs/en"),
+        ("nl/factuur", "nl", None),
+        ("nl/factuur", "nl-BE", None),
+        ("hr/add", "nl", None),
+        ("factuur", "nl", None),
+    ],
+)
+def test_a_folder_of_another_language_is_found_above_a_page(
+    page: str, language: str, folder: str | None, tmp_path: Path
+) -> None:
+    assert language_of_folder(tmp_path, PurePath(page), language) == folder
+
+
+def test_a_folder_that_may_be_a_department_is_a_language_beside_that_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "nl").mkdir()
+    assert language_of_folder(tmp_path, PurePath("hr/add"), "nl") == "hr"
 
 
 def html(folder: Path, content: str) -> KnowledgeDocument:
