@@ -123,6 +123,11 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _leave_output()
         return ExitCode.BROKEN_PIPE
+    except SystemExit as ended:
+        # Help is printed by rich, which ends the program itself where the reader has left.
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        return ExitCode.BROKEN_PIPE
     except OutputFailed as error:
         _leave_output()
         say(str(error))

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from scoring.storage.sqlite_errors import error_name
+from scoring.storage.sqlite_errors import FULL, error_name
 from streams.documents import timeline
 from streams.documents.directory_lock import lock_directory
 from streams.documents.store_file import (
@@ -32,7 +32,9 @@ class StoreFailed(InfrastructureFailure):
     """The store cannot be read or written any more: its disk is full, gone or damaged."""
 
     def __init__(self, error: sqlite3.Error) -> None:
-        super().__init__(f"{SETTING}: the store of documents failed: {error_name(error)}", EXIT_SOFTWARE)
+        reason = error_name(error)
+        told = "no space left" if reason == FULL else reason
+        super().__init__(f"{SETTING}: the store of documents failed: {told}", EXIT_SOFTWARE)
 
 
 class Snapshot:

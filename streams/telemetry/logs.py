@@ -12,6 +12,7 @@ from opentelemetry.trace import format_span_id, format_trace_id, get_current_spa
 
 from streams.settings import LogSettings
 from streams.telemetry.false_alarms import FalseAlarms
+from streams.telemetry.nameless_errors import NamelessErrors
 from streams.telemetry.private_lines import OncePerMinute, PrivateLines, private_traceback
 
 #: Libraries whose everyday lines say nothing to an operator; their warnings stay. Those of clients of HTTP
@@ -43,6 +44,7 @@ def configure(settings: LogSettings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(FalseAlarms(level))
+    handler.addFilter(NamelessErrors())
     handler.addFilter(OncePerMinute())
     handler.addFilter(PrivateLines())
     handler.setFormatter(

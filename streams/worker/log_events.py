@@ -60,7 +60,7 @@ LOG_EVENTS = (
     LogEvent(
         "document_language_unknown",
         ("partition", "offset"),
-        "The language of a document is no code such as nl: it counts as one that is not known. One line each.",
+        "The language of a document is no code such as nl: it counts as one not known. One line each.",
     ),
     LogEvent(
         "kafka_token_not_had",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
+from typing import Any
 
 import structlog
 from aiokafka.errors import InvalidSessionTimeoutError, KafkaError
@@ -43,7 +44,7 @@ from streams.worker.application import TruthgateApp, create_app
 from streams.worker.lifetime import beat, end_process, first, stop_signals
 from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
-from streams.worker.surroundings import check_surroundings
+from streams.worker.surroundings import check_surroundings, look_for_others_later
 from streams.worker.watchdog import Watchdog
 
 log = structlog.get_logger(__name__)
@@ -99,6 +100,12 @@ def as_told(failure: BaseException) -> InfrastructureFailure:
             return InfrastructureFailure(as_logged(failure), EXIT_SOFTWARE)
 
 
+def _beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
+    """Do work beside all else until the stack is left."""
+    task = asyncio.create_task(work, name=name)
+    stack.callback(task.cancel)
+
+
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
@@ -111,8 +118,8 @@ async def _run(settings: Settings) -> None:
         metrics.watch(health)
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        beating = asyncio.create_task(beat(health), name="heartbeat")
-        stack.callback(beating.cancel)
+        _beside(stack, beat(health), "heartbeat")
+        _beside(stack, look_for_others_later(settings), "other-deployments")
         stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_pages(health, metrics.registry, settings, board)
         verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, end_at_once)

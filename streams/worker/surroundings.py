@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
 import structlog
 from aiokafka.errors import KafkaError
 
@@ -9,6 +12,9 @@ from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.groups import group_conflicts
 from streams.kafka.topics import check_topics, refuse_wrong_topics
 from streams.settings import Settings, without_effect
+
+#: Two deployments that start together have no members yet that the other could see; by then they have.
+_LATER_SECONDS: Final = 300.0
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +31,12 @@ async def check_surroundings(settings: Settings) -> None:
     for reason in without_effect(settings):
         log.warning("setting_without_effect", reason=reason)
     await _check_topics(settings)
+    await _check_groups(settings)
+
+
+async def look_for_others_later(settings: Settings, after_seconds: float = _LATER_SECONDS) -> None:
+    """Look at other deployments once more, some minutes after the start."""
+    await asyncio.sleep(after_seconds)
     await _check_groups(settings)
 
 

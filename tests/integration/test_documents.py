@@ -17,6 +17,7 @@ from uuid import UUID
 import pytest
 from aiokafka.admin import NewPartitions, NewTopic
 from aiokafka.protocol.metadata import MetadataRequest
+from structlog.testing import capture_logs
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.reasons import Reason
@@ -388,6 +389,20 @@ async def test_a_bad_document_is_reported_once_and_stops_nothing(
         assert await text_of(follower, "a", seconds=0.05) is None
         assert follower.bad_documents == 2
         assert {document.received.key for document in reported} == {b"a", b"y"}
+
+
+async def test_a_document_whose_language_is_no_code_counts_and_is_told_once_by_its_place(
+    publish: Publish, following: Following
+) -> None:
+    odd = KnowledgeDocument("a", "Klingon", "title", "text", WHEN)
+    await publish([Outgoing(CODEC.encode(odd), b"a"), outgoing("b", "text")])
+    with capture_logs() as lines:
+        for _ in range(2):
+            async with following() as follower:
+                assert await text_of(follower, "a") == "text"
+    told = [line for line in lines if line["event"] == "document_language_unknown"]
+    assert len(told) == 1
+    assert told[0].keys() == {"event", "log_level", "partition", "offset"}
 
 
 async def test_documents_that_could_not_be_read_are_tried_again_only_when_they_are_read_otherwise(

@@ -1,5 +1,6 @@
 """Whatever goes wrong is one line on standard error and the exit code of the contract."""
 
+import os
 import signal
 import subprocess
 import time
@@ -253,6 +254,16 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
     complaint = process.stderr.read()
     process.stderr.close()
     assert (process.wait(100), complaint) == (141, "")
+
+
+def test_help_whose_reader_leaves_ends_as_any_command_does() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command("--help"), stdout=writing, stderr=subprocess.PIPE, env=clean_environment(), check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "ANSWERS"]])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import DATABASE_NAME
+from streams.documents.store_file import DATABASE_NAME, not_usable
 from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
 from streams.settings import WrongSettings
@@ -344,3 +344,10 @@ def test_a_document_keeps_its_time_to_the_microsecond(store: DocumentStore) -> N
     stored = store.get("a")
     assert stored is not None
     assert stored.document == new
+
+
+def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorname = "SQLITE_FULL"
+    assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
+    assert str(StoreFailed(full)).endswith("the store of documents failed: no space left")
