@@ -110,6 +110,7 @@ function drawStatus() {
   const [name, text, notice] = situation();
   document.body.dataset.state = name;
   byId("status-text").textContent = text;
+  byId("none-shown").textContent = name === "starting" || name === "reading" ? NOTHING[name] : "None so far.";
   if (byId("notice").textContent !== (notice ?? "")) byId("notice").textContent = notice ?? ""; // read aloud when it changes
   byId("notice").hidden = !notice;
 }
