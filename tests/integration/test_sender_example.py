@@ -285,7 +285,7 @@ async def test_a_value_that_it_cannot_read_ends_it_in_one_line(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"SEND_TO": "localhost:99"},
+        {"SEND_TO": "here:99"},
         {"SCHEMAS": "nowhere"},
         {"PREFIX": "nowhere."},
         {"KAFKA": NOBODY},
