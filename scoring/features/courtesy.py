@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.text.courtesies import mere_courtesies, without
+from scoring.text.courtesies import returns_courtesy
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText, words_of
 from scoring.text.spans import span_evidence
@@ -17,9 +17,6 @@ RETURNED = Rule(
     Severity.SENDS,
 )
 
-# "Good luck with your new system"; one that says more may claim something.
-_MOST_WISHED = 2
-
 
 class Courtesy:
     """Whether a customer thanks or greets, and the answer does no more either.
@@ -27,14 +24,13 @@ class Courtesy:
     Greetings and closings are left out of what is compared; where nothing else is there, nothing can be
     untrue. The message is made of words of courtesy alone (``thanks`` and ``courtesies`` of the lexicon),
     denies nothing ("thanks, but that did not work") and is no question; the answer is nothing but sentences
-    of mere courtesy (:func:`scoring.text.courtesies.mere_courtesies`). The value is in [0, 1]: 1 where it is
-    so, otherwise not applicable.
+    of a list, ``returned`` of the lexicon (:func:`scoring.text.courtesies.returns_courtesy`). The value is in
+    [0, 1]: 1 where it is so, otherwise not applicable.
 
     Evidence: ``courtesy``, all of the answer.
 
-    Measured on 1,000 rated answers on five products (see ``training/rated``): it holds for 2 of 472 true
-    answers, and for no other. A looser rule, which let pass four words of any kind, held for 9, and for
-    "You're welcome, and everything is free".
+    Looser rules let pass "You're welcome, and everything is free" (four words of any kind), or "You're
+    welcome, we do that for you" (words of courtesy and small words).
 
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
@@ -55,8 +51,7 @@ class Courtesy:
         if answer.source is not None or not answer.words or not _asks_nothing(material.question):
             return FeatureValue(self.name, None)
         # All of the answer: what is taken for its closing elsewhere may claim something as well.
-        polite = mere_courtesies(answer, material.question.word_texts, _MOST_WISHED)
-        if without(answer.original, polite).strip():
+        if not returns_courtesy(answer):
             return FeatureValue(self.name, None)
         return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [(answer.start, answer.end)]))
 
@@ -64,8 +59,10 @@ class Courtesy:
 def _asks_nothing(message: PreparedText) -> bool:
     """Say whether a message, without its greeting and closing, holds words of courtesy alone."""
     lexicon = message.lexicon
-    empty = lexicon.claims.thanks | lexicon.claims.courtesies | lexicon.function_words
+    polite = lexicon.claims.thanks | lexicon.claims.courtesies
     words = message.word_texts
     if not words_of(message.original) or "?" in message.original:
         return False
-    return lexicon.negations.isdisjoint(words) and empty.issuperset(words)
+    if words and polite.isdisjoint(words):
+        return False
+    return lexicon.negations.isdisjoint(words) and (polite | lexicon.function_words).issuperset(words)

@@ -123,7 +123,7 @@ def _evidence(material: Material, matches: list[_Match]) -> Iterator[Evidence]:
     # A translation can make two texts alike that are not, so only what came can be a quotation.
     as_it_came = material.untranslated or material
     quoted = None if as_it_came.answer.source else quotation(as_it_came)
-    if quoted:
+    if quoted and quoted.is_guide:
         span = quoted.start, len(as_it_came.answer.original.rstrip())
         yield from span_evidence(VERBATIM_GUIDE, as_it_came.answer, [span], quoted.document.document_id)
         return

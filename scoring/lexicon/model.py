@@ -72,9 +72,8 @@ class ClaimWords:
     deleted"). ``writing`` is what a customer asks for who wants a text, which speaks of the customer.
 
     ``wishes`` open a sentence that only wishes well or offers help; of ``thanks``, ``courtesies`` and words
-    without content is a customer's message made that asks nothing. ``telling``: those of them that claim
-    something where the customer has not said it ("it works"). ``wished_with``: the small words in front of
-    what one wishes luck with, or helps with.
+    without content is a customer's message made that asks nothing. ``returned``: the folded sentences,
+    without signs, of which an answer is made that does no more than return thanks or a greeting.
     """
 
     speakers: frozenset[str]
@@ -97,8 +96,7 @@ class ClaimWords:
     done: PhraseList
     wishes: PhraseList
     thanks: frozenset[str]
-    telling: frozenset[str]
-    wished_with: frozenset[str]
+    returned: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

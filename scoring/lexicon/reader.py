@@ -24,7 +24,7 @@ _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
 # Whole lines: all other sets of the model are lists of single words.
-_NO_WORDS = {"lead_ins"}
+_NO_WORDS = {"lead_ins", "returned"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
 _MONTHS = 12
@@ -173,6 +173,7 @@ class _Reader:
             past=self._phrases(table, "past", section),
             done=self._phrases(table, "done", section),
             wishes=self._phrases(table, "wishes", section),
+            returned=frozenset(line.casefold() for line in self._strings(table, "returned", section)),
             **self._word_sets(ClaimWords, table, section),
         )
 

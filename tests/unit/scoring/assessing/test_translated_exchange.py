@@ -105,15 +105,19 @@ def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_a
 def test_an_answer_whose_translation_repeats_that_of_the_document_is_not_sent_for_it():
     question = "Kann ich einen Rechnungsentwurf löschen?", "Can I delete a draft invoice?"
     said = [("Rechnungsentwürfe dürfen Sie entfernen.", "You can delete a draft invoice.")]
-    written = [("Ein Rechnungsentwurf lässt sich löschen.", "You can delete a draft invoice.")]
+    written = [
+        ("Rechnungsentwurf löschen", "Delete a draft invoice"),
+        ("Ein Rechnungsentwurf lässt sich löschen.", "You can delete a draft invoice."),
+    ]
+    native, english = zip(*written, strict=True)
 
     def assessed(language, answer, document):
         passages = (Passage("rechnung", "\n".join(document)),)
         return judged(SCORER, Exchange(question[language == "en"], "\n".join(answer), passages, language))
 
-    repeated = assessed("en", [said[0][1]], [written[0][1]])
+    repeated = assessed("en", [said[0][1]], english)
     assert (repeated.decision, repeated.reasons[0]) == ("auto_send", "repeated_answer")
-    exchange = Exchange(question[0], said[0][0], (Passage("rechnung", written[0][0]),), "de")
+    exchange = Exchange(question[0], said[0][0], (Passage("rechnung", "\n".join(native)),), "de")
     translation = Translation(translated([question]), translated(said), (translated(written),))
     judgement = judged(SCORER, replace(exchange, translation=translation))
     assert judgement.decision == "review"

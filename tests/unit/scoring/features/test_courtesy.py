@@ -9,12 +9,12 @@ from scoring.text.material import Material
 from tests.unit.scoring.scoring_support import judged, prepared
 
 RETURNED = [
-    ("nl", "top bedankt, het is gelukt!", "Fijn om te horen, graag gedaan! Veel plezier met uw tekst."),
-    ("nl", "Goedemorgen", "Goedemorgen! Waarmee kan ik u helpen bij het installeren?"),
-    ("nl", "Top, het werkt. Bedankt!", "Graag gedaan, fijn dat het werkt! Hebt u een vraag, stel die."),
-    ("en", "Thanks, that worked!!", "Glad to hear it! If anything else comes up, just ask."),
-    ("en", "hello", "Hello! How can I help you with installing it?"),
-    ("en", "ok great, bye", "You're welcome and good luck with your new system!"),
+    ("nl", "top bedankt, het is gelukt!", "Graag gedaan! Veel plezier ermee."),
+    ("nl", "Goedemorgen", "Goedemorgen! Waarmee kan ik u helpen?"),
+    ("nl", "Top, het werkt. Bedankt!", "Graag gedaan, fijne dag!\n\nMet vriendelijke groet"),
+    ("en", "Thanks, that worked!!", "You're welcome! Is there anything else I can help you with?"),
+    ("en", "hello", "Hello! How can I help you?"),
+    ("en", "ok great, bye", "You’re welcome, good luck! 🙂"),
 ]  # fmt: skip
 NOT_RETURNED = [
     # The customer asks or denies something.
@@ -42,6 +42,15 @@ NOT_RETURNED = [
     ("nl", "bedankt!", "Graag gedaan! Mocht u betalen, dat kan gratis."),
     ("nl", "bedankt!", "Wist u dat concepten verlopen?"),
     ("nl", "bedankt!", "Graag gedaan! Concepten verdwijnen na een week."),
+    ("en", "Thanks!", "You're welcome, we do that for you."),
+    ("en", "Thanks", "Hi, refunded!"),
+    ("en", "Thanks", "Good luck with your paid refund!"),
+    ("en", "why is it down", "You're welcome!"),
+    ("en", "Great, now it is down again", "Great to hear!"),
+    ("nl", "Bedankt!", "Graag gedaan, u krijgt het binnen een dag."),
+    ("nl", "Bedankt!", "Veel plezier met uw gratis abonnement!"),
+    ("nl", "Kan ik dat zelf doen", "Ja zeker, dat kunt u zelf doen."),
+    ("en", "Thanks!", "You're welcome! 5"),
     ("en", "", "You're welcome!"),
     ("en", "Thanks!", ""),
 ]  # fmt: skip

@@ -137,10 +137,10 @@ def test_claims_are_covered_by_the_weight_of_their_words():
 
 
 def test_an_answer_that_repeats_the_documents_is_shown_whole():
-    document = ["You can delete a draft invoice."]
+    document = ["Delete a draft invoice\n\nYou can delete a draft invoice."]
     asked = "Can I delete a draft invoice?"
-    value = ClaimsRepeated().measure(material("You can just delete the draft invoice.", document, asked))
-    assert (value.value, kinds(value)) == (1, [("repeated_answer", "You can just delete the draft invoice.")])
+    value = ClaimsRepeated().measure(material("You can delete a draft invoice.", document, asked))
+    assert (value.value, kinds(value)) == (1, [("repeated_answer", "You can delete a draft invoice.")])
     other = ClaimsRepeated().measure(material("You can delete a final invoice.", document, asked))
     assert (other.value, other.evidence) == (None, ())
 
