@@ -14,7 +14,8 @@ from scoring.text.stems import content_stems
 
 # What a heading may have besides what was asked: "the", "your".
 _SAY_NO_MORE = frozenset({"DET", "PRON"})
-_NAMES = frozenset({"NOUN", "PROPN"})
+# Verbs stand elsewhere in a question than in a heading: "hoe wijzig ik een rooster", "rooster wijzigen".
+_ANYWHERE = frozenset({"VERB", "AUX"})
 _JOINING = frozenset({"CCONJ"})
 # "Rates for individuals & companies"
 _JOINING_SIGNS = frozenset(",;&/|")
@@ -58,7 +59,7 @@ def is_asked_for(material: Material, document: ContextText, section: Section) ->
        joins several things ("on iPhone and Android"), of which the section may be about another.
     2. Every word of the heading is in the question, articles apart: "turn off" answers no question how to
        turn on, and "delete a draft" none how to delete.
-    3. The names in it stand in the order of the question: "Word to PDF".
+    3. They stand in the order of the question, but for verbs: "Word to PDF".
     4. It says "not" or its like exactly if the question does.
     5. No other section of the context is called so as well: has all of the question's words, and as many in
        its heading.
@@ -93,7 +94,7 @@ def _rivals(material: Material, document: ContextText, section: Section) -> Iter
 
 
 def _is_covered(heading: PreparedText, asked: PreparedText) -> bool:
-    """Say whether a question has all words of a heading, and the names among them in their order."""
+    """Say whether a question has all words of a heading, and all but verbs in their order."""
     question, last = _line(asked), -1
     for word in heading.words:
         indices = heading.parse.indices(word.start, word.end)
@@ -101,7 +102,7 @@ def _is_covered(heading: PreparedText, asked: PreparedText) -> bool:
         places = list(_places(word, heading, asked))
         if not places and not question.has(word, heading) and not kinds <= _SAY_NO_MORE:
             return False
-        if places and kinds & _NAMES:
+        if places and not kinds & (_ANYWHERE | _SAY_NO_MORE):
             if max(places) < last:
                 return False
             last = min(place for place in places if place >= last)
