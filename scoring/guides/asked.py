@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scoring.guides.lines import plain_lines
-from scoring.guides.restricting import denies
+from scoring.guides.restricting import denies, restricts
 from scoring.guides.sections import Section, sections, title_lines
 from scoring.text.material import ContextText, Material
 from scoring.text.prepared import PreparedText, Word
@@ -60,7 +60,8 @@ def is_asked_for(material: Material, document: ContextText, section: Section) ->
     2. Every word of the heading is in the question, articles apart: "turn off" answers no question how to
        turn on, and "delete a draft" none how to delete.
     3. They stand in the order of the question, but for verbs: "Word to PDF".
-    4. It says "not" or its like exactly if the question does.
+    4. It says "not" or its like exactly if the question does, and the title restricts nothing
+       (:func:`scoring.guides.restricting.restricts`) but what the question names.
     5. No other section of the context is called so as well: has all of the question's words, and as many in
        its heading.
     """
@@ -72,7 +73,7 @@ def is_asked_for(material: Material, document: ContextText, section: Section) ->
         return False
     if outside and _joins(own.title.text):
         return False
-    if not _is_covered(own.heading.text, asked):
+    if restricts(own.title.text.compared, asked) or not _is_covered(own.heading.text, asked):
         return False
     if denies(asked.compared, asked.lexicon) != denies(own.heading.text.compared, asked.lexicon):
         return False

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scoring.guides.asked import is_asked_for
-from scoring.guides.lines import belongs_to_step, line_number, plain_lines
-from scoring.guides.restricting import is_restricted
+from scoring.guides.lines import line_number, plain_lines
 from scoring.guides.sections import Section, sections
 from scoring.lexicon import Lexicon
 from scoring.text.material import ContextText, Material
@@ -31,13 +30,11 @@ class Quotation:
 def quotation(material: Material) -> Quotation | None:
     """Return the quotation that the whole answer is, or None.
 
-    The lines of the answer, after one introductory line of the lexicon's ``lead_ins`` at most, are lines of
-    one section of a document from right below its heading (or one such line) on: all of them, since what
-    stands beside a sentence can take it back, or a guide from step 1 to the last with all that belongs to its
-    steps, if what stands below it in the section does not restrict it
-    (:func:`scoring.guides.restricting.is_restricted`). Spaces and bold marks may differ, and nothing else. No
-    deeper section goes on with it, and no heading but the document's title stands above its own: it may be
-    that of another case.
+    The lines of the answer, after one introductory line of the lexicon's ``lead_ins`` at most, are all lines
+    of one section of a document (after one such line at most), no more and no fewer: what stands beside a
+    sentence or below a guide can take it back. Spaces and bold marks may differ, and nothing else. No deeper
+    section goes on with it, and no heading but the document's title stands above its own: it may be that of
+    another case.
 
     And it is what was asked for (:func:`scoring.guides.asked.is_asked_for`).
     """
@@ -52,8 +49,7 @@ def _quotation(material: Material) -> Quotation | None:
         return None
     for document in material.context:
         for section in document.text.derived(sections):
-            after = _quoted(said, document.text, section)
-            if after is not None and _may_be_sent(material, document, section, after):
+            if _is_all(said, document.text, section) and _may_be_sent(material, document, section):
                 return Quotation(lines[-len(said)][0], document, _is_guide(said))
     return None
 
@@ -62,23 +58,14 @@ def _without_lead_in(lines: list[str], lexicon: Lexicon) -> list[str]:
     return lines[1:] if lines and lines[0].casefold() in lexicon.lead_ins else lines
 
 
-def _quoted(said: list[str], document: PreparedText, section: Section) -> int | None:
-    """Return after which line these end, as all of a section or as its guide; None where they are neither."""
+def _is_all(said: list[str], document: PreparedText, section: Section) -> bool:
+    """Say whether these lines are all of a section."""
     lines = document.derived(plain_lines)[section.first : section.after]
-    own = _without_lead_in([line for _, line in lines], document.lexicon)
-    rest = lines[len(lines) - len(own) + len(said) :]
-    if said != own[: len(said)] or (rest and not _is_guide(said)):
-        return None
-    goes_on = any(line_number(line) is not None for _, line in rest)
-    if goes_on or (rest and belongs_to_step(document.original, rest[0][0])):
-        return None
-    return section.after - len(rest)
+    return said == _without_lead_in([line for _, line in lines], document.lexicon)
 
 
-def _may_be_sent(material: Material, document: ContextText, section: Section, after: int) -> bool:
+def _may_be_sent(material: Material, document: ContextText, section: Section) -> bool:
     if section.is_nested or section.is_divided or (document.offset and not section.heading):
-        return False
-    if is_restricted(document.text, section.first, after, material.question):
         return False
     return is_asked_for(material, document, section)
 

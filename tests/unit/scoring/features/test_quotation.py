@@ -107,12 +107,13 @@ def test_of_a_part_of_a_document_the_first_line_is_no_title():
     assert not quoted("You can delete a draft.", "Can I delete a draft?", part, offset=40)
 
 
-def test_a_guide_is_quoted_without_what_stands_below_it_unless_that_restricts():
-    page = f"# Passwords\n\n{SECTION}\n\n{{}}"
-    assert quoted(STEPS, RESET, page.format("You get an e-mail."))
-    assert not quoted(STEPS, RESET, page.format("This does not work on the free plan."))
-    assert not quoted(STEPS, RESET, page.format("3. Click **Save**."))
-    assert not quoted(STEPS.partition("\n")[0], RESET, page.format("You get an e-mail."))
+@pytest.mark.parametrize(
+    "below", ["You get an e-mail.", "This wipes your phone.", "3. Click **Save**.", "- a note"]
+)
+def test_a_guide_is_quoted_together_with_what_stands_below_it_alone(below):
+    page = f"# Passwords\n\n{SECTION}\n\n{below}\n\n## Other"
+    assert quoted(f"{STEPS}\n\n{below}", RESET, page)
+    assert not quoted(STEPS, RESET, page)
 
 
 def test_many_sections_of_one_name_are_no_quotation():

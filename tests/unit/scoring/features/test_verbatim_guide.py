@@ -8,7 +8,7 @@ from scoring.features.verbatim_guide import VerbatimGuide
 from tests.unit.scoring.scoring_support import kinds, material
 
 GUIDE = "1. Open **HR / Leave**.\n2. Enter at most 90 days.\n3. Do not tick **Paid**.\n4. Click **Save**."
-DOCUMENT = f"# Entering leave\n\n{GUIDE}\n\nThe change shows at once."
+DOCUMENT = f"# Entering leave\n\n{GUIDE}\n\n# Afterwards\n\nThe change shows at once."
 OTHER = "1. Open **Sales**.\n2. Send the quote."
 
 
@@ -28,7 +28,6 @@ def is_verbatim(value):
     [
         GUIDE,
         f"Follow these steps:\n\n{GUIDE}",
-        f"{GUIDE}\n\nThe change shows at once.",
         GUIDE.replace(". ", ") "),
         GUIDE.replace("1. ", "Step 1: ")
         .replace("2. ", "Step 2: ")
@@ -77,6 +76,7 @@ def test_one_changed_number_negation_component_or_step_is_not_verbatim(change):
     [
         "\n\nThis also works for contractors.",
         "\n\nThe change does not show at once.",
+        "\n\nThe change shows at once.",
         "\n\nAfterwards click **Publish**.",
         "\n\nThis is free.",
         "\nClick **Erase everything**",
@@ -272,8 +272,8 @@ def test_a_guide_that_is_restricted_above_its_lead_in_is_not_sent(language, rest
 
 
 @pytest.mark.parametrize(("language", "addition"), each(HARMLESS))
-def test_a_guide_with_something_below_that_restricts_nothing_is_sent(language, addition):
-    assert guided(language, "## {heading}\n\n{steps}\n\n" + addition)
+def test_a_guide_with_anything_below_it_in_its_section_is_held(language, addition):
+    assert guided(language, "## {heading}\n\n{steps}\n\n" + addition) == addition.startswith("## ")
 
 
 @pytest.mark.parametrize(
