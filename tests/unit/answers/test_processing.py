@@ -178,7 +178,9 @@ async def test_the_verdict_names_the_version_it_was_judged_against(
 ) -> None:
     verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert verdict.context_source == "by_id"
-    assert verdict.context == (VerdictPassage("d-1", document_version(DOCUMENT)),)
+    assert verdict.context == (
+        VerdictPassage("d-1", document_version(DOCUMENT), title=DOCUMENT.title, url=DOCUMENT.url),
+    )
 
 
 async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
@@ -187,9 +189,11 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     way = processor(settings, scorer, retriever=Retrieving())
     verdict = await way.verdict(received(Codec().encode(BARE)), soon())
     assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
-    assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
+    assert verdict.context == (
+        VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text), DOCUMENT.title, DOCUMENT.url),
+    )
     assert verdict.score is not None
-    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+    assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
     offline = put_together(
         LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retriever=Retrieving()
     )
