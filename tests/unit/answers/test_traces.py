@@ -48,7 +48,7 @@ def _received(*headers: tuple[str, bytes], key: bytes | None = b"c-1") -> Receiv
 def _judged(recorded: Recorded, verdict: Verdict, *, texts: bool = False) -> ReadableSpan:
     traces = AnswerTraces(Settings(telemetry=TelemetrySettings(texts=texts)), recorded.tracing)
     with traces.process(_received(), 1):
-        traces.judged(ANSWER, verdict)
+        traces.judged(verdict)
     return recorded.spans["process answers"]
 
 
