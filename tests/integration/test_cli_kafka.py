@@ -291,6 +291,7 @@ async def test_tail_since_a_while_ago_tells_no_hold_that_is_over_as_news(
         (["holds"], "controls"),
         (["dead-letters", "list"], "answers.dead-letters"),
         (["dead-letters", "replay"], "answers.dead-letters"),
+        (["dead-letters", "discard", "--all"], "answers.dead-letters"),
         (["replay", "LINES"], "answers"),
         (["publish-documents", "LINES"], "documents"),
         (["publish-documents", "--delete", "d-1"], "documents"),

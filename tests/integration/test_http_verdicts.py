@@ -81,8 +81,10 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_hol
     process: type[Worker], settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     publishing = {"verdicts": {"enabled": True, "publish": True}}
-    serving = sending(changed(settings, web=publishing, scoring={"processes": 1}))
-    sent, *others = sendable_answers(9, "published")
+    telling = {"models": ["gpt-7"]}
+    serving = sending(changed(settings, web=publishing, scoring={"processes": 1}, telemetry=telling))
+    first, *others = sendable_answers(9, "published")
+    sent = replace(first, model="gpt-7", metadata={"tenant": "theirs alone"})
     with process(serving, tmp_path) as running:
         await asyncio.to_thread(running.wait_ready)
         async with ClientSession(running.address) as session:
@@ -93,6 +95,8 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_hol
             assert len({verdict.verdict_id for verdict in ledger.verdicts}) == 1, "a repeat is seen as one"
             for (status, verdict), published in zip(given, ledger.verdicts, strict=True):
                 assert (status, replace(verdict, scored_at=published.scored_at)) == (200, published)
+            assert {verdict.model for verdict in ledger.verdicts} == {"gpt-7"}
+            assert ledger.verdicts[0].metadata == sent.metadata
 
             held = await asyncio.to_thread(
                 truthgate, "hold", "--reason", "wrong", "--by", "anna", environment=variables(settings)
@@ -102,11 +106,16 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_hol
             for answer in others:
                 _, verdict = await _posted(session, answer)
                 assert (verdict.decision, verdict.reasons) == ("review", ("sending_held", WOULD_BE))
+        metrics = running.metrics()
         assert running.terminate() == 0
+    assert 'truthgate_verdicts_by_model_total{decision="auto_send",model="gpt-7"} 2.0' in metrics
+    assert 'truthgate_verdicts_by_model_total{decision="review",model="none"}' in metrics
     ledger = await read_until_settled(serving, [sent, *others])
     on_review = [record for record in ledger.records if record.topic == topics.review]
     assert len(on_review) == len(others)
-    assert not [word for word in (sent.answer, sent.question) if word in running.log]
+    assert not [
+        word for word in (sent.answer, sent.question, "theirs alone") if word in running.log + metrics
+    ]
 
 
 async def test_without_the_setting_a_worker_has_no_such_address(
