@@ -17,7 +17,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from streams.cli.dead_letters.choice import Place
 from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.offsets import Offsets
+from streams.cli.dead_letters.offset_set import OffsetSet
 from streams.cli.reading import open_topics
 from streams.kafka.clients import ServiceUnreachable, open_admin
 from streams.kafka.topic_reader import TopicLog, TopicReader
@@ -51,7 +51,7 @@ class Archive:
     """
 
     def __init__(
-        self, reader: TopicReader, log: TopicLog, done: Mapping[Done, dict[int, Offsets]], doing: Done
+        self, reader: TopicReader, log: TopicLog, done: Mapping[Done, dict[int, OffsetSet]], doing: Done
     ) -> None:
         self._reader = reader
         self._log = log
@@ -116,10 +116,10 @@ async def open_archive(settings: Settings, doing: Done = Done.REPLAYED) -> Async
         yield Archive(reader, log, done, doing)
 
 
-def _offsets(committed: OffsetAndMetadata | None) -> Offsets:
+def _offsets(committed: OffsetAndMetadata | None) -> OffsetSet:
     if committed is None or committed.offset < 0:
-        return Offsets()
-    return Offsets.committed(committed.offset, committed.metadata or "")
+        return OffsetSet()
+    return OffsetSet.committed(committed.offset, committed.metadata or "")
 
 
 async def _committed(

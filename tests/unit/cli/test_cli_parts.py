@@ -20,7 +20,7 @@ from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
 from streams.cli.dead_letters.choice import Choice
 from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.offsets import MAX_METADATA, Offsets
+from streams.cli.dead_letters.offset_set import MAX_METADATA, OffsetSet
 from streams.cli.dead_letters.resending import Resent
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import sample_answers, sample_documents
@@ -205,18 +205,18 @@ def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=20), max_size=10))
 def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]]) -> None:
-    replayed, sent = Offsets(), set[int]()
+    replayed, sent = OffsetSet(), set[int]()
     for offsets in rounds:
         sent |= set(offsets)
         replayed = replayed.plus(offsets)
-        replayed = Offsets.committed(replayed.position, replayed.metadata)
+        replayed = OffsetSet.committed(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
-    replayed = Offsets().plus(range(1, 20_000, 2))
+    replayed = OffsetSet().plus(range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
-    known = Offsets.committed(replayed.position, replayed.metadata)
+    known = OffsetSet.committed(replayed.position, replayed.metadata)
     assert 1 in known
     assert 19_999 not in known
     assert 2 not in known
@@ -224,11 +224,11 @@ def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
 
 @pytest.mark.parametrize("metadata", ["someone else's", "5-", "-", "1,,2", "9" * 30])
 def test_metadata_of_others_counts_as_none(metadata: str) -> None:
-    assert Offsets.committed(3, metadata) == Offsets(3)
+    assert OffsetSet.committed(3, metadata) == OffsetSet(3)
 
 
 def test_a_huge_range_in_the_metadata_costs_nothing() -> None:
-    assert 10**17 in Offsets.committed(0, f"5-{10**18}")
+    assert 10**17 in OffsetSet.committed(0, f"5-{10**18}")
 
 
 def letter(headers: list[tuple[str, bytes]]) -> Letter:

@@ -18,7 +18,7 @@ _RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
 
 
 @dataclass(frozen=True, slots=True)
-class Offsets:
+class OffsetSet:
     """Everything below ``position``, and the ranges (first, last) beyond it; these ascend."""
 
     position: int = 0
@@ -27,14 +27,14 @@ class Offsets:
     def __contains__(self, offset: int) -> bool:
         return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
 
-    def plus(self, offsets: Iterable[int]) -> Offsets:
+    def plus(self, offsets: Iterable[int]) -> OffsetSet:
         """Add these offsets."""
         return self.plus_ranges((offset, offset) for offset in offsets)
 
-    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> Offsets:
+    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
         """Add these ranges (first, last)."""
         (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
-        return Offsets(last + 1, tuple(beyond))
+        return OffsetSet(last + 1, tuple(beyond))
 
     @property
     def metadata(self) -> str:
@@ -51,7 +51,7 @@ class Offsets:
         return text
 
     @classmethod
-    def committed(cls, position: int, metadata: str) -> Offsets:
+    def committed(cls, position: int, metadata: str) -> OffsetSet:
         """Read what was committed; metadata that is not ours counts as none."""
         if not _RANGES.fullmatch(metadata):
             return cls(position)
