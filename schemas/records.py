@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, FailFast, Field, FiniteFloat, PlainSerializer
 
 MAX_ID_LENGTH = 256
+MAX_ADDRESS_LENGTH = 2_048
 MAX_ITEMS = 1_000
 """Passages, references or metadata of one answer: far above any prompt, and a bound on the work.
 The lists fail at the first bad item (``FailFast``): a value may hold 260,000 of them per MiB."""
@@ -30,6 +31,7 @@ def rfc3339(instant: datetime) -> str:
 
 Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
 Label = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Address = Annotated[str, Field(max_length=MAX_ADDRESS_LENGTH)]
 Timestamp = Annotated[
     AwareDatetime, Field(strict=True, ge=EARLIEST, le=LATEST), PlainSerializer(rfc3339, when_used="json")
 ]
@@ -140,7 +142,7 @@ class VerdictPassage:
 
     ``version`` names the document's version (None for a passage that the answer brought), ``score`` is that
     of the search that found it, ``start`` and ``end`` are characters of the document's text (None for a
-    passage that was not retrieved).
+    passage that was not retrieved). ``title`` and ``url`` are the document's, so far as they fit.
     """
 
     document_id: str
@@ -148,6 +150,8 @@ class VerdictPassage:
     score: FiniteFloat | None = None
     start: Offset | None = None
     end: Offset | None = None
+    title: Label | None = None
+    url: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,7 @@ class Verdict:
     which they were asked. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
     ``contradiction`` and ``faithfulness``, in [0, 1], are of all of them, None where nothing was checked.
     ``missing_context_ids`` are the first twenty documents that the answer names and that were not there.
+    ``model`` and ``metadata`` are the answer's.
     """
 
     verdict_id: Identifier
@@ -246,6 +251,8 @@ class Verdict:
     contradiction: FiniteFloat | None = None
     faithfulness: FiniteFloat | None = None
     missing_context_ids: tuple[str, ...] = ()
+    model: Label | None = None
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Passage:
 
     ``score`` is that of the retrieval that found it, the chatbot's own or ours; ``version`` names the
     version of the document, where it came from the store of documents; ``offset`` is where the text begins in
-    that of the document.
+    that of the document. ``url`` is where people read the document; nothing is scored by it.
     """
 
     document_id: str
@@ -52,6 +52,7 @@ class Passage:
     score: float | None = None
     version: str | None = None
     offset: int = 0
+    url: str | None = None
 
     @property
     def read(self) -> str:

@@ -6,7 +6,6 @@ Names are those of OpenTelemetry's semantic conventions for generative AI, else 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Final
 
 from schemas.records import Verdict
@@ -97,7 +96,7 @@ def judged(verdict: Verdict) -> Attributes:
     return described
 
 
-def evaluated(verdict: Verdict, metadata: Mapping[str, str]) -> Attributes:
+def evaluated(verdict: Verdict) -> Attributes:
     """Describe a verdict as the event ``gen_ai.evaluation.result`` has it; the explanation is codes."""
     described: Attributes = {
         "gen_ai.evaluation.name": "truthfulness",
@@ -107,7 +106,7 @@ def evaluated(verdict: Verdict, metadata: Mapping[str, str]) -> Attributes:
     }
     if verdict.score is not None:
         described["gen_ai.evaluation.score.value"] = verdict.score
-    if response_id := metadata.get("gen_ai.response.id"):
+    if response_id := verdict.metadata.get("gen_ai.response.id"):
         described["gen_ai.response.id"] = identifier(response_id)
     return described
 

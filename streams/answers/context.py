@@ -206,7 +206,7 @@ async def _retrieved(
 
 
 def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) -> ResolvedContext:
-    passages = tuple(map(_chunk, found.hits))
+    passages = tuple(map(_chunk, found.hits, documents))
     sufficient = found.sufficient and _say_something(passages)
     judged = [
         replace(passage, text=document.text, score=None, offset=0) if document else passage
@@ -243,8 +243,11 @@ def _inline(passage: ContextPassage) -> Passage:
 
 def _whole(found: NamedDocument) -> Passage:
     document = found.document
-    return Passage(document.document_id, document.text, document.title, version=found.version)
+    return Passage(
+        document.document_id, document.text, document.title, version=found.version, url=document.url
+    )
 
 
-def _chunk(hit: Hit) -> Passage:
-    return Passage(hit.document_id, hit.text, hit.title, hit.score, hit.version, hit.start)
+def _chunk(hit: Hit, document: KnowledgeDocument | None) -> Passage:
+    url = document.url if document else None
+    return Passage(hit.document_id, hit.text, hit.title, hit.score, hit.version, hit.start, url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import product
 from typing import Final
 
@@ -61,6 +61,10 @@ FAILURES: Final = {
     Stage.PUBLISH: ("MessageSizeTooLargeError", "RecordListTooLargeError"),
 }
 
+#: Labels of verdicts on answers of a model that is not set, and of no model.
+OTHER_MODEL: Final = "other"
+NO_MODEL: Final = "none"
+
 #: Languages that are judged without any setting; others are shown when they come.
 _LANGUAGES = ("en", "nl")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -78,13 +82,19 @@ class AnswerMetrics:
     Args:
         instruments: makes them.
         verdict_within: the objective for the time to a verdict, in seconds: a bound of its histogram.
+        models: the models of the chatbot that are told apart.
         now: the clock that the times of records are compared with, in seconds since 1970.
     """
 
     def __init__(
-        self, instruments: Instruments, verdict_within: float, now: Callable[[], float] = time.time
+        self,
+        instruments: Instruments,
+        verdict_within: float,
+        models: Collection[str] = (),
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._now = now
+        self._models = (*models, NO_MODEL, OTHER_MODEL) if models else ()
         self._count_verdicts(instruments)
         self._count_troubles(instruments)
         self._measure_times(instruments, verdict_within)
@@ -106,6 +116,16 @@ class AnswerMetrics:
             Label("language"),
             unit="{verdict}",
             at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, UNDETERMINED))),
+        )
+        self._by_model = instruments.counter(
+            "truthgate.verdicts_by_model",
+            "The same by the model that wrote the answer: one of `telemetry.models`, `other`, or `none`. "
+            "Nothing is counted where no models are set.",
+            "One model blocked or held more than the others: its prompts, its documents.",
+            _DECISION,
+            Label("model"),
+            unit="{verdict}",
+            at_zero=list(product(_DECISION.values, self._models)),
         )
         self._scores = instruments.histogram(
             "truthgate.score",
@@ -216,6 +236,9 @@ class AnswerMetrics:
     def count_verdict(self, verdict: Verdict, received_at: float | None = None) -> None:
         """Count a verdict that is acknowledged now; ``received_at`` is its answer's time, since 1970."""
         self._verdicts.add(verdict.decision, verdict.message_type, verdict.language or UNDETERMINED)
+        if self._models:
+            model = verdict.model or NO_MODEL  # another than these could be anything, without bounds
+            self._by_model.add(verdict.decision, model if model in self._models else OTHER_MODEL)
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:
             self._degraded.add(code)

@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from time import time_ns
 from typing import cast
 
 import structlog
 from faust.types import Message
 
-from schemas.records import Verdict
+from schemas import Codec
 from streams.answers.instruments import AnswerMetrics
-from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
+from streams.answers.processing import Deadline, decode
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
+from streams.answers.way import Way
 from streams.delivery.consumer import SafeConsumer
+from streams.delivery.dead_letters import bury
 from streams.delivery.lanes import Lanes
-from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer
 from streams.kafka.received import Received
-from streams.kafka.topics import Topics
 from streams.settings import Settings
-from streams.telemetry import messaging
 
 log = structlog.get_logger(__name__)
 
@@ -35,27 +36,30 @@ class Intake:
     """Accepts delivered messages and sees each through to its verdict or dead letter.
 
     Args:
-        processor: judges one record.
-        publisher: writes what comes of it.
+        codec: reads answers.
+        way: judges them.
+        publisher: publishes what comes of them.
         metrics: what is counted.
         traces: follows each answer on its way.
         settings: how many messages may be in work at once (:meth:`accept` waits beyond it), how long after
-            its acceptance an answer is sent on as it is, and the topics to write to.
+            its acceptance an answer is sent on as it is, and the largest value that is read.
         on_error: called with a failure that ends the worker.
     """
 
     def __init__(
         self,
-        processor: AnswerProcessor,
-        publisher: Publisher,
+        codec: Codec,
+        way: Way,
+        publisher: OutcomePublisher,
         metrics: AnswerMetrics,
         traces: AnswerTraces,
         settings: Settings,
         on_error: Callable[[BaseException], None],
     ) -> None:
-        self._processor = processor
+        self._codec = codec
+        self._way = way
         self._publisher = publisher
-        self._topics = Topics(settings.kafka.topic_prefix)
+        self._most_bytes = settings.encoding.max_value_bytes
         self._metrics = metrics
         self._traces = traces
         self._answer_seconds = settings.flow.answer_timeout_seconds
@@ -91,29 +95,17 @@ class Intake:
     async def _settle(self, received: Received, deadline: Deadline) -> None:
         try:
             with self._traces.decoding():
-                answer = await self._processor.decode(received)
-            verdict = await self._processor.verdict(answer, deadline)
-            self._traces.judged(answer, verdict)
-            await self._publish(verdict, received)
+                answer = await decode(received, self._codec, self._most_bytes)
+            verdict = await self._way.verdict(answer, deadline, lambda: datetime.now(UTC))
+            self._traces.judged(verdict)
+            await self._publisher.publish(verdict, received.headers)
+            self._metrics.count_verdict(verdict, received.timestamp)
         except BadAnswer as error:
             self._traces.failed(error)
             await self._bury(received, error)
 
-    async def _publish(self, verdict: Verdict, received: Received) -> None:
-        topic = self._topics.verdict_topic(verdict.decision)
-        key = verdict.conversation_id.encode()
-        with self._traces.sending(topic, key) as span:
-            value = self._processor.encode(verdict)
-            headers = self._traces.onward(verdict_headers(verdict, received.headers))
-            place = await self._publisher.publish(topic, key, value, headers)
-            span.set_attributes(messaging.written(*place))
-        self._metrics.count_verdict(verdict, received.timestamp)
-
     async def _bury(self, received: Received, error: BadAnswer) -> None:
-        letter = self._processor.dead_letter(received, error)
-        with self._traces.sending(self._topics.dead_letters, letter.key) as span:
-            place = await self._publisher.bury(self._topics.dead_letters, letter)
-            span.set_attributes(messaging.written(*place))
+        await self._publisher.bury(bury(received, error, datetime.now(UTC)))
         self._metrics.count_dead_letter(error.stage, error.error_class)
         # The message of the error may quote the customer: it is in the dead letter, not here.
         log.warning(

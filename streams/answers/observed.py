@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import ParamSpec, TypeVar
 
-from schemas.records import ChatbotAnswer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers import attributes
-from streams.answers.context import ResolvedContext
-from streams.answers.way import Degraded, Patience, Way
-from streams.judging.advice import Advice, Advise
+from streams.answers.way import Degraded, Way
 from streams.retrieval.types import RetrievalUnavailable, Retrieved, Retriever
+from streams.telemetry.messaging import Attributes
 from streams.telemetry.stages import Stages
-from streams.translating.step import Translated
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], None]) -> Way:
     """Return the same way with each step timed and shown; ``on_assessment`` sees every assessment."""
 
-    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
-        with stages.stage("enrich") as span:
-            context = await way.resolve(answer, patience)
-            if span.is_recording():
-                span.set_attributes(attributes.enriched(context))
-            return context
+    def staged(
+        name: str, work: Callable[P, Awaitable[T]], described: Callable[[T], Attributes]
+    ) -> Callable[P, Awaitable[T]]:
+        async def step(*args: P.args, **kwargs: P.kwargs) -> T:
+            with stages.stage(name) as span:
+                result = await work(*args, **kwargs)
+                if span.is_recording():
+                    span.set_attributes(described(result))
+                return result
+
+        return step
 
     async def assess(exchange: Exchange, degraded: Degraded) -> Assessment:
         with stages.stage("score") as span:
@@ -36,38 +42,13 @@ def observed(way: Way, stages: Stages, on_assessment: Callable[[Assessment], Non
                 stages.add(assessment.timings)
             return assessment
 
-    translate, advise = _translating(way, stages), _advising(way, stages)
-    return replace(way, resolve=resolve, translate=translate, assess=assess, advise=advise)
-
-
-def _advising(way: Way, stages: Stages) -> Advise | None:
-    advise = way.advise
-    if advise is None:
-        return None
-
-    async def advised(exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
-        with stages.stage("judge") as span:
-            advice = await advise(exchange, assessment, seconds)
-            if span.is_recording():
-                span.set_attributes(attributes.advised(advice))
-            return advice
-
-    return advised
-
-
-def _translating(way: Way, stages: Stages) -> Callable[[Exchange, float], Awaitable[Translated]] | None:
-    translate = way.translate
-    if translate is None:
-        return None
-
-    async def translated(exchange: Exchange, seconds: float) -> Translated:
-        with stages.stage("translate") as span:
-            outcome = await translate(exchange, seconds)
-            if span.is_recording():
-                span.set_attributes(attributes.translated(outcome))
-            return outcome
-
-    return translated
+    return replace(
+        way,
+        resolve=staged("enrich", way.resolve, attributes.enriched),
+        translate=way.translate and staged("translate", way.translate, attributes.translated),
+        assess=assess,
+        advise=way.advise and staged("judge", way.advise, attributes.advised),
+    )
 
 
 class ObservedRetriever:

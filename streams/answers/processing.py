@@ -1,22 +1,15 @@
-"""From the bytes of a record to a verdict or a dead letter, always one of the two."""
+"""A record read as an answer, and the time in which that is to be judged."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from schemas import Codec, DecodeError
-from schemas.records import ChatbotAnswer, Verdict
-from streams.answers.way import Way, failing_as
-from streams.delivery.dead_letters import DeadLetter, bury
+from schemas.records import ChatbotAnswer
+from streams.answers.way import failing_as
 from streams.failures import BadAnswer, Stage
-from streams.kafka.event_headers import published_headers
-from streams.kafka.received import Headers, Received
-
-#: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
-_PASSED_ON = frozenset({"traceparent", "tracestate"})
+from streams.kafka.received import Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +43,14 @@ class Deadline:
         return self.remaining()
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerProcessor:
-    """Reads records, and takes what they hold along the way to a verdict.
-
-    Args:
-        codec: reads answers and writes verdicts.
-        way: the steps that an answer takes.
-        max_value_bytes: the largest value that is read.
-        now: the clock, aware, for ``scored_at`` and dead letters.
-    """
-
-    codec: Codec
-    way: Way
-    max_value_bytes: int
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    async def decode(self, received: Received) -> ChatbotAnswer:
-        """Read the answer of one record; raises BadAnswer, InfrastructureFailure."""
-        with failing_as(Stage.DECODE):
-            return await self._decoded(received)
-
-    async def verdict(self, answer: ChatbotAnswer, deadline: Deadline) -> Verdict:
-        """Judge one answer; raises as :meth:`Way.verdict` does."""
-        return await self.way.verdict(answer, deadline, self.now)
-
-    def encode(self, verdict: Verdict) -> bytes:
-        """Return the bytes of a verdict as its topic carries them; raises BadAnswer."""
-        with failing_as(Stage.PUBLISH):
-            return self.codec.encode(verdict)
-
-    def dead_letter(self, received: Received, error: BadAnswer) -> DeadLetter:
-        """Return the dead letter of a record that cannot be judged."""
-        return bury(received, error, self.now())
-
-    async def _decoded(self, received: Received) -> ChatbotAnswer:
-        size, limit = len(received.value or b""), self.max_value_bytes
-        if size > limit:
-            raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {limit} are allowed")
+async def decode(received: Received, codec: Codec, most_bytes: int) -> ChatbotAnswer:
+    """Read the answer of one record of at most so many bytes; raises BadAnswer, InfrastructureFailure."""
+    size = len(received.value or b"")
+    if size > most_bytes:
+        raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {most_bytes} are allowed")
+    with failing_as(Stage.DECODE):
         try:
-            await self.codec.lookup(received.value)
-            return self.codec.decode(received.value, ChatbotAnswer)
+            await codec.lookup(received.value)
+            return codec.decode(received.value, ChatbotAnswer)
         except DecodeError as error:
             raise BadAnswer(Stage(error.stage), error.code, str(error)) from error
-
-
-def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
-    """Return the headers of a verdict: those of an event, and the trace context of its answer."""
-    passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
-    event = published_headers(verdict.verdict_id, verdict, subject=verdict.answer_id, time=verdict.scored_at)
-    return (*event, *passed_on)

@@ -12,7 +12,7 @@ from opentelemetry._logs import SeverityNumber
 from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, StatusCode, get_current_span, use_span
 
-from schemas.records import ChatbotAnswer, Verdict
+from schemas.records import Verdict
 from streams.answers import attributes
 from streams.kafka.instance import client_id
 from streams.kafka.received import Headers, Received
@@ -94,26 +94,23 @@ class AnswerTraces:
         """Say of the current answer why it goes to the dead letters."""
         mark_failed(get_current_span(), error)
 
-    def judged(self, answer: ChatbotAnswer, verdict: Verdict) -> None:
+    def judged(self, verdict: Verdict) -> None:
         """Describe the verdict on the current answer, and emit the event that tells of it."""
         if self._tracer is None or not (span := get_current_span()).is_recording():
             return
         try:
-            self._describe(span, answer, verdict)
+            span.set_attributes(attributes.judged(verdict))
+            if self._texts:
+                span.set_attributes(attributes.texts(verdict))
+            if self._events is not None:
+                self._events.emit(
+                    timestamp=time_ns(),
+                    event_name="gen_ai.evaluation.result",
+                    severity_number=SeverityNumber.INFO,
+                    attributes=attributes.evaluated(verdict),
+                )
         except Exception as error:  # noqa: BLE001 - the answer is sent on, whatever becomes of its trace
             log.error("verdict_not_traced", error_type=type(error).__name__)  # noqa: TRY400 - it may quote
-
-    def _describe(self, span: Span, answer: ChatbotAnswer, verdict: Verdict) -> None:
-        span.set_attributes(attributes.judged(verdict))
-        if self._texts:
-            span.set_attributes(attributes.texts(verdict))
-        if self._events is not None:
-            self._events.emit(
-                timestamp=time_ns(),
-                event_name="gen_ai.evaluation.result",
-                severity_number=SeverityNumber.INFO,
-                attributes=attributes.evaluated(verdict, answer.metadata),
-            )
 
     def sending(self, topic: str, key: bytes | None) -> Stage:
         """Time ``publish``, of a verdict or a dead letter, and show it as ``send`` and the topic."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import repeat
 from typing import Final
 
 from schemas.records import (
+    MAX_ADDRESS_LENGTH,
+    MAX_ID_LENGTH,
     ChatbotAnswer,
     Verdict,
     VerdictEvidence,
@@ -18,11 +21,14 @@ from schemas.records import (
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.types import Evidence, Exchange, FeatureValue, Passage
 from streams.answers.claims import told_claims
-from streams.answers.context import ResolvedContext, Span
+from streams.answers.context import ResolvedContext
 from streams.judging.advice import Asked
 
 #: More than these say nothing new: the chatbot and truthgate have other documents.
 _MOST_MISSING: Final = 20
+#: Of all titles and addresses together: an answer of a few bytes may name a thousand documents, and its
+#: verdict must fit into its topic beside the claims (``MAX_CLAIMS_BYTES``).
+MAX_TITLES_BYTES: Final = 16 * 1024
 
 # Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
 VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
@@ -73,24 +79,32 @@ def make_verdict(
         produced_at=answer.produced_at,
         scored_at=scored_at,
         context_source=context.source.value,
-        context=_described(context),
+        context=tuple(_described(context)),
         opinions=tuple(map(_opinion, asked)),
         claims=told_claims(assessment.claims),
         support=assessment.support,
         contradiction=assessment.contradiction,
         faithfulness=assessment.faithfulness,
         missing_context_ids=context.missing[:_MOST_MISSING],
+        model=answer.model,
+        metadata=answer.metadata,
     )
 
 
-def _described(context: ResolvedContext) -> tuple[VerdictPassage, ...]:
-    spans = context.spans or (None,) * len(context.passages)
-    return tuple(map(_passage, context.passages, spans))
-
-
-def _passage(passage: Passage, span: Span | None) -> VerdictPassage:
-    start, end = (span.start, span.end) if span else (None, None)
-    return VerdictPassage(passage.document_id, passage.version, passage.score, start, end)
+def _described(context: ResolvedContext) -> Iterator[VerdictPassage]:
+    """Describe the passages; of a long title its beginning, and no address that does not fit whole."""
+    room = MAX_TITLES_BYTES
+    for passage, span in zip(context.passages, context.spans or repeat(None), strict=False):
+        start, end = (span.start, span.end) if span else (None, None)
+        title, url = (passage.title or "")[:MAX_ID_LENGTH], passage.url or ""
+        url = url if len(url) <= MAX_ADDRESS_LENGTH else ""
+        size = len(f"{title}{url}".encode("utf-8", "surrogatepass"))
+        if size > room:
+            title, url, size = "", "", 0
+        room -= size
+        yield VerdictPassage(
+            passage.document_id, passage.version, passage.score, start, end, title or None, url or None
+        )
 
 
 def _feature(value: FeatureValue) -> VerdictFeature:

@@ -1,4 +1,4 @@
-"""``truthgate serve``: judge over HTTP, without a broker."""
+"""``truthgate serve``: judge over HTTP, with or without a broker."""
 
 from __future__ import annotations
 
@@ -35,12 +35,15 @@ def serve(
     processes: ProcessesOption = None,
     config: ConfigFile = None,
 ) -> None:
-    """Judge answers that are posted to `/v1/verdicts`, without a broker, until told to stop (Ctrl-C).
+    """Judge answers that are posted to `/v1/verdicts`, with or without a broker, until told to stop (Ctrl-C).
 
     It listens at web.port (6066): for this machine alone, unless web.verdicts.token is set, which clients
     then send as a bearer token. `/v1/openapi.json` describes it; `/healthz`, `/readyz` and `/metrics` are
     those of a worker. Documents are read once, at the start: a line or page that cannot be used is named on
     standard error, and the others count. web.verdicts has the limits; with policy.hold nothing is sent.
+
+    Where kafka.bootstrap_servers is set, or with --from-kafka, it follows the holds on sending there
+    (`truthgate hold`), and with web.verdicts.publish its verdicts are on the topics too.
 
     Example: `truthgate serve --documents help.jsonl`
     """
@@ -48,7 +51,7 @@ def serve(
     from streams.server import run_server  # noqa: PLC0415
     from streams.server.run import for_serving  # noqa: PLC0415
 
-    settings = for_serving(chosen(load_settings(config), profile, processes))
+    settings = for_serving(chosen(load_settings(config), profile, processes), from_kafka=from_kafka)
     settings = tell_if_untranslated(translated(settings, translate))
     settings, _ = started(settings, None)
     complaints = complaints_of(documents)

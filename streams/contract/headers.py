@@ -99,6 +99,12 @@ DEAD_LETTER: Final = (
         "2026-03-02T09:15:01.250000+00:00",
     ),
     Header(
+        dead_letters.REPEATED,
+        "How often in a row it failed for the same `dlq.stage` and `dlq.error.class`, after replays.",
+        "1",
+        always=False,
+    ),
+    Header(
         dead_letters.VALUE_BYTES,
         "The size of a value that no topic of dead letters takes; the value is null then.",
         "1048577",

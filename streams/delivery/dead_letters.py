@@ -18,6 +18,8 @@ PARTITION = "dlq.partition"
 OFFSET = "dlq.offset"
 ATTEMPTS = "dlq.attempts"
 FIRST_FAILED_AT = "dlq.first_failed_at"
+#: Only where a replayed record failed again for the reason for which it had failed before.
+REPEATED = "dlq.repeated"
 #: Only in place of a value that does not fit into the topic of dead letters.
 VALUE_BYTES = "dlq.value.bytes"
 VALUE_SHA256 = "dlq.value.sha256"
@@ -40,10 +42,11 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
     """Make the dead letter of a record that failed.
 
     A record that was replayed from the dead letters keeps the time of its first failure, and
-    its attempts are added up. All other original headers are kept, repeated keys too.
+    its attempts are added up, and how often in a row the reason (stage and class) was the same. All other
+    original headers are kept, repeated keys too.
     """
     earlier = dict(received.headers)
-    attempts = _attempts(earlier.get(ATTEMPTS)) + error.attempts
+    attempts = _count(earlier.get(ATTEMPTS)) + error.attempts
     reason = {
         ERROR_CLASS: error.error_class,
         ERROR_MESSAGE: error.message[:_MAX_MESSAGE_CHARACTERS],
@@ -53,9 +56,11 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
         OFFSET: str(received.offset),
         ATTEMPTS: str(attempts),
     }
+    if all(earlier.get(name) == _encoded(reason[name]) for name in (STAGE, ERROR_CLASS)):
+        reason[REPEATED] = str(_count(earlier.get(REPEATED)) + 1)
     original = tuple((key, value) for key, value in received.headers if not key.startswith(PREFIX))
     first_failed_at = earlier.get(FIRST_FAILED_AT) or now.isoformat().encode()
-    headers = tuple((key, value.encode(errors="backslashreplace")) for key, value in reason.items())
+    headers = tuple((key, _encoded(value)) for key, value in reason.items())
     return DeadLetter(received.key, received.value, (*original, *headers, (FIRST_FAILED_AT, first_failed_at)))
 
 
@@ -71,6 +76,10 @@ def without_value(letter: DeadLetter) -> DeadLetter:
     return DeadLetter(letter.key, None, (*letter.headers, *told))
 
 
-def _attempts(value: bytes | None) -> int:
+def _encoded(value: str) -> bytes:
+    return value.encode(errors="backslashreplace")
+
+
+def _count(value: bytes | None) -> int:
     # The header is as hostile as the rest of the record: a longer one is no count of ours.
     return int(value) if value and value.isdigit() and len(value) <= _MAX_DIGITS else 0

@@ -92,6 +92,10 @@ class HoldBoard:
         age = -1 if self._complete_at is None else self._clock() - self._complete_at
         return self._readable and 0 <= age <= self._stale_after
 
+    def impairment(self) -> str | None:
+        """Say what readiness tells of it, or None where all is known."""
+        return None if self.known else "what is held is not known: nothing is sent"
+
     @property
     def holds(self) -> Holds:
         """What a policy must not send now."""

@@ -15,8 +15,9 @@ class RequestTelemetry:
             "http.server.request.duration",
             "Time from a request for a verdict to its answer, by status and, without a verdict, by what is "
             "wrong; its count is that of the requests.",
-            "429: `truthgate_requests_in_flight`, `truthgate_scoring_queue`; 500: the log lines "
-            "`answer_not_judged`, `request_failed`; slow: `truthgate_stage_duration_seconds` by stage.",
+            "429: `truthgate_requests_in_flight`, `truthgate_scoring_queue`; 500, 503: the log lines "
+            "`answer_not_judged`, `request_failed`, `verdict_not_published`; slow: "
+            "`truthgate_stage_duration_seconds` by stage.",
             Label("http.request.method"),
             Label("http.route"),
             Label("http.response.status_code"),

@@ -69,12 +69,13 @@ def _operation(settings: VerdictSettings) -> dict[str, Any]:
     kinds = [
         each for each in KINDS if each not in _ELSEWHERE and (settings.token or each is not UNAUTHORIZED)
     ]
+    published = "once it is published there" if settings.publish else "and publishes nothing"
     refused = {str(status): _refused(list(same)) for status, same in groupby(kinds, key=attrgetter("status"))}
     return {
         "operationId": "judgeAnswer",
         "summary": "Judge one answer.",
         "description": (
-            "Gives the verdict that the answer would have on a verdict topic, and publishes nothing. Only "
+            f"Gives the verdict that the answer would have on a verdict topic, {published}. Only "
             "auto_send may be sent; every other decision, and every other status than 200, does not send. "
             f"What is not judged within {settings.timeout_seconds:g} seconds is for review, degraded "
             f"scoring_timeout. {settings.max_in_flight} are judged at once, and a body has "

@@ -53,23 +53,12 @@ TOO_MANY_IN_FLIGHT: Final = Kind("too_many_in_flight", 429, "As many are judged 
 NOT_JUDGED: Final = Kind("not_judged", 500, "This answer cannot be judged, now or later: do not send it.")
 INTERNAL_ERROR: Final = Kind("internal_error", 500, "Something failed that should not: do not send it.")
 NOT_READY: Final = Kind("not_ready", 503, "It is starting, stopping, or cannot judge any more.", _LATER)
-
-KINDS: Final = (
-    INVALID_JSON,
-    INCOMPLETE_BODY,
-    UNAUTHORIZED,
-    NOT_FOUND,
-    METHOD_NOT_ALLOWED,
-    BODY_TIMEOUT,
-    BODY_TOO_LARGE,
-    UNSUPPORTED_MEDIA_TYPE,
-    INVALID_RECORD,
-    UNKNOWN_FIELD,
-    TOO_MANY_IN_FLIGHT,
-    NOT_JUDGED,
-    INTERNAL_ERROR,
-    NOT_READY,
+NOT_PUBLISHED: Final = Kind(
+    "not_published", 503, "Kafka does not take the verdict: do not send it, and ask again.", _LATER
 )
+
+#: All of them, in the order above, which is that of their status.
+KINDS: Final = tuple(each for each in tuple(globals().values()) if isinstance(each, Kind))
 
 
 class Problem(Exception):

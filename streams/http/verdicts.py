@@ -1,6 +1,6 @@
 """``POST /v1/verdicts``: one answer in, its verdict out, by the way that an answer takes on the topics.
 
-Nothing is published: a verdict that is asked for here is on no topic, and so in no rate.
+A verdict that is asked for here is on no topic, and so in no rate, unless ``web.verdicts.publish`` is on.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from aiohttp.typedefs import Handler
 from schemas import Verdict, to_json
 from streams.answers.instruments import AnswerMetrics
 from streams.answers.processing import Deadline
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
 from streams.answers.way import Way
 from streams.failures import BadAnswer, InfrastructureFailure, as_logged
@@ -31,6 +32,7 @@ from streams.http.problems import (
     METHOD_NOT_ALLOWED,
     NOT_FOUND,
     NOT_JUDGED,
+    NOT_PUBLISHED,
     NOT_READY,
     TOO_MANY_IN_FLIGHT,
     Problem,
@@ -45,6 +47,8 @@ log = structlog.get_logger(__name__)
 _TRACE_HEADERS = ("traceparent", "tracestate")
 #: What is in work at the end has its time limit, and so long more to be answered.
 _GRACE_SECONDS = 5.0
+#: Within that, so that who asks hears of a verdict that Kafka does not take.
+_PUBLISH_SECONDS = 4.0
 _UNSTORED = {"Cache-Control": "no-store"}
 _compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -77,6 +81,7 @@ class Verdicts:
         self._traces = traces
         self._on_error = on_error
         self._way: Way | None = None
+        self._publisher: OutcomePublisher | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._in_flight = 0
         self._idle = asyncio.Event()
@@ -91,12 +96,16 @@ class Verdicts:
         pages.router.add_get(OPENAPI, self._describe)
 
     @asynccontextmanager
-    async def judging(self, way: Way, stopping: Callable[[], bool]) -> AsyncIterator[None]:
+    async def judging(
+        self, way: Way, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
+    ) -> AsyncIterator[None]:
         """Judge by ``way`` while the context lasts and until ``stopping`` holds; refuse before and after.
 
-        What is in work at the end is finished.
+        What is in work at the end is finished. With a ``publisher``, and
+        ``web.verdicts.publish``, a verdict is given once it is published.
         """
         self._way, self._stopping = way, stopping
+        self._publisher = publisher if self._limits.publish else None
         try:
             yield
         finally:
@@ -162,15 +171,34 @@ class Verdicts:
             answer = read_answer(body)
         try:
             verdict = await way.verdict(answer, deadline, lambda: datetime.now(UTC))
+            self._traces.judged(verdict)
+            if self._publisher is not None:
+                await self._published(self._publisher, verdict, _trace_headers(request), deadline)
         except BadAnswer as error:
             log.warning("answer_not_judged", stage=error.stage.value, error_type=error.error_class)
             raise Problem(NOT_JUDGED, f"{error.stage}: {error.error_class}") from error
         except (InfrastructureFailure, WrongSettings) as failure:
             self._on_error(failure)
             raise Problem(NOT_READY, "no answer can be judged any more") from failure
-        self._traces.judged(answer, verdict)
         self._metrics.count_verdict(verdict, received_at)
         return verdict
+
+    async def _published(
+        self, publisher: OutcomePublisher, verdict: Verdict, headers: Headers, deadline: Deadline
+    ) -> None:
+        """Wait until the brokers have the verdict; raises Problem where they do not take it in time.
+
+        The process goes on: who asked has no verdict, and may ask again for the one with the same id.
+        """
+        try:
+            async with asyncio.timeout_at(deadline.at + _PUBLISH_SECONDS):
+                await publisher.publish(verdict, headers)
+        except (InfrastructureFailure, TimeoutError) as failure:
+            reason = str(failure) or "not in time"
+            log.error("verdict_not_published", reason=reason)  # noqa: TRY400 - the reason is all there is
+            raise Problem(
+                NOT_PUBLISHED, "it was not acknowledged; asked again, it has the same verdict_id"
+            ) from failure
 
     async def _describe(self, _: web.Request) -> web.Response:
         return web.json_response(self._document)

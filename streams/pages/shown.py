@@ -18,6 +18,8 @@ def without_texts(verdict: Verdict) -> Verdict:
         verdict,
         question="",
         answer="",
+        metadata={},
+        context=tuple(replace(each, title=None, url=None) for each in verdict.context),
         features=tuple(replace(each, evidence=_placed(each.evidence)) for each in verdict.features),
         opinions=tuple(replace(each, evidence=_placed(each.evidence)) for each in verdict.opinions),
         claims=tuple(_without_words(claim) for claim in verdict.claims),
@@ -25,14 +27,15 @@ def without_texts(verdict: Verdict) -> Verdict:
 
 
 def cut(verdict: Verdict) -> Verdict:
-    """Give a verdict with its long lists and texts cut, and without the answer, of which there is an excerpt.
+    """Give a verdict with its long lists and texts cut, and without its metadata and answer.
 
-    Whoever wrote it could make it as long as a record may be.
+    Of the answer there is an excerpt. Whoever wrote it could make it as long as a record may be.
     """
     return replace(
         verdict,
         question=shortened(verdict.question, IN_FULL.question),
         answer="",
+        metadata={},
         reasons=verdict.reasons[:_MOST],
         degraded=verdict.degraded[:_MOST],
         context_ids=verdict.context_ids[:_MOST],

@@ -1,6 +1,7 @@
 """The process that judges over HTTP alone: what is started in which order, and how it ends.
 
-It has no topics: answers come by request, documents were read before, and verdicts go back to who asks.
+Answers come by request, documents were read before, and verdicts go back to who asks. Where a cluster is
+named it follows the holds on sending there, and publishes its verdicts if it is set so.
 """
 
 from __future__ import annotations
@@ -8,18 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import structlog
 
-from schemas import KnowledgeDocument
+from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.answers.context import GivenDocuments
-from streams.answers.observed import ObservedRetriever, observed
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way, put_together
+from streams.answers.way import Way
 from streams.failures import InfrastructureFailure
 from streams.health import Health
+from streams.holds.board import HoldBoard
 from streams.http import Verdicts
 from streams.judging.scorer_options import scorer_options
+from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.pages import address_of, create_pages, serve
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings, WrongSettings
@@ -47,6 +52,7 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
 
     Raises:
         WrongSettings: something is set up wrong, such as a port that is taken.
+        ServiceUnreachable: a cluster is named, or a schema registry, and does not answer at the start.
     """
     configure(settings.log)
     try:
@@ -54,16 +60,25 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
     except InfrastructureFailure as failure:
         log.critical("server_failed", reason=str(failure), exit_code=failure.exit_code)
         return failure.exit_code
+    except RegistryUnreachable as failure:
+        raise ServiceUnreachable(str(failure)) from failure
     return 0
 
 
-def for_serving(settings: Settings) -> Settings:
+def for_serving(settings: Settings, *, from_kafka: bool = False) -> Settings:
     """Give the settings to serve with: where nobody has to show a token, this machine alone may ask.
 
+    ``from_kafka``: who takes the documents of a cluster names it by that.
+
     Raises:
-        WrongSettings: the address is chosen, everybody may reach it, and nobody said that they may ask.
+        WrongSettings: the address is chosen, everybody may reach it, and nobody said that they may ask; or
+            verdicts are to be published nowhere.
     """
     web = settings.web
+    if from_kafka:
+        settings = settings.changed("kafka", {"bootstrap_servers": settings.kafka.bootstrap_servers})
+    if web.verdicts.publish and not settings.kafka.named:
+        raise WrongSettings("web.verdicts.publish needs kafka.bootstrap_servers")
     if web.judges_for_anybody:
         if "host" in web.model_fields_set:
             raise WrongSettings(
@@ -79,6 +94,7 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
     stopping = stop_signals(_tell_stop)
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    fail = partial(_fail, failed)
     async with AsyncExitStack() as stack:
         metrics = stack.enter_context(open_metrics(settings))
         metrics.process.ready.show(lambda: health.not_ready is None)
@@ -88,16 +104,20 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
         stack.callback(beating.cancel)
         stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_at_once))
         pages = create_pages(health, metrics.registry)
-        verdicts = Verdicts(
-            settings, metrics.answers, metrics.requests, traces, lambda failure: _fail(failed, failure)
-        )
+        verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, fail)
         verdicts.add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.web))
         log.info("server_starts", port=port)
+        board = HoldBoard() if settings.kafka.named else None
+        if board:
+            health.waits_for("the holds on sending")
+            await stack.enter_async_context(parts.holds(settings, board, metrics, fail))
+            health.may_be_impaired(board.impairment)
+        publisher = await stack.enter_async_context(_publisher(settings, traces))
         way = await stack.enter_async_context(
-            _opened(settings, documents, metrics, traces.stages, health, stopping)
+            _opened(settings, board, documents, metrics, traces.stages, health, stopping)
         )
-        async with verdicts.judging(way, stopping.is_set):
+        async with verdicts.judging(way, stopping.is_set, publisher):
             if not stopping.is_set():
                 health.waits_for(None)
                 address = address_of(settings.web.host, port)
@@ -110,8 +130,24 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
 
 
 @asynccontextmanager
+async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[OutcomePublisher | None]:
+    """Open what publishes verdicts, if they are to be published; raises WrongSettings, ServiceUnreachable."""
+    if not settings.web.verdicts.publish:
+        yield None
+        return
+    topics = Topics(settings.kafka.topic_prefix)
+    checks = await check_topics(settings, any_partitions=True)
+    refuse_wrong_topics([each for each in checks if each.spec.name in topics.outputs])
+    codec = Codec(settings.encoding.schema_registry_url)
+    await codec.prepare()
+    async with parts.publisher(settings) as publisher:
+        yield OutcomePublisher(codec, publisher, topics, traces)
+
+
+@asynccontextmanager
 async def _opened(
     settings: Settings,
+    board: HoldBoard | None,
     documents: Sequence[KnowledgeDocument],
     metrics: Metrics,
     stages: Stages,
@@ -119,7 +155,6 @@ async def _opened(
     stopping: asyncio.Event,
 ) -> AsyncIterator[Way]:
     """Open what judges; the documents are searchable then, unless they need not be at the start."""
-    profile = settings.scoring.profile
     async with (
         parts.assessor(settings, metrics, scorer_options(settings)) as assessor,
         parts.translation(settings, metrics) as translation,
@@ -129,10 +164,8 @@ async def _opened(
         if retrieval and not settings.retrieval.ready_before_complete:
             health.waits_for("the index of the documents")
             await _indexed(retrieval, stopping)
-        retriever = ObservedRetriever(retrieval, stages) if retrieval else None
-        given, decide = GivenDocuments.of(documents), settings.policy.decide
-        steps = put_together(given, assessor, decide, profile, translation, retriever, advise)
-        yield observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
+        given = GivenDocuments.of(documents)
+        yield parts.way(settings, board, given, assessor, translation, retrieval, advise, metrics, stages)
 
 
 async def _indexed(retrieval: OnDemandRetriever, stopping: asyncio.Event) -> None:

@@ -99,6 +99,11 @@ class KafkaSettings(Section):
         60, description="how long one send may take before the worker gives up and ends"
     )
 
+    @property
+    def named(self) -> bool:
+        """Whether somebody said where the cluster is: the default is for those who try it out."""
+        return "bootstrap_servers" in self.model_fields_set
+
     @model_validator(mode="after")
     def _credentials_are_whole(self) -> KafkaSettings:
         by_token = self.security_protocol.startswith("SASL") and self.sasl_mechanism == "OAUTHBEARER"

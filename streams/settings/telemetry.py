@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
 from streams.settings.addresses import HttpUrl
 from streams.settings.base import Seconds, Section
@@ -14,6 +14,8 @@ from streams.settings.base import Seconds, Section
 #: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. Spaces at its ends are not in it.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"([!-~]([ -~]*[!-~])?)?")
+#: As an answer may name its model.
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class TelemetrySettings(Section):
@@ -42,6 +44,12 @@ class TelemetrySettings(Section):
     metrics_interval_seconds: Seconds = Field(15, description="how often metrics are exported by OTLP")
     parts: bool = Field(
         False, description="spans of decoding and of each part of scoring too: three times as many"
+    )
+    models: tuple[ModelName, ...] = Field(
+        (),
+        max_length=100,
+        description="models of the chatbot whose verdicts are counted apart, as `model` of the answer names "
+        "them; another one counts as other, and none as none",
     )
     texts: bool = Field(False, description="questions and answers in spans; off: no text leaves with them")
 

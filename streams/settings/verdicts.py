@@ -23,6 +23,11 @@ class VerdictSettings(Section):
     token: SecretStr | None = Field(
         None, description="who asks must send it (Authorization: Bearer); at least 16 characters"
     )
+    publish: bool = Field(
+        False,
+        description="what is judged over HTTP is on the verdict topics too, before its verdict is given; "
+        "truthgate serve needs kafka.bootstrap_servers for it",
+    )
     anonymous: bool = Field(
         False, description="whoever reaches the port may ask, though web.host is no loopback address"
     )

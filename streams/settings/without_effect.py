@@ -10,6 +10,7 @@ from itertools import product
 from scoring.policy import Policy
 from scoring.values.types import MessageType
 from streams.settings.base import Section
+from streams.settings.telemetry import TelemetrySettings
 from streams.settings.whole import Settings
 
 #: Each with what the others need, and where that is missing the settings that then change nothing; ``.*`` is
@@ -87,7 +88,7 @@ _RULES: tuple[_Rule, ...] = (
     (
         "telemetry.otlp_endpoint is not set",
         lambda s: not (s.telemetry.otlp_endpoint or _endpoint_of_the_sdk()),
-        ("telemetry.*",),
+        tuple(f"telemetry.{name}" for name in TelemetrySettings.model_fields if name != "models"),
     ),
     (
         "telemetry.otlp_endpoint is without TLS",

@@ -42,6 +42,16 @@ async def first(*waits: Awaitable[object]) -> None:
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
 
+def when_failed(tell: Callable[[BaseException], None]) -> Callable[[asyncio.Task[None]], None]:
+    """Give a callback for a task's end that calls ``tell`` with its failure, if it has one."""
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            tell(error)
+
+    return ended
+
+
 def end_process(code: int) -> NoReturn:
     """End the process at once, with all that it wrote; nothing is closed."""
     for stream in (sys.stdout, sys.stderr):

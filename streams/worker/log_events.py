@@ -33,6 +33,7 @@ LOG_EVENTS = (
         "An answer that was posted cannot be judged; the client has a 500, and one line each.",
     ),
     LogEvent("request_failed", ("reason",), "A defect; the client has a 500."),
+    LogEvent("verdict_not_published", ("reason",), "Kafka does not take it; the client has a 503."),
     LogEvent(
         "topic_keeps_too_little", ("topic", "reason"), "Its retention is so short that records may be lost."
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from opentelemetry.sdk.metrics.export import MetricReader
@@ -42,6 +42,7 @@ class Metrics(Instruments):
 
     Args:
         verdict_within: the objective for the time to a verdict, in seconds.
+        models: the models of the chatbot that are told apart.
         resource: what all of it is said of.
         readers: who reads the metrics beside ``registry``.
     """
@@ -51,10 +52,11 @@ class Metrics(Instruments):
         verdict_within: float = _VERDICT_WITHIN,
         resource: Resource | None = None,
         readers: Sequence[MetricReader] = (),
+        models: Collection[str] = (),
     ) -> None:
         super().__init__(resource, readers)
         self.begin("Answers and verdicts")
-        self.answers = AnswerMetrics(self, verdict_within)
+        self.answers = AnswerMetrics(self, verdict_within, models)
         self.begin("Judging over HTTP")
         self.requests = RequestTelemetry(self)
         self.begin("Holds on sending")
@@ -95,7 +97,10 @@ def open_metrics(settings: Settings) -> Iterator[Metrics]:
     """
     with refusals():
         metrics = Metrics(
-            settings.objectives.verdict_within_seconds, resource(settings.kafka), _readers(settings.telemetry)
+            settings.objectives.verdict_within_seconds,
+            resource(settings.kafka),
+            _readers(settings.telemetry),
+            settings.telemetry.models,
         )
     try:
         yield metrics

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from schemas import Codec
 from scoring.assessing.options import ScorerOptions
 from scoring.assessing.profile import profile_named
+from scoring.policy.holds import NO_HOLDS
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
+from streams.answers.context import Documents
 from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.way import Way, put_together
 from streams.delivery.dead_letters import bury
@@ -40,11 +42,13 @@ from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
 from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
+from streams.retrieval.types import Retriever
 from streams.settings import EndpointSettings, Settings
 from streams.telemetry.stages import Stages
 from streams.telemetry.tracing import Tracing
 from streams.translating.opening import open_translation
 from streams.translating.step import Translation
+from streams.worker.lifetime import when_failed
 from streams.worker.metrics import Metrics
 
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
@@ -127,11 +131,11 @@ async def judges(
 
 @asynccontextmanager
 async def holds(
-    settings: Settings, board: HoldBoard, metrics: Metrics, on_end: Callable[[asyncio.Task[None]], None]
+    settings: Settings, board: HoldBoard, metrics: Metrics, on_failure: Callable[[BaseException], None]
 ) -> AsyncIterator[None]:
     """Follow the holds on sending on ``board``, all that there are beforehand.
 
-    ``on_end`` is called with what follows them when it ends. Raises ServiceUnreachable, HoldsLost.
+    ``on_failure`` is called when they cannot be followed any more. Raises ServiceUnreachable, HoldsLost.
     """
     metrics.holds.watch(settings.policy, board)
     topic = Topics(settings.kafka.topic_prefix).controls
@@ -141,7 +145,7 @@ async def holds(
         await follower.read_to_end()
         following = [asyncio.create_task(each) for each in (follower.follow(), follower.watch())]
         for task in following:
-            task.add_done_callback(on_end)
+            task.add_done_callback(when_failed(on_failure))
         try:
             yield
         finally:
@@ -217,23 +221,26 @@ async def retrieval(
 
 def way(
     settings: Settings,
-    holds: HoldBoard,
-    documents: DocumentFollower,
+    board: HoldBoard | None,
+    documents: Documents,
     assessor: Assessor,
     translation: Translation | None,
-    retrieval: Retrieval | None,
+    retriever: Retriever | None,
     advise: Advise | None,
     metrics: Metrics,
     stages: Stages,
 ) -> Way:
-    """Return the way of an answer through these parts, each step timed and counted."""
-    retriever = ObservedRetriever(retrieval.retriever, stages) if retrieval else None
+    """Return the way of an answer through these parts, each step timed and counted.
+
+    ``board`` has what operators hold back; None where none are followed, and the policy's own hold counts.
+    """
+    found = ObservedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile
 
     def decide(assessment: Assessment, opinion: Opinion | None) -> Decided:
-        return settings.policy.decide(assessment, opinion, holds.holds)
+        return settings.policy.decide(assessment, opinion, board.holds if board else NO_HOLDS)
 
-    steps = put_together(documents, assessor, decide, profile, translation, retriever, advise)
+    steps = put_together(documents, assessor, decide, profile, translation, found, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
 
 

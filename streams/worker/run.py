@@ -20,7 +20,7 @@ from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
 from streams.answers.intake import Intake
-from streams.answers.processing import AnswerProcessor
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.limits import longest_settling
@@ -41,7 +41,7 @@ from streams.telemetry.logs import configure
 from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
-from streams.worker.lifetime import beat, end_process, first, stop_signals
+from streams.worker.lifetime import beat, end_process, first, stop_signals, when_failed
 from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
 from streams.worker.surroundings import check_surroundings, look_for_others_later
@@ -130,7 +130,7 @@ async def _run(settings: Settings) -> None:
         await codec.prepare()
         publisher = await stack.enter_async_context(parts.publisher(settings))
         health.waits_for("the holds on sending")
-        await stack.enter_async_context(parts.holds(settings, board, metrics, _end_if_failed))
+        await stack.enter_async_context(parts.holds(settings, board, metrics, end_at_once))
         health.waits_for("the start")
         assessor = await stack.enter_async_context(parts.assessor(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
@@ -138,19 +138,19 @@ async def _run(settings: Settings) -> None:
         documents = await stack.enter_async_context(
             parts.documents(settings, store, codec, metrics, publisher)
         )
-        ending = asyncio.create_task(_end_with(documents))
-        stack.callback(ending.cancel)
+        _beside(stack, _end_with(documents), "end-with-documents")
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
         _watch_impairments(health, board, documents, terms, retrieval)
         advise = await stack.enter_async_context(
             parts.judges(settings, metrics, traces.stages, lambda: _share(app, topics))
         )
+        retriever = retrieval.retriever if retrieval else None
         way = parts.way(
-            settings, board, documents, assessor, translation, retrieval, advise, metrics, traces.stages
+            settings, board, documents, assessor, translation, retriever, advise, metrics, traces.stages
         )
-        processor = AnswerProcessor(codec, way, settings.encoding.max_value_bytes)
-        intake = Intake(processor, publisher, metrics.answers, traces, settings, end_at_once)
+        outcomes = OutcomePublisher(codec, publisher, topics, traces)
+        intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health))
         await stack.enter_async_context(
@@ -168,7 +168,7 @@ async def _run(settings: Settings) -> None:
 
         if await _caught_up(settings, documents, health, stopping):
             await _prepared(settings, terms, retrieval, health, stopping)
-            await stack.enter_async_context(verdicts.judging(way, stopping.is_set))
+            await stack.enter_async_context(verdicts.judging(way, stopping.is_set, outcomes))
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.waits_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
@@ -182,7 +182,7 @@ def _watch_impairments(
     retrieval: Retrieval | None,
 ) -> None:
     """Have readiness tell what holds answers back that a worker in order would send."""
-    health.may_be_impaired(lambda: None if board.known else "what is held is not known: nothing is sent")
+    health.may_be_impaired(board.impairment)
     health.may_be_impaired(lambda: "the documents may be out of date" if documents.stale else None)
     if terms:
         health.may_be_impaired(lambda: _told("the company's words cannot be built or read", terms.failure))
@@ -224,7 +224,7 @@ async def _consume(
     """
     app.on_crash = end_at_once
     readiness = asyncio.create_task(_follow_readiness(app, health, settings, tell_ready))
-    readiness.add_done_callback(_end_if_failed)
+    readiness.add_done_callback(when_failed(end_at_once))
     starting = asyncio.create_task(app.start())
     await first(starting, stopping.wait())
     if not starting.done():
@@ -332,7 +332,7 @@ async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> Async
         )
         await probe.identify()
         task = asyncio.create_task(probe.run())
-        task.add_done_callback(_end_if_failed)
+        task.add_done_callback(when_failed(end_at_once))
         try:
             yield
         finally:
@@ -383,11 +383,6 @@ async def _rewind(app: TruthgateApp) -> None:
 
 async def _end_with(documents: DocumentFollower) -> None:
     end_at_once(await documents.wait_failed())
-
-
-def _end_if_failed(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()):
-        end_at_once(error)
 
 
 def _tell_stop(name: str) -> None:

@@ -291,6 +291,7 @@ async def test_tail_since_a_while_ago_tells_no_hold_that_is_over_as_news(
         (["holds"], "controls"),
         (["dead-letters", "list"], "answers.dead-letters"),
         (["dead-letters", "replay"], "answers.dead-letters"),
+        (["dead-letters", "discard", "--all"], "answers.dead-letters"),
         (["replay", "LINES"], "answers"),
         (["publish-documents", "LINES"], "documents"),
         (["publish-documents", "--delete", "d-1"], "documents"),
@@ -370,7 +371,8 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     assert sorted(str(record.value) for record in records) == ["None", "b'four'", "b'one'", "b'two'"]
     (one,) = (record for record in records if record.value == b"one")
     assert one.key == b"c-1"
-    assert [name for name, _ in one.headers] == ["ce_id", "dlq.attempts", "dlq.first_failed_at"]
+    kept = ["dlq.attempts", "dlq.error.class", "dlq.first_failed_at", "dlq.stage"]
+    assert sorted(name for name, _ in one.headers) == ["ce_id", *kept]
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert [json.loads(line)["replayed"] for line in listed.stdout.splitlines()] == [True] * 4
     every = truthgate("dead-letters", "replay", "--all", "--at", "0:1", environment=environment)
@@ -391,6 +393,41 @@ def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_befor
     again = truthgate("dead-letters", "replay", "--at", "0:1", environment=environment)
     assert again.returncode == 0
     assert "dead letter 0:1: was sent again before; --all sends it once more" in again.stderr
+
+
+@pytest.mark.usefixtures("letters")
+async def test_discarded_letters_are_neither_listed_nor_sent_again(
+    settings: Settings, topics: Topics
+) -> None:
+    environment = variables(settings)
+    unnamed = truthgate("dead-letters", "discard", environment=environment)
+    assert (unnamed.returncode, "name what to discard" in unnamed.stderr) == (2, True)
+    some = truthgate("dead-letters", "discard", "--at", "0:1", "--at", "0:9", environment=environment)
+    assert some.returncode == 1
+    assert "dead letters of 1 record discarded" in some.stderr
+    assert "dead letter 0:9: there is none" in some.stderr
+    listed = truthgate("dead-letters", "list", "--json", environment=environment)
+    assert [json.loads(line)["offset"] for line in listed.stdout.splitlines()] == [0, 2, 3]
+    every = truthgate("dead-letters", "replay", "--all", environment=environment)
+    assert "3 dead letters sent" in every.stderr
+    rest = truthgate("dead-letters", "discard", "--all", environment=environment)
+    assert (rest.returncode, "dead letters of 3 records discarded" in rest.stderr) == (0, True)
+    assert truthgate("dead-letters", "list", environment=environment).stdout == ""
+    assert len(await consume_all(settings.kafka, topics.answers)) == 3
+
+
+async def test_what_fails_for_the_same_reason_twice_is_left_alone_unless_asked_for(
+    settings: Settings, topics: Topics
+) -> None:
+    environment = variables(settings)
+    twice = dead("decode", b"bad")
+    again = replace(twice, headers=(*twice.headers, ("dlq.repeated", b"1")))
+    await produce(settings.kafka, topics.dead_letters, [again])
+    left = truthgate("dead-letters", "replay", environment=environment)
+    assert "1 left alone that failed for the same reason twice; see --repeated" in left.stderr
+    assert "none sent" in left.stderr
+    asked = truthgate("dead-letters", "replay", "--repeated", environment=environment)
+    assert "1 dead letters sent" in asked.stderr
 
 
 def dead_document(topics: Topics, offset: int, value: bytes, worker: str) -> Outgoing:

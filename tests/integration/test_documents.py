@@ -474,7 +474,7 @@ async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recog
         (letter.key, dict(letter.headers)["dlq.stage"], dict(letter.headers)["dlq.error.class"])
         for letter in letters
     } == {(b"a", b"decode", b"unknown_fingerprint"), (b"b", b"validate", b"invalid_record")}
-    assert len({Letter.of(letter).origin for letter in letters}) == 2
+    assert len({Letter.of(letter).record for letter in letters}) == 2
 
 
 async def test_partitions_that_are_added_are_followed(

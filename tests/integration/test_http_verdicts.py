@@ -1,4 +1,4 @@
-"""A worker that judges over HTTP too: the same verdicts, holds and documents, and nothing published."""
+"""Judging over HTTP beside a cluster: the same verdicts, holds and documents, published where that is set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from aiohttp import ClientSession
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict, to_json
@@ -73,6 +74,48 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
     assert {verdict.answer_id for verdict in after.verdicts} == {published.answer_id}
     assert not [word for word in (TOKEN, published.answer) if word in worker.log]
     assert json.loads(worker.log.splitlines()[-1])["event"] == "worker_stopped"
+
+
+@pytest.mark.parametrize("process", [Worker, Server])
+async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_holds_count(
+    process: type[Worker], settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    publishing = {"verdicts": {"enabled": True, "publish": True}}
+    telling = {"models": ["gpt-7"]}
+    serving = sending(changed(settings, web=publishing, scoring={"processes": 1}, telemetry=telling))
+    first, *others = sendable_answers(9, "published")
+    sent = replace(first, model="gpt-7", metadata={"tenant": "theirs alone"})
+    with process(serving, tmp_path) as running:
+        await asyncio.to_thread(running.wait_ready)
+        async with ClientSession(running.address) as session:
+            given = [await _posted(session, sent) for _ in range(2)]
+            ledger = await read_until_settled(serving, [sent])
+            assert [record.topic for record in ledger.records] == [topics.auto_send] * 2
+            assert {record.key for record in ledger.records} == {sent.conversation_id.encode()}
+            assert len({verdict.verdict_id for verdict in ledger.verdicts}) == 1, "a repeat is seen as one"
+            for (status, verdict), published in zip(given, ledger.verdicts, strict=True):
+                assert (status, replace(verdict, scored_at=published.scored_at)) == (200, published)
+            assert {verdict.model for verdict in ledger.verdicts} == {"gpt-7"}
+            assert ledger.verdicts[0].metadata == sent.metadata
+
+            held = await asyncio.to_thread(
+                truthgate, "hold", "--reason", "wrong", "--by", "anna", environment=variables(settings)
+            )
+            assert held.returncode == 0, held.stderr
+            await eventually(lambda: "sending_held" in running.log, "it knows of the hold")
+            for answer in others:
+                _, verdict = await _posted(session, answer)
+                assert (verdict.decision, verdict.reasons) == ("review", ("sending_held", WOULD_BE))
+        metrics = running.metrics()
+        assert running.terminate() == 0
+    assert 'truthgate_verdicts_by_model_total{decision="auto_send",model="gpt-7"} 2.0' in metrics
+    assert 'truthgate_verdicts_by_model_total{decision="review",model="none"}' in metrics
+    ledger = await read_until_settled(serving, [sent, *others])
+    on_review = [record for record in ledger.records if record.topic == topics.review]
+    assert len(on_review) == len(others)
+    assert not [
+        word for word in (sent.answer, sent.question, "theirs alone") if word in running.log + metrics
+    ]
 
 
 async def test_without_the_setting_a_worker_has_no_such_address(

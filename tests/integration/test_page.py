@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from schemas import Codec, Hold
+from schemas import Codec, Hold, VerdictPassage
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
@@ -101,6 +101,11 @@ async def publish_claims(settings: Settings, number: int) -> None:
         ("not_found", "Het is blauw."),
         passage=HOSTILE,
     )
+    context = (
+        VerdictPassage("d-1", "v1", title=HOSTILE, url="https://help.example/opslaan"),
+        VerdictPassage("d-2", "v1", title="Twee", url="javascript:document.title='owned'"),
+    )
+    verdict = replace(verdict, context=context, model="gpt-7", metadata={"tenant": "theirs alone"})
     topic = Topics(settings.kafka.topic_prefix).blocked
     await produce(settings.kafka, topic, [Outgoing(Codec().encode(verdict))])
 
@@ -324,6 +329,12 @@ async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts
         await expect(told).to_contain_text("undefined component blocks, and decided")
         await expect(told.locator("mark.fault")).to_contain_text("Opslaan")
         await expect(told.locator("blockquote").first).to_have_text(HOSTILE)
+        document = told.locator("section", has_text="Documents").get_by_role("link", name=HOSTILE)
+        await expect(document).to_have_attribute("href", "https://help.example/opslaan")
+        await expect(told.locator("a[target]")).to_have_count(1)  # an address of no web page is no link
+        await expect(told).to_contain_text("Twee d-2 version v1")
+        await expect(told).to_contain_text("by gpt-7")
+        assert "theirs alone" not in await page.content()
         command = truthgate("explain", "a-50", "--json", environment=variables(counted))
         place = json.loads(command.stdout)["place"]
         await expect(told).to_contain_text(f"at {place['topic']} {place['partition']}:{place['offset']}")

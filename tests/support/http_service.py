@@ -12,17 +12,20 @@ from aiohttp import ClientSession
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas import KnowledgeDocument
+from schemas import Codec, KnowledgeDocument
 from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import Documents, GivenDocuments
 from streams.answers.observed import observed
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
 from streams.answers.way import Way, put_together
+from streams.delivery.publisher import Publisher
 from streams.health import Health
 from streams.http import Verdicts
 from streams.judging.assessor import Assessor
+from streams.kafka.topics import Topics
 from streams.pages import create_pages, serve
 from streams.settings import Settings, VerdictSettings, WebSettings
 from streams.telemetry.tracing import Tracing
@@ -113,6 +116,7 @@ async def service(
     settings: Settings | None = None,
     tracing: Tracing | None = None,
     *,
+    publisher: Publisher | None = None,
     stopping: bool = False,
 ) -> AsyncIterator[Service]:
     """Run a service that judges by ``way``; None: it is there and does not judge yet."""
@@ -131,5 +135,6 @@ async def service(
             yield running
             return
         watched = observed(way, traces.stages, lambda _: None)
-        async with verdicts.judging(watched, lambda: False):
+        published = publisher and OutcomePublisher(Codec(), publisher, Topics(), traces)
+        async with verdicts.judging(watched, lambda: False, published):
             yield running

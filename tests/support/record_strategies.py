@@ -86,6 +86,8 @@ judged_passages = st.builds(
     score=_maybe(numbers),
     start=_maybe(offsets),
     end=_maybe(offsets),
+    title=_maybe(texts),
+    url=_maybe(texts),
 )
 opinions = st.builds(
     VerdictOpinion,
@@ -148,6 +150,8 @@ verdicts = st.builds(
     contradiction=_maybe(numbers),
     faithfulness=_maybe(numbers),
     missing_context_ids=_some(texts),
+    model=_maybe(texts),
+    metadata=st.dictionaries(texts, texts, max_size=4),
 )
 windows = st.builds(
     RateWindow,

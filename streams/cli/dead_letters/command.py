@@ -1,4 +1,4 @@
-"""``truthgate dead-letters``: look at them, and send them again."""
+"""``truthgate dead-letters``: look at them, send them again, and discard them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from rich.text import Text
 
 from streams.cli.dead_letters.archive import open_archive
 from streams.cli.dead_letters.choice import Choice
-from streams.cli.dead_letters.resending import Resent, replay
-from streams.cli.exits import ExitCode
+from streams.cli.dead_letters.resending import Resent, discard, replay
+from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.render import ResultConsole
 from streams.failures import Stage
 from streams.settings import Settings, load_settings
 
-app = typer.Typer(help="Look at what could not be judged, and send it again.")
+app = typer.Typer(help="Look at what could not be judged, send it again, or discard it.")
 
 Stages = Annotated[
     list[Stage] | None, typer.Option("--stage", help="Only what failed there; may be repeated.")
+]
+Places = Annotated[
+    list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this one; may be repeated.")
 ]
 
 
@@ -56,12 +59,13 @@ def list_letters(
 @app.command("replay")
 def replay_letters(
     stage: Stages = None,
-    at: Annotated[
-        list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this one; may be repeated.")
-    ] = None,
+    at: Places = None,
     again: Annotated[bool, typer.Option("--all", help="Those too that were sent again before.")] = False,
     documents: Annotated[
         bool, typer.Option("--documents", help="Bad documents too, where no newer record replaced them.")
+    ] = False,
+    repeated: Annotated[
+        bool, typer.Option("--repeated", help="Those too that failed for the same reason twice.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write a line for each that would be sent, and send none.")
@@ -72,7 +76,8 @@ def replay_letters(
 
     Only what is there at the start is sent, so one that fails anew is not sent twice. What was
     sent is remembered (consumer group `<group>-dead-letters-replay`) and left out the next time,
-    unless `--all` is given. Should the command be killed, a letter may be sent twice: its verdict
+    unless `--all` is given. What was sent again, and failed for the same reason (stage and class), is left
+    alone unless `--repeated` is given. Should the command be killed, a letter may be sent twice: its verdict
     has the same id.
 
     A bad document is put right by publishing it anew, and workers try to read it again when they start
@@ -86,9 +91,39 @@ def replay_letters(
     """
     chosen = Choice(stage or (), at or ())
     settings = load_settings(config)
-    resent = asyncio.run(replay(settings, chosen, again=again, documents=documents, dry_run=dry_run))
+    resent = asyncio.run(
+        replay(settings, chosen, again=again, documents=documents, repeated=repeated, dry_run=dry_run)
+    )
     _tell(resent, "would be sent" if dry_run else "sent")
     if resent.refused or resent.missing:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+@app.command("discard")
+def discard_letters(
+    stage: Stages = None,
+    at: Places = None,
+    every: Annotated[bool, typer.Option("--all", help="All that there are now.")] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Discard dead letters: they are not listed and not sent again any more.
+
+    They stay in their topic until its retention is over; what was discarded is remembered (consumer group
+    `<group>-dead-letters-discard`), and deleting that group brings them back. All letters about one record
+    go together.
+
+    Where `--at` names a place at which there is no such letter, the exit code is 1.
+
+    Example: `truthgate dead-letters discard --at 0:12`
+    """
+    if not (stage or at or every):
+        raise WrongUsage("name what to discard: --at, --stage, or --all")
+    chosen = Choice(stage or (), at or ())
+    count = asyncio.run(discard(load_settings(config), chosen))
+    say(f"dead letters of {count} record{'' if count == 1 else 's'} discarded")
+    for partition, offset in chosen.missed:
+        say(f"dead letter {partition}:{offset}: there is none of that stage, or none, or it was discarded")
+    if chosen.missed:
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
@@ -97,6 +132,8 @@ def _tell(resent: Resent, what: str) -> None:
     say(", ".join(counts) or f"none {what}")
     if resent.documents_left:
         say(f"{resent.documents_left} bad documents left alone; publish them anew, or see --documents")
+    if resent.failed_twice:
+        say(f"{resent.failed_twice} left alone that failed for the same reason twice; see --repeated")
 
 
 @dataclass(slots=True)
@@ -113,15 +150,14 @@ class _Listed:
 
 
 async def _listed(settings: Settings, chosen: Choice, limit: int | None) -> list[_Listed]:
-    found: dict[bytes | str, _Listed] = {}
+    found: dict[bytes, _Listed] = {}
     async with open_archive(settings) as archive, aclosing(archive.letters()) as letters:
         async for letter in letters:
-            record = letter.origin or letter.place
-            if known := found.get(record):
+            if known := found.get(letter.record):
                 known.count += 1
                 known.replayed |= archive.was_replayed(letter)
             elif chosen(letter) and (limit is None or len(found) < limit):
-                found[record] = _Listed(letter.place, letter.described(), archive.was_replayed(letter))
+                found[letter.record] = _Listed(letter.place, letter.described(), archive.was_replayed(letter))
     return list(found.values())
 
 

@@ -14,8 +14,10 @@ from streams.delivery import dead_letters as header
 from streams.kafka.received import Headers
 from streams.kafka.topics import Topics
 
-# A next failure adds to the attempts and keeps the first time; all other reasons are of the last one.
-_KEPT = frozenset({header.ATTEMPTS, header.FIRST_FAILED_AT})
+# A next failure adds to the attempts, keeps the first time, and compares its reason; all else is of the last.
+_KEPT = frozenset(
+    {header.ATTEMPTS, header.FIRST_FAILED_AT, header.STAGE, header.ERROR_CLASS, header.REPEATED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +46,26 @@ class Letter:
         return (value or b"").decode("utf-8", "replace")
 
     @property
-    def origin(self) -> bytes | None:
-        """Tell letters about the same record by equal values; None where a letter does not name its place.
+    def record(self) -> bytes:
+        """Tell letters about the same record by equal values; one that does not name its place has its own.
 
         Key and value count too: the topic may have been made anew, and the place be another record's.
         """
         if not (topic := self.reason(header.TOPIC)):
-            return None
+            return self.place.encode()
         place = (topic, self.reason(header.PARTITION), self.reason(header.OFFSET))
         content = (self.key, self.value, self.reason(header.VALUE_SHA256))
         return sha256(repr((place, content)).encode()).digest()
+
+    @property
+    def without_content(self) -> Letter:
+        """Its place alone: all values together may be larger than the memory."""
+        return Letter(self.partition, self.offset, None, None, ())
+
+    @property
+    def failed_twice(self) -> bool:
+        """Whether it was sent again, and failed for the same reason as before."""
+        return self.reason(header.REPEATED) not in {"", "0"}
 
     def is_from(self, topic: str) -> bool:
         """Whether the record came from this topic."""
@@ -78,6 +90,7 @@ class Letter:
             "original": f"{self.reason(header.PARTITION)}:{self.reason(header.OFFSET)}",
             "attempts": self.reason(header.ATTEMPTS),
             "first_failed_at": self.reason(header.FIRST_FAILED_AT),
+            "failed_twice": self.failed_twice,
         }
 
     @property

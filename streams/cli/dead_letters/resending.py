@@ -1,4 +1,4 @@
-"""One replay of dead letters: which are sent, each record once, and what becomes of them."""
+"""One replay of dead letters: which are sent, each record once, and what becomes of them; or none ever."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 
-from streams.cli.dead_letters.archive import Archive, open_archive
+from streams.cli.dead_letters.archive import Archive, Done, open_archive
 from streams.cli.dead_letters.choice import Choice, Place
 from streams.cli.dead_letters.letters import Letter
 from streams.cli.dead_letters.newest import newest_of
@@ -31,25 +31,33 @@ class Resent:
         sent: how many records were sent, by topic.
         refused: how many letters could not be sent.
         documents_left: how many bad documents were left alone.
+        failed_twice: how many letters were left alone that failed for the same reason twice.
         missing: how many places were named at which there is no such letter.
     """
 
-    def __init__(self, topics: Topics, send: Send, *, documents: bool) -> None:
+    def __init__(self, topics: Topics, send: Send, *, documents: bool, repeated: bool = False) -> None:
         self.sent: Counter[str] = Counter()
         self.refused = 0
         self.documents_left = 0
+        self.failed_twice = 0
         self.missing = 0
         self._topics = topics
         self._send = send
         self._documents = documents
+        self._repeated = repeated
         self._held: list[Letter] = []
         self._about: dict[bytes, list[Letter]] = {}
-        self._done: list[tuple[Letter, bytes | None]] = []
+        self._done: list[tuple[Letter, bytes]] = []
 
     async def take(self, letter: Letter) -> None:
         """Send a letter, unless one about the same record was taken before; documents wait."""
-        if letter.origin and self._is_repeated(letter, letter.origin):
+        if letter.failed_twice and not self._repeated:
+            self.failed_twice += 1
             return
+        if letter.record in self._about:
+            self._about[letter.record].append(letter.without_content)
+            return
+        self._about[letter.record] = []
         if letter.is_from(self._topics.documents):
             self._hold(letter)
         elif letter.has_value:
@@ -73,7 +81,7 @@ class Resent:
             say(f"dead letter {at}: was sent again before; --all sends it once more")
         else:
             self.missing += 1
-            say(f"dead letter {at}: there is none, or none of that stage")
+            say(f"dead letter {at}: there is none of that stage, or none, or it was discarded")
 
     @property
     def done(self) -> list[Letter]:
@@ -81,14 +89,7 @@ class Resent:
 
         Of each only the place, without key, value and headers.
         """
-        return [each for place, origin in self._done for each in (place, *self._about.get(origin or b"", ()))]
-
-    def _is_repeated(self, letter: Letter, origin: bytes) -> bool:
-        if origin in self._about:
-            self._about[origin].append(_place_of(letter))
-            return True
-        self._about[origin] = []
-        return False
+        return [each for place, record in self._done for each in (place, *self._about[record])]
 
     def _hold(self, letter: Letter) -> None:
         if not self._documents:
@@ -110,18 +111,14 @@ class Resent:
     def _settle(self, letter: Letter, topic: str, refusal: BadAnswer | None) -> None:
         if refusal is None:
             self.sent[topic] += 1
-            self._done.append((_place_of(letter), letter.origin))
+            self._done.append((letter.without_content, letter.record))
         else:
             self.refused += 1
             say(f"dead letter {letter.place}: the broker refuses it: {refusal.error_class}")
 
 
-def _place_of(letter: Letter) -> Letter:
-    return Letter(letter.partition, letter.offset, None, None, ())
-
-
 async def replay(
-    settings: Settings, chosen: Choice, *, again: bool, documents: bool, dry_run: bool
+    settings: Settings, chosen: Choice, *, again: bool, documents: bool, repeated: bool, dry_run: bool
 ) -> Resent:
     """Send the chosen dead letters to the topics that they came from.
 
@@ -130,6 +127,7 @@ async def replay(
         chosen: which letters.
         again: those too that were sent before.
         documents: bad documents too, each only while its record is the newest of its key.
+        repeated: those too that failed for the same reason twice.
         dry_run: send nothing and write a line for each that would be sent.
 
     Raises:
@@ -139,8 +137,9 @@ async def replay(
     """
     topics = Topics(settings.kafka.topic_prefix)
     async with open_archive(settings) as archive:
-        pretended = nullcontext(Resent(topics, _pretend, documents=documents))
-        opened = pretended if dry_run else _sending(settings, topics, archive, documents=documents)
+        kinds = {"documents": documents, "repeated": repeated}
+        pretended = nullcontext(Resent(topics, _pretend, **kinds))
+        opened = pretended if dry_run else _sending(settings, topics, archive, **kinds)
         async with opened as resent, aclosing(archive.letters(replayed_too=again)) as letters:
             async for letter in letters:
                 if chosen(letter):
@@ -153,20 +152,36 @@ async def replay(
 
 @asynccontextmanager
 async def _sending(
-    settings: Settings, topics: Topics, archive: Archive, *, documents: bool
+    settings: Settings, topics: Topics, archive: Archive, **kinds: bool
 ) -> AsyncIterator[Resent]:
     async with open_sender(settings, *topics.inputs) as sender:
 
         async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
             await sender.send(record, outcome)
 
-        resent = Resent(topics, send, documents=documents)
+        resent = Resent(topics, send, **kinds)
         try:
             yield resent
             await sender.finish()
         finally:
             # Also when something fails half-way: what was sent is not to be sent again.
             await archive.remember(resent.done)
+
+
+async def discard(settings: Settings, chosen: Choice) -> int:
+    """Have the chosen dead letters never listed or sent again; returns of how many records they were.
+
+    Those about the same record go together. Raises as :func:`replay` does.
+    """
+    letters_of: dict[bytes, list[Letter]] = {}
+    meant: set[bytes] = set()
+    async with open_archive(settings, Done.DISCARDED) as archive, aclosing(archive.letters()) as letters:
+        async for letter in letters:
+            letters_of.setdefault(letter.record, []).append(letter.without_content)
+            if chosen(letter):
+                meant.add(letter.record)
+        await archive.remember(each for record in meant for each in letters_of[record])
+    return len(meant)
 
 
 async def _pretend(letter: Letter, record: Outgoing, outcome: Outcome) -> None:

@@ -160,7 +160,9 @@ def _passage(passage: VerdictPassage) -> str:
     version = f" version {printable(passage.version)}" if passage.version else ""
     place = "" if passage.start is None else f", characters {passage.start}–{passage.end}"
     found = "" if passage.score is None else f", found with {passage.score:.3g}"
-    return f"{printable(passage.document_id)}{version}{place}{found}"
+    title = f" {quoted([passage.title])}" if passage.title else ""
+    url = f", {printable(passage.url)}" if passage.url else ""
+    return f"{printable(passage.document_id)}{title}{version}{place}{found}{url}"
 
 
 def _opinions(explanation: Explanation) -> Iterator[Text]:
@@ -196,7 +198,8 @@ def _thresholds(found: Thresholds) -> Iterator[str]:
 
 def _times(explanation: Explanation) -> Iterator[str]:
     verdict = explanation.verdict
-    yield f"answered {_moment(verdict.produced_at)}"
+    by = f" by {printable(verdict.model)}" if verdict.model else ""
+    yield f"answered {_moment(verdict.produced_at)}{by}"
     yield f"judged   {_moment(verdict.scored_at)}, {_later(explanation.seconds)}"
     if explanation.place:
         written = f", written {_moment(explanation.written_at)}" if explanation.written_at else ""

@@ -587,7 +587,9 @@ function measured({ name, value, evidence }, { meaning, rules }) {
 const spanRead = (evidence) => el("p", {}, words(evidence.kind), " ", evidence.text ? el("q", { dir: "auto" }, evidence.text) : "",
   el("span", { class: "when" }, ` ${placed(evidence)}${evidence.document_id ? ` in ${evidence.document_id}` : ""}`));
 
-const passageRead = (passage) => el("li", {}, el("span", { class: "id" }, versioned(passage)),
+const titled = ({ title, url }) => (/^https?:\/\//i.test(url ?? "") ? el("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, title ?? url) : title ?? url);
+
+const passageRead = (passage) => el("li", {}, titled(passage) ?? "", " ", el("span", { class: "id" }, versioned(passage)),
   `${passage.start === null ? "" : `, characters ${placed(passage)}`}${passage.score === null ? "" : `, found with ${passage.score.toPrecision(3)}`}`);
 
 function thresholds(found) {
@@ -603,7 +605,7 @@ function thresholds(found) {
 }
 
 function standing({ verdict, place: at, written_at, trace_id, seconds }) {
-  return [`answered ${whole(verdict.produced_at)}`, `judged ${whole(verdict.scored_at)}, ${lasting(Math.abs(seconds))} ${seconds < 0 ? "earlier" : "later"}`,
+  return [`answered ${whole(verdict.produced_at)}${verdict.model ? ` by ${verdict.model}` : ""}`, `judged ${whole(verdict.scored_at)}, ${lasting(Math.abs(seconds))} ${seconds < 0 ? "earlier" : "later"}`,
     ...(at ? [`at ${at.topic} ${at.partition}:${at.offset}${written_at ? `, written ${whole(written_at)}` : ""}`] : []),
     `verdict ${verdict.verdict_id}, conversation ${verdict.conversation_id}`, `trace ${trace_id ?? "not known"}`,
   ].map((told) => el("li", {}, told));

@@ -39,8 +39,11 @@ def whole(document_id: str, text: str = "the text") -> Passage:
     return Passage(document_id, text, f"title {document_id}", version=version)
 
 
+URL = "https://help/d"
+
+
 def all_of(document_id: str, version: str) -> Passage:
-    return Passage(document_id, f"all of {document_id}", "title", version=version)
+    return Passage(document_id, f"all of {document_id}", "title", version=version, url=URL)
 
 
 class LateDocuments:
@@ -59,7 +62,7 @@ class LateDocuments:
     def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
         if (document_id, version) not in {("d", "v1"), ("e", "v2")}:
             return None
-        return KnowledgeDocument(document_id, "en", "title", f"all of {document_id}", WHEN)
+        return KnowledgeDocument(document_id, "en", "title", f"all of {document_id}", WHEN, URL)
 
 
 HITS = (
@@ -173,7 +176,10 @@ async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages
     blank = answer(context=(ContextPassage("x", " \n"),))
     resolved = await resolve_context(blank, LateDocuments(), 5, retriever, search=3)
     assert resolved == ResolvedContext(
-        (Passage("d", "one", "title", 0.03, "v1"), Passage("e", "two", "title", 0.02, "v2", 512)),
+        (
+            Passage("d", "one", "title", 0.03, "v1", 0, URL),
+            Passage("e", "two", "title", 0.02, "v2", 512, URL),
+        ),
         source=ContextSource.RETRIEVED,
         spans=(Span(0, 3), Span(512, 515)),
         whole=(all_of("d", "v1"), all_of("e", "v2")),

@@ -16,12 +16,13 @@ from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
 from streams.answers.intake import Intake
-from streams.answers.processing import AnswerProcessor
+from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
 from streams.answers.way import put_together
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import Assessor, ScoringOff
+from streams.kafka.topics import Topics
 from streams.settings import DocumentSettings, Settings
 from streams.worker.metrics import Metrics
 
@@ -88,15 +89,9 @@ async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) ->
     way = put_together(
         GivenDocuments({}), assessor or ScoringOff("paper"), settings.policy.decide, settings.scoring.profile
     )
-    processor = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: NOW)
-    intake = Intake(
-        processor,
-        Publisher(producer, 5),
-        Metrics().answers,
-        AnswerTraces(settings),
-        settings,
-        failures.append,
-    )
+    traces = AnswerTraces(settings)
+    publisher = OutcomePublisher(Codec(), Publisher(producer, 5), Topics(), traces)
+    intake = Intake(Codec(), way, publisher, Metrics().answers, traces, settings, failures.append)
     for each in messages:
         await intake.accept(each, consumer)
     await intake.drain()

@@ -19,8 +19,9 @@ from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import AnswerProcessor, Deadline, verdict_headers
-from streams.answers.way import put_together
+from streams.answers.processing import Deadline, decode
+from streams.answers.publication import verdict_headers
+from streams.answers.way import Way, put_together
 from streams.documents.versions import NamedDocument, document_version
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -125,14 +126,13 @@ def settings(tmp_path: Path) -> Settings:
 class Answers:
     """Takes a record from its bytes to its verdict, as a worker does."""
 
-    def __init__(self, processor: AnswerProcessor, wait: float) -> None:
-        self._processor = processor
-        self._wait = wait
-        self.encode, self.dead_letter = processor.encode, processor.dead_letter
+    def __init__(self, way: Way, settings: Settings, now: datetime) -> None:
+        self._way, self._settings, self._now = way, settings, now
 
     async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
-        answer = await self._processor.decode(received)
-        return await self._processor.verdict(answer, replace(deadline, documents=self._wait))
+        answer = await decode(received, Codec(), self._settings.encoding.max_value_bytes)
+        deadline = replace(deadline, documents=self._settings.documents.wait_seconds)
+        return await self._way.verdict(answer, deadline, lambda: self._now)
 
 
 def processor(
@@ -145,8 +145,7 @@ def processor(
     profile = settings.scoring.profile
     assessor = assessor or ScoringOff(profile)
     way = put_together(documents, assessor, settings.policy.decide, profile, retriever=retriever)
-    taken = AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes, lambda: now)
-    return Answers(taken, settings.documents.wait_seconds)
+    return Answers(way, settings, now)
 
 
 def received(value: bytes | None, headers: Headers = ()) -> Received:
@@ -178,7 +177,9 @@ async def test_the_verdict_names_the_version_it_was_judged_against(
 ) -> None:
     verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert verdict.context_source == "by_id"
-    assert verdict.context == (VerdictPassage("d-1", document_version(DOCUMENT)),)
+    assert verdict.context == (
+        VerdictPassage("d-1", document_version(DOCUMENT), title=DOCUMENT.title, url=DOCUMENT.url),
+    )
 
 
 async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
@@ -187,9 +188,11 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     way = processor(settings, scorer, retriever=Retrieving())
     verdict = await way.verdict(received(Codec().encode(BARE)), soon())
     assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
-    assert verdict.context == (VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text)),)
+    assert verdict.context == (
+        VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text), DOCUMENT.title, DOCUMENT.url),
+    )
     assert verdict.score is not None
-    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+    assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
     offline = put_together(
         LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retriever=Retrieving()
     )
@@ -245,7 +248,7 @@ async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
 async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, scorer: InProcess) -> None:
     way = processor(settings, scorer)
     verdict = await way.verdict(received(ENCODED), soon())
-    assert Codec().decode(way.encode(verdict), Verdict) == verdict
+    assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
 
 
 async def test_with_scoring_off_every_answer_is_held(settings: Settings) -> None:
@@ -384,11 +387,3 @@ async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_
         ("traceparent", b"00-1-2-01"),
         ("tracestate", b"vendor=1"),
     )
-
-
-async def test_the_dead_letter_holds_the_record_as_it_came(settings: Settings) -> None:
-    record = received(b"\xff", (("trace", b"kept"),))
-    letter = processor(settings).dead_letter(record, BadAnswer(Stage.DECODE, "unknown_format", "1 byte"))
-    headers = dict(letter.headers)
-    assert (letter.key, letter.value, headers["trace"]) == (b"c-1", b"\xff", b"kept")
-    assert headers["dlq.first_failed_at"] == NOW.isoformat().encode()

@@ -48,7 +48,7 @@ def _received(*headers: tuple[str, bytes], key: bytes | None = b"c-1") -> Receiv
 def _judged(recorded: Recorded, verdict: Verdict, *, texts: bool = False) -> ReadableSpan:
     traces = AnswerTraces(Settings(telemetry=TelemetrySettings(texts=texts)), recorded.tracing)
     with traces.process(_received(), 1):
-        traces.judged(ANSWER, verdict)
+        traces.judged(verdict)
     return recorded.spans["process answers"]
 
 
@@ -80,6 +80,15 @@ def test_texts_are_in_a_trace_only_where_they_are_switched_on(recorded: Recorded
     if texts:
         (asked,) = json.loads(str(span.attributes["gen_ai.input.messages"]))
         assert asked == {"role": "user", "parts": [{"type": "text", "content": ANSWER.question}]}
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_metadata_is_in_no_trace_but_for_the_id_of_the_reply(recorded: Recorded, texts: bool) -> None:
+    kept = {"tenant": SECRET, SECRET: "x", "gen_ai.response.id": "r-1"}
+    span = _judged(recorded, replace(VERDICT, question="", answer="", metadata=kept), texts=texts)
+    (event,) = recorded.events.get_finished_logs()
+    assert SECRET not in span.to_json() + event.to_json()
+    assert "r-1" in event.to_json()
 
 
 def test_a_dead_letters_reason_is_its_code_alone(recorded: Recorded) -> None:

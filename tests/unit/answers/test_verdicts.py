@@ -10,7 +10,7 @@ from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, Verd
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.types import Decision, Evidence, FeatureValue, MessageType, Passage
 from streams.answers.context import ContextSource, ResolvedContext, Span
-from streams.answers.verdict import exchange_of, make_verdict, verdict_id
+from streams.answers.verdict import MAX_TITLES_BYTES, exchange_of, make_verdict, verdict_id
 
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SCORED = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
@@ -84,10 +84,40 @@ def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stan
     found = ResolvedContext(passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3), Span(10, 13)))
     verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, found, SCORED)
     assert verdict.context == (
-        VerdictPassage("d-1", "v1", 0.5, 0, 3),
-        VerdictPassage("d-1", "v1", 0.25, 10, 13),
+        VerdictPassage("d-1", "v1", 0.5, 0, 3, "t"),
+        VerdictPassage("d-1", "v1", 0.25, 10, 13, "t"),
     )
     assert verdict.context_ids == ("d-1", "d-1")
+
+
+def test_model_and_metadata_of_the_answer_are_carried_through_as_they_came() -> None:
+    answer = replace(ANSWER, model="gpt-7", metadata={"tenant": "eu", "": ""})
+    verdict = make_verdict(answer, ASSESSMENT, DECIDED, CONTEXT, SCORED)
+    assert (verdict.model, verdict.metadata) == ("gpt-7", {"tenant": "eu", "": ""})
+    assert make_verdict(ANSWER, ASSESSMENT, DECIDED, CONTEXT, SCORED).model is None
+
+
+def _told(*passages: Passage) -> list[tuple[str | None, str | None]]:
+    context = ResolvedContext(passages, source=ContextSource.BY_ID)
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, context, SCORED)
+    return [(passage.title, passage.url) for passage in verdict.context]
+
+
+def test_documents_have_their_title_and_address_and_what_is_none_is_null() -> None:
+    told = _told(Passage("d-1", "", "Saving", url="https://h/1"), Passage("d-2", "", "", url=""))
+    assert told == [("Saving", "https://h/1"), (None, None)]
+
+
+def test_of_a_long_title_its_beginning_is_told_and_of_a_long_address_nothing() -> None:
+    assert _told(Passage("d", "", "x" * 999, url="https://h/" + "x" * 2_048)) == [("x" * 256, None)]
+
+
+@given(st.lists(st.tuples(st.text(max_size=300), st.text(max_size=300)), max_size=40))
+def test_titles_and_addresses_take_no_more_than_their_room(named: list[tuple[str, str]]) -> None:
+    told = _told(*(Passage("d", "", title * 9, url=url * 9) for title, url in named))
+    size = sum(len((each or "").encode("utf-8", "surrogatepass")) for pair in told for each in pair)
+    assert size <= MAX_TITLES_BYTES
+    assert len(told) == len(named), "the passages themselves are all there"
 
 
 def test_the_exchange_is_the_answer_with_its_resolved_context() -> None:

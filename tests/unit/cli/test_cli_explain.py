@@ -39,7 +39,8 @@ VERDICT = replace(
     verdict_id=verdict_id("a-1"),
     opinions=(opinion(ANSWER, ("number", "50")),),
     context_source="retrieved",
-    context=(VerdictPassage("d-1", "0123456789", 0.031, 20, 36),),
+    context=(VerdictPassage("d-1", "0123456789", 0.031, 20, 36, "Opslaan", "https://h/opslaan"),),
+    model="gpt-7",
     policy_version=Policy().identity,
     degraded=("documents_stale",),
     support=0.9,
@@ -92,13 +93,16 @@ def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> Non
     assert features[0].startswith("components defined 0.00  Share of the named components")
     assert features[0].endswith("→ undefined component")
     assert features[1:] == ["undefined component “Opslaan” 15–22", "defined component “euro” 36–40"]
-    assert section("Documents", text)[1] == "d-1 version 0123456789, characters 20–36, found with 0.031"
+    assert section("Documents", text)[1] == (
+        "d-1 “Opslaan” version 0123456789, characters 20–36, found with 0.031, https://h/opslaan"
+    )
     assert section("Language models", text)[0] == "single by gpt_small: FALSE 0.93, number"
     assert section("Policy", text)[:2] == [
         f"version {Policy().identity}",
         "for such answers: sent by a rule alone, blocked below 1.5",
     ]
     times = section("Times and places", text)
+    assert times[0].endswith(" by gpt-7")
     assert "1.000 s later" in times[1]
     assert times[2].startswith("at verdicts.blocked 3:12, written ")
     assert times[4] == f"trace {'ab' * 16}"
@@ -148,7 +152,8 @@ def test_nothing_moves_the_terminal() -> None:
             message_type=hostile,
             language=hostile,
             policy_version=hostile,
-            context=(VerdictPassage(hostile, hostile),),
+            context=(VerdictPassage(hostile, hostile, title=hostile, url=hostile),),
+            model=hostile,
             context_ids=(hostile,),
         )
     )

@@ -20,7 +20,7 @@ from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
 from streams.cli.dead_letters.choice import Choice
 from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.replayed import MAX_METADATA, Replayed
+from streams.cli.dead_letters.offset_set import MAX_METADATA, OffsetSet
 from streams.cli.dead_letters.resending import Resent
 from streams.cli.demo.board import Board
 from streams.cli.demo.sample import sample_answers, sample_documents
@@ -205,18 +205,18 @@ def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=20), max_size=10))
 def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]]) -> None:
-    replayed, sent = Replayed(), set[int]()
+    replayed, sent = OffsetSet(), set[int]()
     for offsets in rounds:
         sent |= set(offsets)
         replayed = replayed.plus(offsets)
-        replayed = Replayed.committed(replayed.position, replayed.metadata)
+        replayed = OffsetSet.committed(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
-    replayed = Replayed().plus(range(1, 20_000, 2))
+    replayed = OffsetSet().plus(range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
-    known = Replayed.committed(replayed.position, replayed.metadata)
+    known = OffsetSet.committed(replayed.position, replayed.metadata)
     assert 1 in known
     assert 19_999 not in known
     assert 2 not in known
@@ -224,11 +224,11 @@ def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
 
 @pytest.mark.parametrize("metadata", ["someone else's", "5-", "-", "1,,2", "9" * 30])
 def test_metadata_of_others_counts_as_none(metadata: str) -> None:
-    assert Replayed.committed(3, metadata) == Replayed(3)
+    assert OffsetSet.committed(3, metadata) == OffsetSet(3)
 
 
 def test_a_huge_range_in_the_metadata_costs_nothing() -> None:
-    assert 10**17 in Replayed.committed(0, f"5-{10**18}")
+    assert 10**17 in OffsetSet.committed(0, f"5-{10**18}")
 
 
 def letter(headers: list[tuple[str, bytes]]) -> Letter:
@@ -246,7 +246,7 @@ def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure()
     ]
     record = letter(headers).again(Topics("p."))
     assert (record.topic, record.key, record.value) == ("p.answers", b"c-1", b"\xc3\x01")
-    assert record.headers == (headers[0], headers[1], headers[4], headers[5])
+    assert record.headers == (headers[0], headers[1], headers[2], headers[4], headers[5])
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
     place = [("dlq.topic", b"documents"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
     one = letter([*place, ("dlq.first_failed_at", b"2026-03-02T09:15:00Z")])
     other = replace(letter([*place, ("dlq.first_failed_at", b"later")]), partition=2, offset=9)
-    assert one.origin == other.origin
-    assert letter([*place[:2], ("dlq.offset", b"13")]).origin != one.origin
-    assert replace(other, value=b"of a topic made anew").origin != one.origin
-    assert letter([("dlq.stage", b"decode")]).origin is None
+    assert one.record == other.record
+    assert letter([*place[:2], ("dlq.offset", b"13")]).record != one.record
+    assert replace(other, value=b"of a topic made anew").record != one.record
+    assert letter([("dlq.stage", b"decode")]).record == b"0:7"
 
 
 async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
@@ -285,6 +285,22 @@ async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> Non
     assert resent.sent == {"answers": 2}
     assert [each.place for each in resent.done] == ["0:7", "0:8", "0:9"]
     assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
+
+
+async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked() -> None:
+    async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
+        outcome(None)
+
+    left, asked = (
+        Resent(Topics(""), send, documents=False),
+        Resent(Topics(""), send, documents=False, repeated=True),
+    )
+    for resent in (left, asked):
+        await resent.take(letter([("dlq.repeated", b"1")]))
+        await resent.take(replace(letter([("dlq.attempts", b"2")]), offset=8))
+    assert (left.sent, left.failed_twice) == ({"answers": 1}, 1)
+    assert [each.place for each in left.done] == ["0:8"]
+    assert (asked.sent, asked.failed_twice) == ({"answers": 2}, 0)
 
 
 def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() -> None:

@@ -235,6 +235,15 @@ def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may()
         for_serving(Settings(web={"host": "10.0.0.1"}))
 
 
+def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() -> None:
+    publishing = Settings(web={"verdicts": {"publish": True}})
+    with pytest.raises(WrongSettings, match=r"^web\.verdicts\.publish needs kafka\.bootstrap_servers$"):
+        for_serving(publishing)
+    assert for_serving(publishing, from_kafka=True).kafka.named
+    assert for_serving(Settings(kafka={"bootstrap_servers": "localhost:9092"})).kafka.named
+    assert not for_serving(Settings(kafka={"topic_prefix": "p."})).kafka.named
+
+
 def test_what_is_shared_out_among_answers_is_so_by_the_places_for_requests() -> None:
     settings = Settings(web={"verdicts": {"max_in_flight": 8}})
     assert for_serving(settings).flow.max_in_flight == 8

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from schemas import ChatbotAnswer, Codec, DecodeError
 from schemas.records import HumanRating, KnowledgeDocument
-from streams.answers.processing import verdict_headers
+from streams.answers.publication import verdict_headers
 from streams.contract.__main__ import DOCUMENT
 from streams.contract.asyncapi import document, text_of
 from streams.delivery.dead_letters import bury, without_value

@@ -41,7 +41,17 @@ def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts() -> Non
     assert headers["dlq.attempts"] == b"2"
     assert headers["dlq.first_failed_at"] == b"2026-03-02T09:15:00+00:00"
     assert headers["dlq.offset"] == b"9"
-    assert len(second.headers) == len(first.headers)
+    assert headers["dlq.repeated"] == b"1"
+    assert len(second.headers) == len(first.headers) + 1
+
+
+def test_how_often_in_a_row_it_failed_for_the_same_reason_is_counted() -> None:
+    letter = bury(Received("answers", 0, 1, None, b"x"), ERROR, NOW)
+    counts = []
+    for error in (ERROR, ERROR, BadAnswer(Stage.SCORE, "truncated", ""), ERROR, ERROR):
+        letter = bury(Received("answers", 0, 2, None, b"x", letter.headers), error, LATER)
+        counts.append(dict(letter.headers).get("dlq.repeated"))
+    assert counts == [b"1", b"2", None, None, b"1"]
 
 
 def test_a_null_value_stays_null() -> None:

@@ -49,6 +49,12 @@ def test_the_document_is_valid(made: dict[str, Any]) -> None:
     assert list(OpenAPIV31SpecValidator(broken).iter_errors())
 
 
+def test_it_says_whether_verdicts_are_published() -> None:
+    told = document(VerdictSettings(publish=True))["paths"][ADDRESS]["post"]["description"]
+    assert "once it is published there" in told
+    assert "and publishes nothing" in OPERATION["description"]
+
+
 async def test_the_service_serves_it() -> None:
     settings = settings_of(max_in_flight=7, max_body_bytes=5000, timeout_seconds=3)
     async with (

@@ -15,14 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument, Verdict, to_json
+from schemas import ChatbotAnswer, Codec, ContextPassage, KnowledgeDocument, Verdict, to_json
 from schemas.validation import from_json
 from scoring.policy import Policy
 from streams.answers.offline import OfflineAnswers
+from streams.delivery.publisher import Place
 from streams.documents.versions import NamedDocument
 from streams.failures import BadAnswer, InfrastructureFailure, Stage
 from streams.http.problems import Problem
 from streams.http.reading import read_answer
+from streams.kafka.received import Headers
 from streams.settings import Settings, VerdictSettings, WrongSettings, load_settings
 from tests.support.http_service import (
     ADDRESS,
@@ -324,6 +326,74 @@ async def test_without_its_token_no_body_is_read() -> None:
     settings = settings_of(token=TOKEN, max_body_bytes=1024)
     async with service(way_of(settings, Scoring()), settings) as running:
         assert (await running.post(b"x" * 5000, Content_Type="text/plain"))[0] == 401
+
+
+class Published:
+    """Notes what is published, unless it has an error to raise, or never answers."""
+
+    def __init__(self, error: Exception | None = None, *, hangs: bool = False) -> None:
+        self.sent: list[tuple[str, bytes | None, Verdict, dict[str, bytes]]] = []
+        self._error, self._hangs = error, hangs
+
+    async def publish(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> Place:
+        if self._hangs:
+            await asyncio.Event().wait()
+        if self._error:
+            raise self._error
+        self.sent.append((topic, key, Codec().decode(value, Verdict), dict(headers)))
+        return Place(0, len(self.sent))
+
+
+async def test_with_publish_the_verdict_is_on_its_topic_before_it_is_given() -> None:
+    settings, published = settings_of(publish=True), Published()
+    way = way_of(settings, Scoring(), [DOCUMENT])
+    async with service(way, settings, publisher=published) as running:
+        parent = f"00-{'a' * 32}-{'b' * 16}-01"
+        status, _, body = await running.post(BODY, traceparent=parent)
+        assert running.count("truthgate_verdicts_total", decision=body["decision"]) == 1
+    ((topic, key, verdict, headers),) = published.sent
+    assert (status, {**to_json(verdict), "scored_at": body["scored_at"]}) == (200, body)
+    assert topic == {"auto_send": "verdicts.auto-send"}.get(verdict.decision, f"verdicts.{verdict.decision}")
+    assert (key, headers["ce_id"].decode()) == (b"c-1", verdict.verdict_id)
+    assert headers["traceparent"].decode() == parent
+
+
+async def test_without_publish_nothing_is_published_whoever_could() -> None:
+    published = Published()
+    way = way_of(settings_of(), Scoring(), [DOCUMENT])
+    async with service(way, publisher=published) as running:
+        assert (await running.post(BODY))[0] == 200
+    assert published.sent == []
+
+
+@pytest.mark.parametrize(
+    "published",
+    [
+        Published(InfrastructureFailure("verdicts.review takes nothing")),
+        Published(hangs=True),
+    ],
+)
+async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_goes_on(
+    published: Published, worker_log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.http.verdicts._PUBLISH_SECONDS", 0.1)
+    settings = settings_of(publish=True, timeout_seconds=1)
+    async with service(way_of(settings, Scoring()), settings, publisher=published) as running:
+        status, headers, problem = await running.post(BODY)
+        assert (status, problem["code"], headers["Retry-After"]) == (503, "not_published", "5")
+        assert running.count("truthgate_verdicts_total") == 0, "nothing is half done"
+        assert running.failures == []
+    assert "verdict_not_published" in worker_log.text
+    assert SECRET not in worker_log.text
+
+
+async def test_a_verdict_that_its_topic_refuses_is_never_given() -> None:
+    settings = settings_of(publish=True)
+    refusing = Published(BadAnswer(Stage.PUBLISH, "MessageSizeTooLargeError", SECRET))
+    async with service(way_of(settings, Scoring(), [DOCUMENT]), settings, publisher=refusing) as running:
+        status, _, problem = await running.post(BODY)
+    assert (status, problem["code"]) == (500, "not_judged")
+    assert problem["detail"] == "publish: MessageSizeTooLargeError"
 
 
 async def test_an_answer_that_breaks_the_scorer_is_a_problem_of_its_own(worker_log) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from schemas.records import VerdictClaim, VerdictEvidence
+from schemas.records import VerdictClaim, VerdictEvidence, VerdictPassage
 from scoring.assessing.known_rules import KINDS
 from scoring.policy import Policy
 from scoring.values.claims import ClaimStatus
@@ -294,6 +294,11 @@ def test_an_answer_without_claims_is_told_as_before() -> None:
 def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
     last = LastAnswers(texts=False)
     verdict = blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag")
+    verdict = replace(
+        verdict,
+        metadata={"tenant": "Geheim"},
+        context=(VerdictPassage("d-1", title="Geheim", url="https://host/geheim"),),
+    )
     judged = replace(verdict, opinions=(opinion("Geheim antwoord", ("number", "Geheim antwoord")),))
     claimed = with_claims(
         replace(verdict, verdict_id="v-2"), ("contradicted", "Geheim"), passage="Geheime passage"
@@ -303,3 +308,14 @@ def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
     assert "eheim" not in repr(last.chosen(Sieve(), 10))
     assert "eheim" not in repr((last.explained("v-1", "blocked"), last.explained("v-2", "blocked")))
     assert "eheim" not in repr(vars(last))
+
+
+def test_with_texts_the_documents_have_their_titles_and_metadata_stays_where_it_is() -> None:
+    last = LastAnswers(texts=True)
+    passage = VerdictPassage("d-1", title="Opslaan", url="https://host/opslaan")
+    verdict = replace(blocked_verdict(ANSWER), context=(passage,), model="gpt-7", metadata={"tenant": "eu"})
+    last.take_in([arrived(verdict)])
+    told = last.explained("v-1", "blocked")
+    assert told is not None
+    assert told.explanation.verdict.context == (passage,)
+    assert (told.explanation.verdict.model, told.explanation.verdict.metadata) == ("gpt-7", {})

@@ -14,7 +14,6 @@ import pytest
 import structlog
 from prometheus_client import generate_latest
 
-from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.breaker import BreakerState
 from scoring.language import LanguageDetector
@@ -27,8 +26,8 @@ from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import AnswerProcessor, Deadline
-from streams.answers.way import put_together
+from streams.answers.processing import Deadline
+from streams.answers.way import Way, put_together
 from streams.judging.assessor import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
 from streams.telemetry.instruments import Instruments
@@ -95,14 +94,12 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
     )
 
 
-def processing(settings: Settings, assessor: Assessor, translation: Translating | None) -> AnswerProcessor:
-    way = put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
-    return AnswerProcessor(Codec(), way, settings.encoding.max_value_bytes)
+def way_of(settings: Settings, assessor: Assessor, translation: Translating | None) -> Way:
+    return put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
 
 
 def of_file(settings: Settings, assessor: Assessor, translation: Translating | None) -> OfflineAnswers:
-    way = put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
-    return OfflineAnswers(way, NOW)
+    return OfflineAnswers(way_of(settings, assessor, translation), NOW)
 
 
 class NotingAssessor:
@@ -245,8 +242,8 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
     settings = Settings(translation=translation)
     async with open_translation(translation) as opened:
         from_file = await of_file(settings, TooSlow(), opened).verdict(RECORD)
-        processor = processing(settings, TooSlow(), opened)
-        of_worker = await processor.verdict(RECORD, Deadline(_now() + 10))
+        way = way_of(settings, TooSlow(), opened)
+        of_worker = await way.verdict(RECORD, Deadline(_now() + 10), lambda: NOW)
     assert from_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
 
 
@@ -264,8 +261,8 @@ async def test_the_worker_judges_the_translation(translation: TranslationSetting
     settings = Settings(translation=translation)
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
-        processor = processing(settings, assessor, opened)
-        verdict = await processor.verdict(RECORD, Deadline(_now() + 10))
+        way = way_of(settings, assessor, opened)
+        verdict = await way.verdict(RECORD, Deadline(_now() + 10), lambda: NOW)
     assert verdict.degraded == ()
     assert assessor.asked[0].translation
 
@@ -277,9 +274,9 @@ async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_i
     settings = Settings(translation=translation)
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
-        processor = processing(settings, assessor, opened)
+        way = way_of(settings, assessor, opened)
         began = time.monotonic()
-        verdict = await processor.verdict(RECORD, Deadline(_now() + 4))
+        verdict = await way.verdict(RECORD, Deadline(_now() + 4), lambda: NOW)
         assert 2 <= time.monotonic() - began < 4
     assert verdict.degraded == ("translation_unavailable",)
     assert verdict.decision == "review"

@@ -57,7 +57,7 @@ def assessing() -> Assessing:
     return Assessing()
 
 
-def way_of(board: HoldBoard, assessing: Assessing, policy: Policy = SENDING) -> Way:
+def way_of(board: HoldBoard | None, assessing: Assessing, policy: Policy = SENDING) -> Way:
     settings = Settings(policy=policy)
     documents = GivenDocuments({})
     return parts.way(settings, board, documents, assessing, None, None, None, Metrics(), Stages())
@@ -82,6 +82,12 @@ async def test_an_answer_is_sent_held_and_sent_again_as_operators_say(
 async def test_a_hold_counts_for_what_is_in_work_already(board: HoldBoard, assessing: Assessing) -> None:
     assessing.meanwhile = lambda: board.take_in([hold_record(EVERYTHING)])
     assert (await judged(way_of(board, assessing)))[1][0] == "sending_held"
+
+
+async def test_where_no_holds_are_followed_that_of_the_policy_counts_alone(assessing: Assessing) -> None:
+    assert await judged(way_of(None, assessing)) == ("auto_send", ("high_score",))
+    holding = replace(SENDING, hold=True)
+    assert await judged(way_of(None, assessing, holding)) == ("review", ("sending_held", "high_score"))
 
 
 async def test_nothing_is_sent_where_it_is_not_known_what_is_held(

@@ -107,6 +107,27 @@ def test_a_verdict_is_counted_by_all_that_it_says() -> None:
     assert shown(metrics, "truthgate_verdict_latency_seconds_sum") == pytest.approx(3, abs=0.5)
 
 
+def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
+    metrics = Metrics(models=("gpt-7",))
+    for model in ("gpt-7", "gpt-7", "somebody's own", "another", None, ""):
+        metrics.answers.count_verdict(replace(VERDICT, model=model, metadata={"tenant": "secret"}))
+    counted = {
+        name: value
+        for (metric, labels), value in samples(metrics).items()
+        if metric == "truthgate_verdicts_by_model_total" and value
+        for name in [dict(labels)["model"]]
+    }
+    assert counted == {"gpt-7": 2, "other": 2, "none": 2}
+    page = generate_latest(metrics.registry).decode()
+    assert not [word for word in ("somebody", "another", "secret") if word in page]
+
+
+def test_without_models_nothing_is_told_by_model() -> None:
+    metrics = Metrics()
+    metrics.answers.count_verdict(replace(VERDICT, model="gpt-7"))
+    assert "gpt-7" not in generate_latest(metrics.registry).decode()
+
+
 def test_one_bucket_of_the_latency_ends_exactly_at_the_objective() -> None:
     metrics = Metrics(verdict_within=7.5)
     metrics.answers.count_verdict(VERDICT, time.time() - 7)

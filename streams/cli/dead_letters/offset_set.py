@@ -1,8 +1,8 @@
-"""Which dead letters of a partition were sent again: a position, and what lies beyond it.
+"""Which dead letters of a partition are done with: a position, and what lies beyond it.
 
-Kafka cannot delete single records, so what was replayed is remembered as the committed offset of a
-consumer group: everything before it was sent again. With a selection, single letters beyond it
-were too; these stand in the commit's metadata, as ranges such as ``12-15,20``.
+Kafka cannot delete single records, so what was sent again or discarded is remembered as the committed
+offset of a consumer group: everything before it is done. With a selection, single letters beyond it
+are too; these stand in the commit's metadata, as ranges such as ``12-15,20``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
-    """Everything below ``position`` was replayed, and the ranges (first, last) beyond it; these ascend."""
+class OffsetSet:
+    """Everything below ``position``, and the ranges (first, last) beyond it; these ascend."""
 
     position: int = 0
     beyond: tuple[tuple[int, int], ...] = ()
@@ -27,20 +27,20 @@ class Replayed:
     def __contains__(self, offset: int) -> bool:
         return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
 
-    def plus(self, offsets: Iterable[int]) -> Replayed:
-        """Give what is replayed with these offsets too."""
+    def plus(self, offsets: Iterable[int]) -> OffsetSet:
+        """Add these offsets."""
         return self.plus_ranges((offset, offset) for offset in offsets)
 
-    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> Replayed:
-        """Give what is replayed with these ranges (first, last) too."""
+    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
+        """Add these ranges (first, last)."""
         (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
-        return Replayed(last + 1, tuple(beyond))
+        return OffsetSet(last + 1, tuple(beyond))
 
     @property
     def metadata(self) -> str:
         """What is beyond the position, for the commit; ranges that do not fit are left out, the last first.
 
-        What is left out may be replayed once more, which consumers of verdicts must stand anyway.
+        What is left out may be replayed or listed once more: consumers of verdicts must stand repeats anyway.
         """
         text = ""
         for first, last in self.beyond:
@@ -51,7 +51,7 @@ class Replayed:
         return text
 
     @classmethod
-    def committed(cls, position: int, metadata: str) -> Replayed:
+    def committed(cls, position: int, metadata: str) -> OffsetSet:
         """Read what was committed; metadata that is not ours counts as none."""
         if not _RANGES.fullmatch(metadata):
             return cls(position)
