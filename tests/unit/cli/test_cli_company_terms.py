@@ -141,8 +141,8 @@ def test_words_are_shown_the_most_frequent_first(built: Path, capsys: pytest.Cap
     assert shown.out == "en\tpayslip\t2\nnl\tkantora\t2\n"
     assert shown.err.splitlines() == [
         f"truthgate: version {load(built).version}",
-        "truthgate: en: 1 words from 2 documents",
-        "truthgate: nl: 1 words from 2 documents",
+        "truthgate: en: 1 word from 2 documents",
+        "truthgate: nl: 1 word from 2 documents",
     ]
 
 
