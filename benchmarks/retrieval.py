@@ -3,8 +3,7 @@
 Run as ``python -m benchmarks.retrieval [FOLDER ...] [--embedder use --embedder e5] [--json]``. A folder has
 ``documents.nl.jsonl``, ``documents.en.jsonl`` and questions with the ids of their true documents,
 ``answers*.nl.jsonl`` and ``answers*.en.jsonl``; without any it is the sample of the demo. Recall counts the
-true documents among those of the passages found, MRR the first passage of a true one. The floors compare the
-relevance of questions on their own documents with that of questions on another folder's.
+true documents among those of the passages found, MRR the first passage of a true one.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from streams.settings import RetrievalSettings, Settings
 _CONSOLE = Console(highlight=False, markup=False, soft_wrap=True)
 _WAYS = {"keywords": {"vector_weight": 0.0}, "vectors": {"keyword_weight": 0.0}, "hybrid": {}}
 _SECONDS = 30.0
-_FLOORS = tuple(number / 100 for number in range(0, 96, 2))
 
 #: Language of the questions, and of the documents.
 _CASES = {
@@ -65,17 +63,6 @@ class Outcome:
     recall: float
     mrr: float
     milliseconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """What share of questions a relevance floor keeps: of those that can be answered, and of the others."""
-
-    case: str
-    embedder: str
-    floor: float
-    answerable_kept: float
-    unanswerable_rejected: float
 
 
 def questions_of(folder: Path, language: str) -> list[Question]:
@@ -118,31 +105,6 @@ async def measure(folder: Path, case: str, settings: RetrievalSettings, way: str
     return Outcome(folder.name, case, settings.embedder, way, len(questions), *means)
 
 
-async def floors(folders: Sequence[Path], case: str, settings: RetrievalSettings, cache: Path) -> list[Floor]:
-    """Ask the questions of every folder on its own documents, and on those of the others."""
-    asked, languages = _CASES[case]
-    own: list[float] = []
-    foreign: list[float] = []
-    for folder in folders:
-        async with _retriever(folder, languages, settings, cache) as retriever:
-            for other in folders:
-                relevance = [await _relevance(retriever, question) for question in questions_of(other, asked)]
-                (own if other == folder else foreign).extend(relevance)
-    return [
-        Floor(case, settings.embedder, floor, _share(own, floor), 1 - _share(foreign, floor))
-        for floor in _FLOORS
-    ]
-
-
-async def _relevance(retriever: IndexRetriever, question: Question) -> float:
-    found = await retriever.retrieve(question.text, question.language, _SECONDS)
-    return -1.0 if found.relevance is None else found.relevance
-
-
-def _share(values: Sequence[float], floor: float) -> float:
-    return sum(value >= floor for value in values) / len(values)
-
-
 def _retriever(
     folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path
 ) -> AbstractAsyncContextManager[IndexRetriever]:
@@ -153,46 +115,25 @@ def _retriever(
     )
 
 
-def _print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
-    _CONSOLE.print(f"\n### {title}\n", *lines, sep="\n")
-
-
-def _print(outcomes: Sequence[Outcome], table: Sequence[Floor]) -> None:
+def _print(outcomes: Sequence[Outcome]) -> None:
     rows = [
         (o.folder, o.case, o.embedder, o.way, f"{o.recall:.3f}", f"{o.mrr:.3f}", f"{o.milliseconds:.1f}")
         for o in outcomes
     ]
-    _print_table("Found", ("documents", "case", "embedder", "way", "recall@5", "MRR", "ms"), rows)
-    if table:
-        kept = [
-            (
-                f.case,
-                f.embedder,
-                f"{f.floor:.2f}",
-                f"{f.answerable_kept:.1%}",
-                f"{f.unanswerable_rejected:.1%}",
-            )
-            for f in table
-        ]
-        _print_table("Floors", ("case", "embedder", "floor", "answerable kept", "others rejected"), kept)
+    header = ("documents", "case", "embedder", "way", "recall@5", "MRR", "ms")
+    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+    _CONSOLE.print(*lines, sep="\n")
 
 
-async def _measured(
-    folders: Sequence[Path], embedders: Sequence[str], cache: Path
-) -> tuple[list[Outcome], list[Floor]]:
+async def _measured(folders: Sequence[Path], embedders: Sequence[str], cache: Path) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    table: list[Floor] = []
     for embedder in embedders:
         settings = RetrievalSettings.model_validate({"embedder": embedder})
         for folder in folders:
             outcomes += [
                 await measure(folder, case, settings, way, cache) for case in _CASES for way in _WAYS
             ]
-        if len(folders) > 1:
-            for case in ("nl on nl", "en on en", "en on nl"):
-                table += await floors(folders, case, settings, cache)
-    return outcomes, table
+    return outcomes
 
 
 def main() -> None:
@@ -207,11 +148,11 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         measured = _measured(options.folders, options.embedder or ["use"], options.cache or Path(folder))
-        outcomes, table = asyncio.run(measured)
+        outcomes = asyncio.run(measured)
     if options.json:
-        _CONSOLE.print_json(json.dumps({"found": [*map(asdict, outcomes)], "floors": [*map(asdict, table)]}))
+        _CONSOLE.print_json(json.dumps([*map(asdict, outcomes)]))
         return
-    _print(outcomes, table)
+    _print(outcomes)
 
 
 if __name__ == "__main__":

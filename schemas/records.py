@@ -141,8 +141,9 @@ class VerdictPassage:
     """A passage that an answer was judged against.
 
     ``version`` names the document's version (None for a passage that the answer brought), ``score`` is that
-    of the search that found it, ``start`` and ``end`` are characters of the document's text (None for a
-    passage that was not retrieved). ``title`` and ``url`` are the document's, so far as they fit.
+    of the search that found it, ``start`` and ``end`` are characters of the document's text. ``title`` and
+    ``url`` are the document's, so far as they fit. ``relevance`` to the question is in [-1, 1]; where none
+    reaches ``relevance_floor``, the context is insufficient. What a search gives is None without one.
     """
 
     document_id: str
@@ -152,6 +153,8 @@ class VerdictPassage:
     end: Offset | None = None
     title: Label | None = None
     url: Address | None = None
+    relevance: FiniteFloat | None = None
+    relevance_floor: FiniteFloat | None = None
 
 
 @dataclass(frozen=True, slots=True)

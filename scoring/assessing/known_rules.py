@@ -25,7 +25,8 @@ KINDS: Final[dict[str, Rule | None]] = {
 #: Evidence of these kinds shows what is wrong; all other kinds show what was recognised.
 AT_FAULT: Final = frozenset(kind for kind, rule in KINDS.items() if rule and rule.marks_fault)
 
-_DESCRIPTIONS: Final = {
+#: What each reason means in one sentence, by its code.
+DESCRIPTIONS: Final = {
     **{reason.value: reason.description for reason in Reason},
     **{rule.reason: rule.description for rule in KINDS.values() if rule},
 }
@@ -40,7 +41,7 @@ _FEATURES: Final = {
 
 def describe(code: str) -> str | None:
     """Return the sentence for a reason code, or None for a code that is not known here."""
-    return _DESCRIPTIONS.get(code)
+    return DESCRIPTIONS.get(code)
 
 
 def describe_feature(name: str) -> str | None:

@@ -99,10 +99,15 @@ class GivenDocuments:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a retrieved passage stands in its document's text, as character offsets."""
+    """Where a retrieved passage stands in its document's text, as character offsets, and how relevant it is.
+
+    ``floor`` is the relevance that the best passage needs.
+    """
 
     start: int
     end: int
+    relevance: float | None = None
+    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,7 @@ def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) ->
         passages,
         degraded=() if sufficient else (Reason.CONTEXT_INSUFFICIENT,),
         source=ContextSource.RETRIEVED if passages else ContextSource.NONE,
-        spans=tuple(Span(hit.start, hit.end) for hit in found.hits),
+        spans=tuple(Span(hit.start, hit.end, hit.relevance, found.floor) for hit in found.hits),
         whole=tuple(dict.fromkeys(judged)),
     )
 

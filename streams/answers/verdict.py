@@ -95,7 +95,8 @@ def _described(context: ResolvedContext) -> Iterator[VerdictPassage]:
     """Describe the passages; of a long title its beginning, and no address that does not fit whole."""
     room = MAX_TITLES_BYTES
     for passage, span in zip(context.passages, context.spans or repeat(None), strict=False):
-        start, end = (span.start, span.end) if span else (None, None)
+        found = (span.start, span.end, span.relevance, span.floor) if span else (None,) * 4
+        start, end, relevance, floor = found
         title, url = (passage.title or "")[:MAX_ID_LENGTH], passage.url or ""
         url = url if len(url) <= MAX_ADDRESS_LENGTH else ""
         size = len(f"{title}{url}".encode("utf-8", "surrogatepass"))
@@ -103,7 +104,15 @@ def _described(context: ResolvedContext) -> Iterator[VerdictPassage]:
             title, url, size = "", "", 0
         room -= size
         yield VerdictPassage(
-            passage.document_id, passage.version, passage.score, start, end, title or None, url or None
+            passage.document_id,
+            passage.version,
+            passage.score,
+            start,
+            end,
+            title or None,
+            url or None,
+            relevance,
+            floor,
         )
 
 

@@ -16,7 +16,7 @@ from streams.cli.exits import CommandFailed, WrongUsage
 from streams.cli.knowledge import Given, PageLanguages
 from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson
-from streams.cli.output import json_line, printable, progress, say, write_line
+from streams.cli.output import json_line, plural, printable, progress, say, write_line
 from streams.cli.output_file import whole_file
 from streams.documents.company_terms import count_given
 
@@ -91,7 +91,7 @@ def show(
 
 def _show(code: str, terms: CompanyTerms, as_json: bool) -> None:
     found = terms.languages[code]
-    say(f"{code}: {len(found.counts)} words from {found.documents} documents")
+    say(f"{code}: {plural(len(found.counts), 'word')} from {plural(found.documents, 'document')}")
     for word, times in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
         if as_json:
             write_line(json_line({"language": code, "word": word, "count": times}))
@@ -103,11 +103,11 @@ def _tell(
     terms: CompanyTerms, counts: Mapping[str, LanguageCounts], general: GeneralLanguage, least: int
 ) -> None:
     for code, counted in sorted(counts.items()):
-        documents = f"{counted.documents} documents"
+        documents = plural(counted.documents, "document")
         if code in terms.languages:
-            say(f"{code}: {len(terms.languages[code].counts)} words from {documents}")
+            say(f"{code}: {plural(len(terms.languages[code].counts), 'word')} from {documents}")
         elif counted.documents < least:
-            say(f"{code}: left out, {documents} are fewer than {least}")
+            say(f"{code}: left out, {documents} of at least {least}")
         elif not general.knows(code):
             say(f"{code}: left out, there is no word list of the language at large to compare with")
         else:

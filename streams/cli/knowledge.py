@@ -17,7 +17,7 @@ from scoring.language import stated_language
 from streams.cli.exits import WrongUsage
 from streams.cli.language_codes import check_languages
 from streams.cli.lines import Complaints, Place, read
-from streams.cli.output import say
+from streams.cli.output import plural, say
 from streams.cli.published import read_published
 from streams.documents.folder import BadFile, Pages, language_of_folder, read_folder
 from streams.settings import Settings
@@ -131,13 +131,14 @@ class _Doubts:
         option = self._given.option
         for (folder, language), count in self._folders.items():
             say(
-                f"warning: {count} pages of the folder {folder} are taken for {language}: "
+                f"warning: {plural(count, 'page')} of the folder {folder} taken for {language}: "
                 f"with a folder for each language, name them all by {option}"
             )
         if self._pages:
             first = self._pages[0]
             such = f"such as {first.document_id} ({first.language})"
-            say(f"warning: {len(self._pages)} pages say another language than {option}, {such}, which counts")
+            pages = plural(len(self._pages), "page")
+            say(f"warning: {pages} in another language than {option}, {such}, which counts")
 
 
 def complaints_of(sources: Sequence[Path] | None) -> list[Complaints]:
@@ -204,6 +205,6 @@ def _tell_repeated(documents: Sequence[KnowledgeDocument], source: Path, earlier
     if repeated := [each for each in ids if each in earlier]:
         such = f"such as {repeated[0]} in {earlier[repeated[0]]}"
         say(
-            f"{source}: {len(repeated)} ids are those of documents before, {such}: by id these here are found"
+            f"{source}: {plural(len(repeated), 'id')} of documents before, {such}: by id these here are found"
         )
     earlier.update(dict.fromkeys(ids, source))

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from rich.progress import Progress
 
+from schemas import ChatbotAnswer, RatedAnswer
 from schemas.jsonl import BadLine, Clock, read_jsonl, utc_now
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.options import STANDARD_INPUT
-from streams.cli.output import say
+from streams.cli.output import plural, say
 
 T = TypeVar("T")
 Place = int | str
@@ -60,20 +61,25 @@ def read(
 ) -> Iterator[tuple[int, T | BadLine]]:
     """Read records line by line, moving the bar; ``clock`` is for lines without a time.
 
-    At the end say on standard error which fields were ignored, in which line first and how often.
+    At the end say on standard error which fields were ignored, in which line first and how often, which
+    lines have the id of an answer of another line, and whether there was no line.
 
     Raises:
         CommandFailed: the file cannot be read.
     """
-    ignored = _Ignored()
+    ignored, repeated, number = _Ignored(), _Repeated(), 0
     try:
-        for line in read_jsonl(opened(path), record_type, clock, ignored.note):
-            yield line
+        for number, record in read_jsonl(opened(path), record_type, clock, ignored.note):
+            repeated.note(number, record)
+            yield number, record
             if bar is not None:
                 bar.advance(bar.task_ids[0])
     except OSError as error:
         raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
+    if not number:
+        say(f"{path}: there is no line in it")
     ignored.tell(path)
+    repeated.tell(path)
 
 
 def numbered(lines: Collection[int]) -> str:
@@ -102,6 +108,27 @@ class _Ignored:
         )
         if self._firsts:
             say(f"{path}: fields that are ignored: {_and_more(', '.join(fields), self._counts[''])}")
+
+
+class _Repeated:
+    """The lines of answers whose id an earlier line has, with that line's number."""
+
+    def __init__(self) -> None:
+        self._firsts: dict[str, int] = {}
+        self._lines: dict[int, int] = {}
+
+    def note(self, number: int, record: object) -> None:
+        answer = record.answer if isinstance(record, RatedAnswer) else record
+        if isinstance(answer, ChatbotAnswer):
+            first = self._firsts.setdefault(answer.answer_id, number)
+            if first != number:
+                self._lines[number] = first
+
+    def tell(self, path: Path) -> None:
+        if self._lines:
+            named = [f"line {line} has that of line {first}" for line, first in self._lines.items()]
+            some = _and_more(", ".join(named[:_LINES_NAMED]), len(named) - _LINES_NAMED)
+            say(f"{path}: {plural(len(named), 'repeated answer id')} ({some})")
 
 
 def _and_more(named: str, rest: int) -> str:

@@ -6,7 +6,7 @@ from schemas.records import Verdict
 from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode
 from streams.cli.lines import numbered
-from streams.cli.output import say
+from streams.cli.output import plural, say
 
 
 class MissingDocuments:
@@ -30,9 +30,9 @@ class MissingDocuments:
     def tell(self) -> None:
         """Say how many answers there are and where, if any."""
         if self._lines:
-            count, lines = len(self._lines), numbered(self._lines)
+            count, lines = plural(len(self._lines), "answer"), numbered(self._lines)
             say(
-                f"{self._source}: {count} answers name documents that are not there, such as {self._example} "
+                f"{self._source}: {count} with documents that are not there, such as {self._example} "
                 f"({lines}): degraded {Reason.CONTEXT_MISSING}"
             )
 

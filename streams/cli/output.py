@@ -18,6 +18,11 @@ def say(message: str) -> None:
     sys.stderr.flush()
 
 
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Give a count with its noun, ``1 answer`` or ``2 answers``; ``many`` where an "s" is not enough."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
 def write_line(line: str) -> None:
     """Write one line of results to standard output."""
     sys.stdout.write(line + "\n")

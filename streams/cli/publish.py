@@ -21,7 +21,7 @@ from streams.cli.feed import feed
 from streams.cli.knowledge import Given, PageLanguages
 from streams.cli.lines import Complaints, Place, count
 from streams.cli.options import ConfigFile, InputFileOrFolder
-from streams.cli.output import printable, progress, say, write_line
+from streams.cli.output import plural, printable, progress, say, write_line
 from streams.cli.published import read_published
 from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
 from streams.documents.folder import is_language
@@ -108,7 +108,7 @@ def publish_documents(
     elif deleted:
         asyncio.run(_delete(deleted, settings, complaints))
     would = "would be " if dry_run else ""
-    say(f"{sent} documents {would}published, {len(deleted)} {would}deleted")
+    say(f"{plural(sent, 'document')} {would}published, {len(deleted)} {would}deleted")
     raise typer.Exit(ExitCode.BAD_INPUT if missing else complaints.exit_code)
 
 
@@ -150,8 +150,8 @@ class Accepted:
         spoken = {stated_language(each) for each in (*self._languages.values(), *languages)}
         outside = [each for each in gone if stated_language(known[each]) in spoken]
         if left := sorted({known[each] for each in gone} - {known[each] for each in outside}):
-            count = len(gone) - len(outside)
-            say(f"--prune: {count} documents in {', '.join(left)} are left (--all-languages deletes them)")
+            count = plural(len(gone) - len(outside), "document")
+            say(f"--prune: {count} in {', '.join(left)} left (--all-languages deletes them)")
         return outside
 
     def _refusal(self, document: KnowledgeDocument) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from schemas import Codec, KnowledgeDocument
-from streams.cli.output import say
+from streams.cli.output import plural, say
 from streams.cli.reading import open_topics
 from streams.documents.changes import read_change
 from streams.documents.versions import Change
@@ -38,11 +38,13 @@ class Published:
         """Say on standard error what is not among the documents, if anything."""
         if self.json_refused:
             say(
-                f"{self.json_refused} documents of the topic are JSON, which is not read here: "
+                f"{plural(self.json_refused, 'document')} of the topic in JSON, which is not read here: "
                 "encoding.json_input is off"
             )
         if others := self.unreadable - self.json_refused:
-            say(f"{others} documents of the topic cannot be read: see `truthgate dead-letters list`")
+            say(
+                f"{plural(others, 'document')} of the topic cannot be read: see `truthgate dead-letters list`"
+            )
 
 
 async def read_published(settings: Settings) -> Published:

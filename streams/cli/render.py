@@ -124,3 +124,12 @@ def score(value: float | None) -> str:
 def clock(moment: datetime) -> str:
     """Give the time of day where the reader is."""
     return f"{moment.astimezone():%H:%M:%S}"
+
+
+def compared_with_floor(relevance: float, floor: float | None) -> str:
+    """Say whether a passage is relevant enough, such as ``relevance 0.18 < floor 0.22 (retrieval.floor)``."""
+    if floor is None:
+        return f"relevance {relevance:.2f}"
+    return (
+        f"relevance {relevance:.2f} {'≥' if relevance >= floor else '<'} floor {floor:.2f} (retrieval.floor)"
+    )

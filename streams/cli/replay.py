@@ -19,7 +19,7 @@ from streams.cli.exits import WrongUsage
 from streams.cli.feed import feed
 from streams.cli.lines import Complaints, Place, count, read
 from streams.cli.options import ConfigFile, InputFile
-from streams.cli.output import progress, say
+from streams.cli.output import plural, progress, say
 from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
 from streams.kafka.event_headers import event_headers
 from streams.kafka.topics import Topics
@@ -69,7 +69,7 @@ def replay(
     complaints = Complaints(str(file))
     with progress("replaying", count(file)) as bar:
         sent = asyncio.run(_replay(file, settings, Pace(rate, speed), complaints, bar))
-    say(f"{sent} answers sent to {Topics(settings.kafka.topic_prefix).answers}")
+    say(f"{plural(sent, 'answer')} sent to {Topics(settings.kafka.topic_prefix).answers}")
     raise typer.Exit(complaints.exit_code)
 
 

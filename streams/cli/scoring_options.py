@@ -11,7 +11,7 @@ import typer
 
 from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
-from streams.cli.output import say
+from streams.cli.output import plural, say
 from streams.judging.pool import fork_server
 from streams.settings import MOST_PROCESSES, Settings
 
@@ -30,11 +30,11 @@ _UNASKED = Reason.JUDGE_UNAVAILABLE
 _UNSERVED = {
     _UNTRANSLATED: "could not be translated",
     _UNSEARCHED: "could not be searched for",
-    _LATE: "took longer to score than they may (scoring.timeout_seconds)",
+    _LATE: "took longer to score than allowed (scoring.timeout_seconds)",
     Reason.VERIFIER_TIMEOUT: "had claims that the verifier had no time for (scoring.verifier.seconds)",
     Reason.VERIFIER_FAILED: "had claims that the verifier failed on",
-    _UNASKED: "were in doubt, and no language model gave an opinion",
-    Reason.JUDGE_BUDGET_SPENT: "were in doubt, and judges.budget was spent",
+    _UNASKED: "in doubt, and no language model gave an opinion",
+    Reason.JUDGE_BUDGET_SPENT: "in doubt, and judges.budget was spent",
 }
 
 
@@ -118,7 +118,7 @@ class Unserved:
         """Say of each kind how many there were, if any."""
         for reason, told in _UNSERVED.items():
             if number := self._degraded[reason]:
-                say(f"{number} answers {told}: degraded {reason}")
+                say(f"{plural(number, 'answer')} {told}: degraded {reason}")
 
     def exit_code(self, *, translation_required: bool) -> ExitCode:
         """Give how the command ends.

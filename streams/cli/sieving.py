@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Final
 
 import typer
 
-from scoring.assessing.known_rules import describe
+from scoring.assessing.known_rules import DESCRIPTIONS
 from scoring.language import UNDETERMINED, stated_language
-from scoring.values.types import HIGHEST, LOWEST, MessageType
+from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType
 from streams.cli.exits import WrongUsage
 from streams.cli.language_codes import no_language
 from streams.cli.output import say
 from streams.documents.folder import is_language
 from streams.explaining.sieve import Sieve
 
+#: What people call a decision, and the page too.
+_OTHER_WORDS: Final = {"held": Decision.REVIEW, "sent": Decision.AUTO_SEND}
+
+
+def code_of(told: str, codes: Collection[str]) -> str:
+    """Return the one of the codes that is meant, written with spaces, hyphens or capitals as well.
+
+    Raises:
+        typer.BadParameter: there is none; it lists those that are alike, or else all.
+    """
+    code = re.sub(r"[ -]", "_", told.strip().lower())
+    code = _OTHER_WORDS.get(code, code)
+    if code not in codes:
+        known = ", ".join(get_close_matches(code, codes) or sorted(codes))
+        raise typer.BadParameter(f"{told!r} is unknown; known: {known}")
+    return code
+
+
+Decisions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decision",
+        metavar="|".join(Decision),
+        parser=lambda told: code_of(told, frozenset(Decision)),
+        help="Only these decisions, also as sent and held; may be repeated.",
+    ),
+]
 MessageTypes = Annotated[
-    list[MessageType] | None, typer.Option("--message-type", help="Only these types; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--message-type",
+        metavar="|".join(MessageType),
+        parser=lambda told: code_of(told, frozenset(MessageType)),
+        help="Only these types; may be repeated.",
+    ),
 ]
 Languages = Annotated[
     list[str] | None,
@@ -33,6 +68,7 @@ Reasons = Annotated[
     typer.Option(
         "--reason",
         metavar="CODE",
+        parser=lambda told: code_of(told, DESCRIPTIONS),
         help="Only these among their reasons, such as low_score, or among what could not be checked; may be "
         "repeated.",
     ),
@@ -50,7 +86,7 @@ HighestScore = Annotated[
 
 
 def sieve_of(
-    message_types: Sequence[MessageType] | None,
+    message_types: Sequence[str] | None,
     languages: Sequence[str] | None,
     reasons: Sequence[str] | None,
     documents: Sequence[str] | None,
@@ -61,8 +97,7 @@ def sieve_of(
 ) -> Sieve:
     """Make the sieve that the options ask for.
 
-    A reason may be written with spaces or hyphens, as it is shown; one that is not known here is told, since
-    it may be a slip. So is a code of two letters that no language has, which an answer may state.
+    A code of two letters that no language has is told, since it may be a slip; an answer may state it.
 
     Raises:
         WrongUsage: nothing could pass.
@@ -71,15 +106,10 @@ def sieve_of(
         raise WrongUsage("--until must be later than --since")
     if lowest is not None and highest is not None and highest < lowest:
         raise WrongUsage("--max-score must not be below --min-score")
-    codes = frozenset(each.replace(" ", "_").replace("-", "_") for each in reasons or ())
-    for code in sorted(codes):
-        if describe(code) is None:
-            say(f"no reason is called {code} here: only verdicts of another release can have it")
-    spoken = frozenset(_language(each) for each in languages or ())
     return Sieve(
-        message_types=frozenset(map(str, message_types or ())),
-        languages=spoken,
-        reasons=codes,
+        message_types=frozenset(message_types or ()),
+        languages=frozenset(map(_language, languages or ())),
+        reasons=frozenset(reasons or ()),
         documents=frozenset(documents or ()),
         since=since,
         until=until,

@@ -23,6 +23,7 @@ from streams.cli.period import Period
 from streams.cli.reading import follow
 from streams.cli.render import ResultConsole
 from streams.cli.sieving import (
+    Decisions,
     DocumentIds,
     HighestScore,
     Languages,
@@ -41,9 +42,7 @@ def tail(
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="Begin with the oldest verdict kept.")
     ] = False,
-    decision: Annotated[
-        list[Decision] | None, typer.Option(help="Only these decisions; may be repeated.")
-    ] = None,
+    decision: Decisions = None,
     message_type: MessageTypes = None,
     language: Languages = None,
     reason: Reasons = None,
@@ -76,7 +75,7 @@ def tail(
     """
     settings = load_settings(config)
     topics = Topics(settings.kafka.topic_prefix)
-    chosen = [topics.verdict_topic(each) for each in decision] if decision else topics.outputs
+    chosen = [topics.verdict_topic(Decision(each)) for each in decision] if decision else topics.outputs
     sieve = sieve_of(message_type, language, reason, document, since, until, min_score, max_score)
     period = Period(since, until, from_beginning)
     asyncio.run(_tail(settings, topics.controls, tuple(chosen), period, sieve, limit, as_json))

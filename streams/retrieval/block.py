@@ -19,6 +19,8 @@ from streams.retrieval.indexed import quantised
 LARGEST = 65_536
 #: BM25's usual: how soon a word that is repeated counts no more, and how much length counts.
 _K1, _B = 1.2, 0.75
+#: A word is rare that is in so few chunks, or in this share of them: a product's own name is in more.
+_FEW, _RARE = 3, 0.05
 _PLACE_COLUMNS = 4
 #: A word's number, its chunk's row and how often it is there, in one number that can be sorted.
 _ROW_BITS, _COUNT_BITS = 24, 8
@@ -190,6 +192,16 @@ def by_words(blocks: Sequence[Block], words: Iterable[int], limit: int) -> list[
         rows = rows[scores[rows] > 0]
         spots += map(Spot, repeat(block), rows.tolist(), scores[rows].tolist())
     return best(spots, limit)
+
+
+def is_rare(blocks: Sequence[Block], words: Iterable[int]) -> bool:
+    """Say whether one of the words is in few of the chunks; false where none of them has it."""
+    terms = np.unique(np.fromiter(words, np.uint32))
+    counts = np.zeros(len(terms), np.int64)
+    for block in blocks:
+        counts += [place.stop - place.start for place in block.postings.find(terms)]
+    rarest = int(min(counts, default=0))
+    return 0 < rarest <= max(_FEW, _RARE * sum(map(len, blocks)))
 
 
 def by_vector(blocks: Sequence[Block], vector: Vectors, limit: int) -> list[Spot]:

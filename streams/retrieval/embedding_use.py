@@ -18,7 +18,7 @@ class SentenceEncoder:
 
     dimensions = 512
     floor = 0.22
-    word_weight = 0.2
+    word_weight = 0.35
     weight = 0.3  # it blurs chunks of many sentences: on the sample alone it finds less than keywords do
 
     def __init__(self) -> None:

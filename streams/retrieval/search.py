@@ -12,7 +12,7 @@ from itertools import chain, islice
 import numpy as np
 
 from scoring.lexicon import Lexicon
-from streams.retrieval.block import Spot, best, by_vector, by_words
+from streams.retrieval.block import Spot, best, by_vector, by_words, is_rare
 from streams.retrieval.embedder import Embedder, Vectors
 from streams.retrieval.index import Blocks, ChunkIndex
 from streams.retrieval.index_file import DamagedIndex
@@ -32,13 +32,17 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, its language and vector, and what each of the two searches finds in a language."""
+    """A question, its language and vector, and what each of the two searches finds in a language.
+
+    ``is_rare`` says whether a name is in few passages of a language.
+    """
 
     question: str
     language: str | None
     vector: Vectors
     by_words: Callable[[str], Sequence[Spot]]
     by_vector: Callable[[str], Sequence[Spot]]
+    is_rare: Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,10 @@ class Search:
         def near(code: str) -> Sequence[Spot]:
             return by_vector(blocks[code], vector, depth)
 
-        return _Asked(question, language, vector, words, near)
+        def rare(name: str, code: str) -> bool:
+            return is_rare(blocks[code], terms_of(name, code))
+
+        return _Asked(question, language, vector, words, near, rare)
 
     def _in(self, languages: Collection[str], asked: _Asked) -> Retrieved:
         ranked = self._ranked(languages, asked)
@@ -141,9 +148,15 @@ class Search:
         says_something = (key for key in ranked.fused if _text(ranked.spots[key], documents).strip())
         keys = list(islice(says_something, self._settings.candidates))
         hits = tuple(
-            _hit(ranked, key, documents[key[0]], asked.vector) for key in self._diverse(ranked, keys)
+            self._relevance(
+                asked.question,
+                asked.language,
+                _hit(ranked, key, documents[key[0]], asked.vector),
+                asked.is_rare,
+            )
+            for key in self._diverse(ranked, keys)
         )
-        relevance = max((self._relevance(asked.question, asked.language, hit) for hit in hits), default=None)
+        relevance = max((hit.relevance for hit in hits), default=None)
         sufficient = relevance is not None and relevance >= self._floor
         return Retrieved(hits, sufficient, relevance, self._floor)
 

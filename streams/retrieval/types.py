@@ -13,7 +13,8 @@ class Hit:
     ``start`` and ``end`` are character offsets into the document's text; ``version`` is the document's
     version. ``keyword_rank`` and ``vector_rank`` count from 1, None where that search did not find the chunk.
     ``keyword_score`` is BM25's, ``similarity`` the cosine of question and chunk in [-1, 1], ``score`` the
-    fused one.
+    fused one. ``relevance``, in [-1, 1], is what the floor is compared with; ``names`` are the rare names of
+    the question that the chunk has, any of which makes it 1.
     """
 
     document_id: str
@@ -28,6 +29,8 @@ class Hit:
     keyword_rank: int | None = None
     keyword_score: float | None = None
     vector_rank: int | None = None
+    relevance: float = 0.0
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,9 @@ STEMMERS: Final = MappingProxyType(
     }
 )
 
+#: The rarity of a word that is not in the language's list; one in a hundred words has Zipf frequency 7.
+UNLISTED: Final = 7.0
+
 _REMEMBERED = 200_000
 _WORD = re.compile(r"[^\W_]+")
 # The library's stemmers keep the word that they are at.
@@ -46,7 +49,7 @@ def terms_of(text: str, language: str) -> Iterator[int]:
         text: of any kind.
         language: ISO 639-1; of one without a stemmer the words count as they are.
     """
-    return (term for term, _ in _located(text, language))
+    return (term for term, _ in located(text, language))
 
 
 def places(question: str, passage: str, language: str) -> tuple[tuple[int, int], ...]:
@@ -56,10 +59,25 @@ def places(question: str, passage: str, language: str) -> tuple[tuple[int, int],
     ((4, 11), (12, 21))
     """
     asked = set(terms_of(question, language))
-    return tuple(place for term, place in _located(passage, language) if term in asked)
+    return tuple(place for term, place in located(passage, language) if term in asked)
 
 
-def _located(text: str, language: str) -> Iterator[tuple[int, tuple[int, int]]]:
+@lru_cache(_REMEMBERED)
+def rarity(word: str, language: str | None) -> float:
+    """Return how rare a word is in a language at large: powers of ten below one word in a hundred.
+
+    It is in [0, UNLISTED], by wordfreq's list of words with a frequency of one in a million or more; the same
+    for all words of a language without a list.
+    """
+    from wordfreq import available_languages, zipf_frequency  # noqa: PLC0415 - it takes most of a second
+
+    if language not in available_languages("small"):
+        return 1.0
+    return max(0.0, UNLISTED - zipf_frequency(word, language, "small"))
+
+
+def located(text: str, language: str) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield what :func:`terms_of` does, each with the character offsets of its word."""
     name = STEMMERS.get(language)
     usual = _usual(name)
     for found in _WORD.finditer(text):

@@ -362,7 +362,7 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     ]
     assert await consume_all(settings.kafka, topics.answers) == []
     some = truthgate("dead-letters", "replay", "--stage", "score", environment=environment)
-    assert "1 dead letters sent" in some.stderr
+    assert "1 dead letter sent" in some.stderr
     rest = truthgate("dead-letters", "replay", environment=environment)
     assert "3 dead letters sent" in rest.stderr
     again = truthgate("dead-letters", "replay", environment=environment)
@@ -376,7 +376,7 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert [json.loads(line)["replayed"] for line in listed.stdout.splitlines()] == [True] * 4
     every = truthgate("dead-letters", "replay", "--all", "--at", "0:1", environment=environment)
-    assert "1 dead letters sent" in every.stderr
+    assert "1 dead letter sent" in every.stderr
 
 
 @pytest.mark.usefixtures("letters")
@@ -387,7 +387,7 @@ def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_befor
     named = ("--at", "0:4", "--at", "9:1", "--at", "0:1")
     some = truthgate("dead-letters", "replay", *named, environment=environment)
     assert some.returncode == 1
-    assert "1 dead letters sent" in some.stderr
+    assert "1 dead letter sent" in some.stderr
     missing = [place for place in ("0:1", "0:4", "9:1") if f"{place}: there is none" in some.stderr]
     assert missing == ["0:4", "9:1"]
     again = truthgate("dead-letters", "replay", "--at", "0:1", environment=environment)
@@ -477,7 +477,7 @@ async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_new
     environment = variables(settings)
     default = truthgate("dead-letters", "replay", environment=environment)
     assert default.returncode == 0
-    assert f"1 dead letters sent to {topics.answers}" in default.stderr
+    assert f"1 dead letter sent to {topics.answers}" in default.stderr
     assert "3 bad documents left alone; publish them anew, or see --documents" in default.stderr
     dry = truthgate("dead-letters", "replay", "--documents", "--dry-run", environment=environment)
     assert f"2 dead letters would be sent to {topics.documents}" in dry.stderr

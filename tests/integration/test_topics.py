@@ -47,7 +47,7 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
         differing = {o.name: o.problems for o in await create_topics(settings) if o.problems}
         assert list(differing) == [topics.documents]
         assert differing[topics.documents] == (
-            "has 1 partitions, 3 wanted",
+            "has 1 of 3 partitions",
             "has cleanup.policy delete, compact wanted",
             f"has max.message.bytes 1048588, {message_limits(settings).input} wanted",
         )

@@ -16,7 +16,7 @@ from streams.cli.dead_letters.choice import Choice
 from streams.cli.dead_letters.resending import Resent, discard, replay
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
-from streams.cli.output import json_line, printable, say, write_line
+from streams.cli.output import json_line, plural, printable, say, write_line
 from streams.cli.render import ResultConsole
 from streams.failures import Stage
 from streams.settings import Settings, load_settings
@@ -128,10 +128,13 @@ def discard_letters(
 
 
 def _tell(resent: Resent, what: str) -> None:
-    counts = (f"{count} dead letters {what} to {topic}" for topic, count in sorted(resent.sent.items()))
+    counts = (
+        f"{plural(count, 'dead letter')} {what} to {topic}" for topic, count in sorted(resent.sent.items())
+    )
     say(", ".join(counts) or f"none {what}")
     if resent.documents_left:
-        say(f"{resent.documents_left} bad documents left alone; publish them anew, or see --documents")
+        left = plural(resent.documents_left, "bad document")
+        say(f"{left} left alone; publish them anew, or see --documents")
     if resent.failed_twice:
         say(f"{resent.failed_twice} left alone that failed for the same reason twice; see --repeated")
 

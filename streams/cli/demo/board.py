@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from schemas import Verdict
 from streams.answers.verdict import verdict_id
+from streams.cli.output import plural
 from streams.rates import Tally, counted
 
 # The terminal shows a few; the rest is counted.
@@ -69,6 +70,6 @@ class Board:
             f"{self.decisions['review']} held for review",
             f"{self.decisions['blocked']} blocked",
         ]
-        letters = f"{self.letters} dead letter{'' if self.letters == 1 else 's'}"
+        letters = plural(self.letters, "dead letter")
         lost = f"{self.total - self.settled} lost"
-        return f"{self.decisions.total()} answers judged: {', '.join(told)}; {letters}, {lost}"
+        return f"{plural(self.decisions.total(), 'answer')} judged: {', '.join(told)}; {letters}, {lost}"

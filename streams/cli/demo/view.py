@@ -15,7 +15,7 @@ from schemas import Verdict
 from streams.answers.evidence import WRONG, marked_claims, offending
 from streams.cli.claims import claim_lines, marked_excerpt, verdict_with_claims
 from streams.cli.demo.board import Board
-from streams.cli.output import printable
+from streams.cli.output import plural, printable
 from streams.cli.render import STYLES, excerpt, in_words, score
 from streams.rates import Tally
 
@@ -116,4 +116,4 @@ def _state(board: Board) -> Text:
     text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
     for decision in STYLES:
         text.append(f"{board.decisions[decision]} {in_words(decision)}  ", STYLES[decision])
-    return text.append(f"{board.letters} dead letter{'' if board.letters == 1 else 's'}", "dim")
+    return text.append(plural(board.letters, "dead letter"), "dim")

@@ -17,7 +17,7 @@ from streams.cli.evaluate.rated import case_of
 from streams.cli.exits import CommandFailed, ExitCode
 from streams.cli.lines import Complaints, read
 from streams.cli.options import existing_pair
-from streams.cli.output import json_line, printable, say, write_line
+from streams.cli.output import json_line, plural, printable, say, write_line
 from streams.cli.render import ResultConsole
 
 CompareFiles = Annotated[
@@ -59,7 +59,7 @@ def show_comparison(one: Path, other: Path, rated: Sequence[Path], *, as_json: b
         write_line(json_line({**described(first, second), **asdict(found)}))
     else:
         console = ResultConsole()
-        console.print(Text(f"{found.answers} answers in both, {found.rated} rated"))
+        console.print(Text(f"{plural(found.answers, 'answer')} in both, {found.rated} rated"))
         for part in comparison_tables(found, *named(one, other), rescored=True):
             console.print(part)
     return max(each.exit_code for each in (first.complaints, second.complaints, *complaints))
@@ -89,7 +89,7 @@ def read_run(path: Path, ratings: Mapping[str, RatedAnswer]) -> Run:
         else:
             cases[verdict.answer_id] = case_of(verdict, ratings.get(verdict.answer_id))
     if repeated:
-        say(f"{path}: {repeated} answers are repeated: their first verdict counts")
+        say(f"{path}: {plural(repeated, 'repeated answer')}: the first verdict counts")
     return Run(path, cases, complaints)
 
 
@@ -117,7 +117,7 @@ def paired(first: Run, second: Run, ratings: Mapping[str, RatedAnswer]) -> tuple
     common = [answer_id for answer_id in first.cases if answer_id in second.cases]
     for one, other in ((first, second), (second, first)):
         if alone := len(one.cases) - len(common):
-            say(f"{alone} answers of {one.path} are not in {other.path}: left out")
+            say(f"{plural(alone, 'answer')} of {one.path} not in {other.path}: left out")
     if not common:
         raise CommandFailed(f"{first.path} and {second.path} have no answer in common")
     if unmatched := len(ratings.keys() - set(common)):

@@ -15,7 +15,7 @@ from scoring.values.types import Decision
 from streams.cli.evaluate.cells import NOTHING, count_and_range, counted, estimate
 from streams.cli.evaluate.routed_tables import NOTE, went
 from streams.cli.evaluate.titled import titled
-from streams.cli.output import printable
+from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 
 # What a terminal has room for; JSON has all.
@@ -65,7 +65,7 @@ def _changed(found: Comparison) -> RenderableType:
     decided = [change for change in found.changes if change.is_decided_otherwise]
     if not decided:
         return Text("\nNo answer is decided otherwise.")
-    table = titled(f"Decided otherwise: {len(decided)} answers")
+    table = titled(f"Decided otherwise: {plural(len(decided), 'answer')}")
     for column in ("rated", "from", "to", "score"):
         table.add_column(column, justify="right" if column in {"rated", "score"} else "left", no_wrap=True)
     table.add_column("reasons")

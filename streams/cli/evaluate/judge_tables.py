@@ -17,7 +17,7 @@ from scoring.evaluation.statistics import Estimate, Share
 from scoring.values.opinion import Label
 from streams.cli.evaluate.cells import NOTHING, estimate, percentage, share_and_count
 from streams.cli.evaluate.titled import titled
-from streams.cli.output import printable
+from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 
 # What a terminal has room for; JSON has all.
@@ -60,7 +60,9 @@ def judge_tables(judges: Sequence[JudgeRun]) -> Iterator[RenderableType]:
 
 def _about(run: JudgeRun) -> Text:
     methods, models, versions = map(", ".join, (run.methods, run.models, run.prompt_versions))
-    return Text(printable(f"{run.name}: {run.answers} opinions, {methods} by {models}, prompts {versions}"))
+    return Text(
+        printable(f"{run.name}: {plural(run.answers, 'opinion')}, {methods} by {models}, prompts {versions}")
+    )
 
 
 def _labels(judges: Sequence[JudgeRun]) -> Table:

@@ -15,7 +15,7 @@ from scoring.values.opinion import Opinion
 from streams.cli.evaluate.rated import Answered, Judged
 from streams.cli.exits import CommandFailed
 from streams.cli.lines import Complaints, read
-from streams.cli.output import say
+from streams.cli.output import plural, say
 from streams.judging.batches.opinions import AnswerKey, OpinionLine
 
 if TYPE_CHECKING:  # they need scipy
@@ -145,6 +145,6 @@ def _by_name(files: Sequence[OpinionFile], judged: Judged) -> dict[str, Pairs]:
         if not pairs:
             raise CommandFailed(f"{file.path}: there is no opinion on any of these answers")
         if without := len(answers) - len(pairs):
-            say(f"{file.path}: {without} answers have no opinion, and are in none of its tables")
+            say(f"{file.path}: {plural(without, 'answer')} without an opinion, in none of its tables")
         found[file.path.stem if stems.count(file.path.stem) == 1 else str(file.path)] = pairs
     return found

@@ -21,7 +21,7 @@ from streams.cli.exits import ExitCode
 from streams.cli.feed import in_order
 from streams.cli.lines import Complaints, numbered, read
 from streams.cli.missing import MissingDocuments
-from streams.cli.output import say
+from streams.cli.output import plural, say
 from streams.cli.scoring_options import Unserved
 from streams.failures import BadAnswer
 from streams.judging.batches.opinions import AnswerKey
@@ -120,14 +120,14 @@ class Judged:
             source.missing.tell()
         ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
         if repeated := len(ids) - len(set(ids)):
-            say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
+            say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
         self.unserved.tell()
 
     def _tell_unrated(self) -> None:
         for source in self.sources:
             if source.unrated:
                 lines = numbered(source.unrated)
-                say(f"{source.path}: {len(source.unrated)} answers have no rating ({lines})")
+                say(f"{source.path}: {plural(len(source.unrated), 'answer')} without a rating ({lines})")
 
     def described(self) -> dict[str, Any]:
         """Give what a report of these answers is about, ready for JSON."""

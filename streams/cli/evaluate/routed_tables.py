@@ -14,7 +14,7 @@ from scoring.evaluation.sending import Misrouted, SendingTable
 from scoring.evaluation.statistics import Share
 from streams.cli.evaluate.cells import NOTHING, count_and_range, name
 from streams.cli.evaluate.titled import titled
-from streams.cli.output import printable
+from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 
 NOTE = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without a score are among them"
@@ -48,7 +48,7 @@ def checks(table: CheckTable, how: str) -> Table:
 
 def wrong(found: Sequence[Misrouted], how: str) -> Lines:
     """Give the answers that were routed wrongly, the first of them."""
-    shown = titled(f"Routed wrongly: {len(found)} answers", how=how)
+    shown = titled(f"Routed wrongly: {plural(len(found), 'answer')}", how=how)
     for column in ("rated", "decision", "score"):
         shown.add_column(column, justify="right", no_wrap=True)
     shown.add_column("reasons")

@@ -27,6 +27,7 @@ from scoring.values.types import Decision
 from streams.cli.evaluate import routed_tables, ways
 from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain, share_and_count
 from streams.cli.evaluate.titled import titled
+from streams.cli.output import plural
 from streams.cli.render import in_words
 
 T = TypeVar(
@@ -61,7 +62,9 @@ def tables(report: Report) -> Iterator[RenderableType]:
 
     A language's rows are left out where there is one language only: they would repeat those of all.
     """
-    yield Text(f"{report.answers} answers, {report.rated} rated, {report.labelled} with a message type")
+    yield Text(
+        f"{plural(report.answers, 'answer')}, {report.rated} rated, {report.labelled} with a message type"
+    )
     if report.agreement:
         yield _agreement(report.agreement)
     for types in _shown(report.message_types):
@@ -102,7 +105,9 @@ def _run(run: Run, how: str) -> Iterator[RenderableType]:
 
 
 def _agreement(found: Agreement) -> Text:
-    text = Text(f"Two raters on {found.answers} answers: the same rating on {counted(found.exact)}, ")
+    text = Text(
+        f"Two raters on {plural(found.answers, 'answer')}: the same rating on {counted(found.exact)}, "
+    )
     text.append(f"within 1 on {counted(found.within_1)}; Spearman ").append(estimate(found.spearman))
     return text.append(", quadratic kappa ").append(estimate(found.kappa))
 
@@ -156,7 +161,7 @@ def _counted_out(row: Correlation, how: str) -> Text:
 
 
 def _gain(found: Gain, how: str) -> Text:
-    text = Text(f"{how} ({name(found.group)}), {found.answers} answers scored both ways: ")
+    text = Text(f"{how} ({name(found.group)}), {plural(found.answers, 'answer')} scored both ways: ")
     return text.append(estimate(found.difference))
 
 

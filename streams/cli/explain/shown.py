@@ -16,8 +16,8 @@ from scoring.values.types import HIGHEST
 from streams.answers.evidence import FAULTS
 from streams.cli.claims import claim_in_full
 from streams.cli.explain.marked import LEGEND, in_lines, marked_answer
-from streams.cli.output import printable
-from streams.cli.render import STYLES, in_words, opinion, quoted, score
+from streams.cli.output import plural, printable
+from streams.cli.render import STYLES, compared_with_floor, in_words, opinion, quoted, score
 from streams.explaining.explanation import Explanation, FeatureTold, MadeBy, Part, Repeat, RuleTold
 
 _INDENT: Final = 4
@@ -162,7 +162,9 @@ def _passage(passage: VerdictPassage) -> str:
     found = "" if passage.score is None else f", found with {passage.score:.3g}"
     title = f" {quoted([passage.title])}" if passage.title else ""
     url = f", {printable(passage.url)}" if passage.url else ""
-    return f"{printable(passage.document_id)}{title}{version}{place}{found}{url}"
+    floor = passage.relevance_floor
+    relevance = "" if passage.relevance is None else f", {compared_with_floor(passage.relevance, floor)}"
+    return f"{printable(passage.document_id)}{title}{version}{place}{found}{relevance}{url}"
 
 
 def _opinions(explanation: Explanation) -> Iterator[Text]:
@@ -170,7 +172,7 @@ def _opinions(explanation: Explanation) -> Iterator[Text]:
         yield Text(opinion(said))
         cost = "" if said.cost is None else f", cost {said.cost:g}"
         tokens = f"{said.tokens_in} tokens in, {said.tokens_out} out"
-        used = f"{said.requests} requests, {tokens}, {said.seconds:.1f} s{cost}"
+        used = f"{plural(said.requests, 'request')}, {tokens}, {said.seconds:.1f} s{cost}"
         yield Text(f"  prompts {printable(said.prompt_version)}, {used}", "dim")
         yield from map(_evidence, said.evidence)
 

@@ -25,7 +25,7 @@ from streams.cli.judge.replied import read_replies
 from streams.cli.knowledge import complaints_of, documents_to_search
 from streams.cli.lines import Complaints, count
 from streams.cli.options import ConfigFile, InputFile
-from streams.cli.output import json_line, progress, say
+from streams.cli.output import json_line, plural, progress, say
 from streams.cli.output_file import open_output, refuse_overwriting
 from streams.cli.scoring_options import Unserved
 from streams.judging.batches.opinions import opinion_line
@@ -77,7 +77,7 @@ def export(
     asked = answers.read(settings)
     found = _standing(asked, method, options, Replies())
     _write(_requests(found, asked_of), output)
-    say(f"{len(found.requests)} requests for {len(asked)} answers")
+    say(f"{plural(len(found.requests), 'request')} for {plural(len(asked), 'answer')}")
     raise typer.Exit(answers.exit_code)
 
 
@@ -161,7 +161,7 @@ class _Answers:
             self._unserved.see(each.degraded)
         self._unserved.tell()
         if short := sum(Reason.CONTEXT_MISSING in each.degraded for each in asked):
-            say(f"{short} answers rest on documents that are not there: degraded {Reason.CONTEXT_MISSING}")
+            say(f"{plural(short, 'answer')} whose documents are not there: degraded {Reason.CONTEXT_MISSING}")
         return asked
 
     @property
@@ -193,13 +193,13 @@ def _write(lines: Iterable[dict[str, Any]], output: Path | None) -> None:
 
 def _tell(found: Standing, known: Replies) -> None:
     if known.unknown:
-        say(f"{len(known.unknown)} replies are to requests that this method does not make of these answers")
+        say(f"{plural(len(known.unknown), 'reply', 'replies')} to requests that are not made here")
     if known.repeated:
-        say(f"{known.repeated} replies are to requests that have one already: the first counts")
+        say(f"{plural(known.repeated, 'reply', 'replies')} to requests with one already: the first counts")
     if known.failed:
-        say(f"{len(known.failed)} requests were answered by an error")
+        say(f"{plural(len(known.failed), 'request')} answered by an error")
     if found.requests:
-        waiting, every = found.opinions.count(None), len(found.opinions)
-        say(f"{len(found.requests)} requests to send next, for {waiting} of {every} answers")
+        waiting, every = found.opinions.count(None), plural(len(found.opinions), "answer")
+        say(f"{plural(len(found.requests), 'request')} to send next, for {waiting} of {every}")
     else:
-        say(f"{len(found.opinions)} opinions: no more requests")
+        say(f"{plural(len(found.opinions), 'opinion')}: no more requests")

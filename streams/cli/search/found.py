@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from streams.cli.output import printable
-from streams.cli.render import excerpt
+from streams.cli.render import compared_with_floor, excerpt
 from streams.cli.search.questions import Question
 from streams.retrieval.types import Hit, Retrieved
 from streams.retrieval.words import places
@@ -46,14 +46,18 @@ def as_text(question: Question, found: Retrieved) -> Iterator[Text]:
             f"characters {hit.start} to {hit.end}, version {hit.version}",
         )
         yield Text(f"   {_why(hit)}", "cyan")
+        yield _compared(hit, found.floor)
         found_at = places(question.question, hit.text, hit.language)
         yield Text("   ") + excerpt(hit.text, found_at, _WIDTH, _BEFORE, "bold black on yellow")
         yield Text()
-    if found.hits and found.relevance is not None:
-        floor = "" if found.floor is None else f", floor {found.floor:.2f} (retrieval.floor)"
-        yield Text(f"relevance {found.relevance:.2f}{floor}", "dim" if found.sufficient else "yellow")
     if found.hits and not found.sufficient:
-        yield Text("below the relevance floor: an answer would be held, context insufficient", "yellow")
+        yield Text("all below the relevance floor: an answer would be held, context insufficient", "yellow")
+
+
+def _compared(hit: Hit, floor: float | None) -> Text:
+    told = compared_with_floor(hit.relevance, floor)
+    names = f": it has {printable(', '.join(hit.names))}, which few passages have" if hit.names else ""
+    return Text(f"   {told}{names}", "yellow" if floor is not None and hit.relevance < floor else "dim")
 
 
 def _why(hit: Hit) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
-from streams.cli.output import json_line, say, write_line
+from streams.cli.output import json_line, plural, say, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.topics.formats import Tool, described
 from streams.cli.topics.shown import as_json as checked_as_json
@@ -122,11 +122,12 @@ def _show(checks: Sequence[TopicCheck], wrong: Sequence[TopicCheck]) -> None:
     missing = sum(each.actual is None for each in wrong)
     if missing:
         say(
-            f"{missing} topics are missing: run `truthgate topics create`, or make them yourself: "
-            "`truthgate topics describe --for` writes them for Terraform, Strimzi and kafka-topics"
+            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or make "
+            "them yourself, as `truthgate topics describe --for` writes them for Terraform, Strimzi and Kafka"
         )
     if len(wrong) > missing:
-        say(f"{len(wrong) - missing} topics fall short: truthgate alters none that is there")
+        short = plural(len(wrong) - missing, "topic falls", "topics fall")
+        say(f"{short} short: truthgate alters none that is there")
 
 
 def _warn(topic: str, warnings: Sequence[str]) -> None:

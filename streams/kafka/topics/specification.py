@@ -143,7 +143,7 @@ def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = 
     """
     problems: list[str | None] = []
     if actual.partitions < spec.partitions and not any_partitions:
-        problems.append(f"has {actual.partitions} partitions, {spec.partitions} wanted")
+        problems.append(f"has {actual.partitions} of {spec.partitions} partitions")
     if actual.replication < spec.replication:
         problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")
     in_sync = int(actual.config.get(_IN_SYNC, _SAFE_IN_SYNC))

@@ -4,7 +4,7 @@ const POLL_MS = 2000;
 const ANSWER_WITHIN_MS = 5000;
 const FEWEST_SLOTS = 24; // a chart is at least so many windows wide, so that the first ones do not fill it
 const POINTS_DRAWN_UP_TO = 40;
-const FEW_SCORED = 10; // a rate of fewer tells little: it is drawn fainter, and does not set the scale
+const FEW_SCORED = 10; // a rate of fewer tells little: it is drawn fainter, and its bounds do not set the scale
 const SCALES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1];
 const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 const NOTHING = { starting: "Connecting…", reading: "Reading the last hours…", off: "Rates are switched off", failed: "No rates can be read" };
@@ -244,10 +244,7 @@ function line(run, scale, y) {
   return open < 0 ? [path(run, "line")] : [path(run.slice(0, open), "line"), path(run.slice(Math.max(0, open - 1)), "line open")];
 }
 
-function marker(point, x, y, beyond) {
-  const style = { class: point.final ? "point" : "point open" };
-  return beyond ? svg("path", { ...style, d: `M${x - 4.5} ${y + 4}h9l-4.5-8z` }) : svg("circle", { ...style, cx: x, cy: y, r: 3.5 });
-}
+const marker = (point, x, y) => svg("circle", { class: point.final ? "point" : "point open", cx: x, cy: y, r: 3.5 });
 
 function drawRates(view, series, most) {
   const scale = frame(view.chart);
@@ -261,7 +258,7 @@ function drawRates(view, series, most) {
     ...divided.map((run) => band(run, scale, y)),
     ...series.thresholds.map((limit) => svg("line", { class: "limit", x1: scale.left, x2: scale.left + scale.width, y1: y(limit.rate), y2: y(limit.rate) })),
     ...divided.flatMap((run) => line(run, scale, y)),
-    ...[...new Set([...dots, ...alone])].map((point) => marker(point, scale.x(point.end), y(point.rate), point.rate > most)),
+    ...[...new Set([...dots, ...alone])].map((point) => marker(point, scale.x(point.end), y(point.rate))),
     ...series.thresholds.map((limit) => svg("text", { class: "limit-name", x: scale.left + 4, y: y(limit.rate) - 5 }, `${words(limit.name)} ${percent(limit.rate)}`)),
     cursorLine(scale));
 }
@@ -360,9 +357,9 @@ function drawFigures() {
   byId("types-when").textContent = decisions.when.textContent;
 }
 
-/** One scale for all charts; what lies beyond it is drawn as a triangle at the top. */
+/** One scale for all charts, which every rate fits: a figure stands where its axis has it. */
 function commonScale(series) {
-  const telling = ({ scored, low, rate, high }) => (scored < FEW_SCORED ? low : scored < 3 * FEW_SCORED ? rate : high);
+  const telling = ({ scored, rate, high }) => (scored < 3 * FEW_SCORED ? rate : high);
   const highest = Math.max(0.1, ...series.flatMap(({ points, thresholds }) => [...points.map(telling), ...thresholds.map((limit) => limit.rate * 1.25)]));
   return SCALES.find((scale) => highest <= scale) ?? 1;
 }

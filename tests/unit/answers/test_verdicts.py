@@ -81,10 +81,12 @@ def test_a_verdict_names_documents_that_are_not_there_and_no_more_than_twenty() 
 
 def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:
     passages = (Passage("d-1", "one", "t", 0.5, "v1"), Passage("d-1", "two", "t", 0.25, "v1"))
-    found = ResolvedContext(passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3), Span(10, 13)))
+    found = ResolvedContext(
+        passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3, 0.4, 0.2), Span(10, 13))
+    )
     verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, found, SCORED)
     assert verdict.context == (
-        VerdictPassage("d-1", "v1", 0.5, 0, 3, "t"),
+        VerdictPassage("d-1", "v1", 0.5, 0, 3, "t", relevance=0.4, relevance_floor=0.2),
         VerdictPassage("d-1", "v1", 0.25, 10, 13, "t"),
     )
     assert verdict.context_ids == ("d-1", "d-1")

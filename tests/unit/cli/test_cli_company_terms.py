@@ -93,8 +93,8 @@ def test_languages_that_are_left_out_are_named_with_the_reason(
     documents = jsonl(tmp_path, *lines, line("f", language="sw"), line("g", language="sw"))
     assert build(documents, output, "--least-documents", "2") == 0
     assert capsys.readouterr().err.splitlines() == [
-        "truthgate: de: 1 words from 2 documents",
-        "truthgate: en: left out, 1 documents are fewer than 2",
+        "truthgate: de: 1 word from 2 documents",
+        "truthgate: en: left out, 1 document of at least 2",
         "truthgate: nl: 2 words from 2 documents",
         "truthgate: sw: left out, there is no word list of the language at large to compare with",
     ]
@@ -141,8 +141,8 @@ def test_words_are_shown_the_most_frequent_first(built: Path, capsys: pytest.Cap
     assert shown.out == "en\tpayslip\t2\nnl\tkantora\t2\n"
     assert shown.err.splitlines() == [
         f"truthgate: version {load(built).version}",
-        "truthgate: en: 1 words from 2 documents",
-        "truthgate: nl: 1 words from 2 documents",
+        "truthgate: en: 1 word from 2 documents",
+        "truthgate: nl: 1 word from 2 documents",
     ]
 
 

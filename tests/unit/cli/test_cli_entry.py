@@ -123,7 +123,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["score", "ANSWERS", "--documents-language", "nl"], "needs --documents FOLDER"),
         (["publish-documents", "--delete", "\udcff"], "--delete needs the id of a document"),
         (["search", "\udcff", "--documents", "ANSWERS"], "QUESTION is not UTF-8"),
-        (["tail", "--decision", "maybe"], "'--decision': 'maybe' is not one of"),
+        (["tail", "--decision", "maybe"], "'maybe' is unknown; known: auto_send, blocked, review"),
         (["tail", "--limit", "0"], "--limit"),
         (["tail", "--since", "yesterday"], "is no time"),
         (["tail", "--since", "2h", "--until", "3h"], "--until must be later than --since"),

@@ -68,7 +68,7 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
     assert done.returncode == 1
     assert f"{rated}, line 4: rating: should be less than or equal to 5" in done.stderr
     assert f"{rated}, line 5: message_type: should be one of error, " in done.stderr
-    assert "1 answers have no rating (line 3)" in done.stderr
+    assert "1 answer without a rating (line 3)" in done.stderr
     assert found["files"] == [{"file": str(rated), "bad_lines": 2, "unrated_lines": [3]}]
     assert (found["answers"], found["rated"], found["labelled"]) == (5, 4, 5)
     everything = found["runs"][0]["correlations"][0]
@@ -188,7 +188,7 @@ def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path:
     done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"})
     assert done.returncode == 1
     assert done.stderr == (
-        "truthgate: 2 answers took longer to score than they may (scoring.timeout_seconds): "
+        "truthgate: 2 answers took longer to score than allowed (scoring.timeout_seconds): "
         "degraded scoring_timeout\n"
     )
 
@@ -213,7 +213,7 @@ def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path)
 def test_answers_that_are_repeated_are_told_since_intervals_take_them_for_new_ones(tmp_path: Path) -> None:
     line = {**TRUE, "answer_id": "a-1", "rating": 5}
     done = truthgate_here("evaluate", written(tmp_path / "twice.jsonl", line, line), "--json")
-    assert "1 answer ids are repeated" in done.stderr
+    assert "1 repeated answer id: intervals" in done.stderr
 
 
 @pytest.mark.parametrize("lines", [(), ({"question": "q", "answer": "a"},)])
@@ -299,7 +299,7 @@ def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered: Path
     options = ("--opinions", good, "--opinions", poor, "--flip", "0.5", "--tau", "0.9", "--plot", plot)
     done = truthgate_here("evaluate", answered, *options, "--json")
     assert done.returncode == 0
-    assert f"{poor}: 2 answers have no opinion, and are in none of its tables" in done.stderr
+    assert f"{poor}: 2 answers without an opinion, in none of its tables" in done.stderr
     found = json.loads(done.stdout)
     assert found["opinions"] == [{"file": str(path), "bad_lines": 0} for path in (good, poor)]
     first, second = found["judges"]

@@ -39,7 +39,7 @@ VERDICT = replace(
     verdict_id=verdict_id("a-1"),
     opinions=(opinion(ANSWER, ("number", "50")),),
     context_source="retrieved",
-    context=(VerdictPassage("d-1", "0123456789", 0.031, 20, 36, "Opslaan", "https://h/opslaan"),),
+    context=(VerdictPassage("d-1", "0123456789", 0.031, 20, 36, "Opslaan", "https://h/opslaan", 0.18, 0.22),),
     model="gpt-7",
     policy_version=Policy().identity,
     degraded=("documents_stale",),
@@ -94,7 +94,8 @@ def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> Non
     assert features[0].endswith("→ undefined component")
     assert features[1:] == ["undefined component “Opslaan” 15–22", "defined component “euro” 36–40"]
     assert section("Documents", text)[1] == (
-        "d-1 “Opslaan” version 0123456789, characters 20–36, found with 0.031, https://h/opslaan"
+        "d-1 “Opslaan” version 0123456789, characters 20–36, found with 0.031, "
+        "relevance 0.18 < floor 0.22 (retrieval.floor), https://h/opslaan"
     )
     assert section("Language models", text)[0] == "single by gpt_small: FALSE 0.93, number"
     assert section("Policy", text)[:2] == [

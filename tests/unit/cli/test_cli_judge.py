@@ -74,7 +74,7 @@ def test_a_request_is_one_of_openais_batch_format_and_holds_nothing_that_people_
     batch = Batch(tmp_path, "single", RATED, RATED)
     done = batch.export("--model", "gpt-x", "--judge-option", "max_tokens=300")
     assert done.returncode == 0
-    assert done.stderr.splitlines()[-1] == "truthgate: 1 requests for 2 answers"
+    assert done.stderr.splitlines()[-1] == "truthgate: 1 request for 2 answers"
     (line,) = batch.lines
     assert line.keys() == {"custom_id", "method", "url", "body"}
     assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
@@ -143,7 +143,7 @@ def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_aske
     batch.reply(replied(good, TRUE), failed(bad, 500, "server_error"), expired)
     done = batch.bring()
     assert [line["custom_id"] for line in batch.lines] == [bad["custom_id"], missing["custom_id"]]
-    assert "2 requests were answered by an error" in done.stderr
+    assert "2 requests answered by an error" in done.stderr
     assert "2 requests to send next, for 2 of 3 answers" in done.stderr
     batch.reply(replied(bad, TRUE))
     assert batch.bring("--give-up").returncode == 0
@@ -170,8 +170,8 @@ def test_of_two_replies_to_one_request_the_first_counts_and_strange_ones_are_tol
     done = batch.bring()
     assert done.returncode == 1
     assert batch.lines[0]["opinion"]["label"] == "TRUE"
-    assert "1 replies are to requests that this method does not make of these answers" in done.stderr
-    assert "1 replies are to requests that have one already: the first counts" in done.stderr
+    assert "1 reply to requests that are not made here" in done.stderr
+    assert "1 reply to requests with one already: the first counts" in done.stderr
 
 
 DEEP = '{"custom_id": "x", "response": ' + "[" * 3_000 + "]" * 3_000 + "}"
@@ -217,7 +217,7 @@ def test_a_body_that_is_no_completion_is_asked_again(tmp_path: Path, body: Any) 
     batch.reply(reply)
     done = batch.bring()
     assert batch.lines == [request]
-    assert "1 requests were answered by an error" in done.stderr
+    assert "1 request answered by an error" in done.stderr
 
 
 def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_an_answer_without_documents_is_not_asked_about_and_told(tmp_path: Path)
     done = batch.export()
     assert (done.returncode, batch.lines) == (1, [])
     assert f"{batch.answers}, line 2: no valid JSON" in done.stderr
-    assert "1 answers rest on documents that are not there: degraded context_missing" in done.stderr
+    assert "1 answer whose documents are not there: degraded context_missing" in done.stderr
     batch.reply()
     batch.bring()
     assert batch.lines[0]["opinion"]["unsure"] == "no_reference"

@@ -1,10 +1,12 @@
 """The pieces that commands are made of: pace, feed, rendering, and the memory of what was replayed."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from aiokafka import ConsumerRecord
@@ -14,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schemas import Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from schemas import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
 from streams.answers.evidence import offending
 from streams.answers.verdict import verdict_id
@@ -26,7 +28,8 @@ from streams.cli.demo.board import Board
 from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.cli.demo.view import tables
 from streams.cli.feed import feed, in_order
-from streams.cli.output import json_line, printable
+from streams.cli.lines import read
+from streams.cli.output import json_line, plural, printable
 from streams.cli.render import ResultConsole, excerpt, verdict_line
 from streams.cli.replay import Pace
 from streams.cli.sending import Outcome, Outgoing
@@ -364,3 +367,27 @@ def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there()
         answers = sample_answers(language)
         assert (len(known), len(answers)) == (36, 86)
         assert {each for answer in answers for each in answer.document_ids} <= known
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies")])
+def test_one_is_not_told_as_several(count: int, told: str) -> None:
+    assert plural(count, "reply", "replies") == told
+    assert plural(count, "answer") == f"{count} answer{'' if count == 1 else 's'}"
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        ("", "there is no line in it"),
+        ("abaca", "2 repeated answer ids (line 3 has that of line 1, line 5 has that of line 1)"),
+        ("ab", None),
+    ],
+)
+def test_a_file_that_is_empty_or_has_two_answers_with_one_id_says_so(
+    ids: str, told: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    rest = {"conversation_id": "c-1", "question": "How?", "answer": "So.", "produced_at": WHEN.isoformat()}
+    file.write_text("".join(json.dumps({"answer_id": one, **rest}) + "\n" for one in ids))
+    assert len(list(read(file, ChatbotAnswer))) == len(ids)
+    assert capsys.readouterr().err == (f"truthgate: {file}: {told}\n" if told else "")

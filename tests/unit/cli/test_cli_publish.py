@@ -27,9 +27,9 @@ def accepted(*languages: str) -> Accepted:
 @pytest.mark.parametrize(
     ("published", "named", "gone", "left"),
     [
-        (["nl"], [], ["nl/a", "nl/b"], "--prune: 2 documents in Klingon, en are left"),
-        (["nl"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 documents in Klingon are left"),
-        (["nl", "en"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 documents in Klingon are left"),
+        (["nl"], [], ["nl/a", "nl/b"], "--prune: 2 documents in Klingon, en left"),
+        (["nl"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon left"),
+        (["nl", "en"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon left"),
         (["nl"], None, ["en/a", "nl/a", "nl/b", "odd"], ""),
     ],
 )
@@ -62,9 +62,9 @@ def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text")
     (told,) = told_of(tmp_path, ["nl"], capsys)
-    assert told.startswith("truthgate: warning: 2 pages of the folder en are taken for nl: ")
+    assert told.startswith("truthgate: warning: 2 pages of the folder en taken for nl: ")
     assert told_of(tmp_path, ["nl", "en"], capsys) == []
     (tmp_path / "en" / "pay.md").write_text("---\nlanguage: de\n---\nText")
     assert told_of(tmp_path, ["nl", "en"], capsys) == [
-        "truthgate: warning: 1 pages say another language than --language, such as en/pay (de), which counts"
+        "truthgate: warning: 1 page in another language than --language, such as en/pay (de), which counts"
     ]

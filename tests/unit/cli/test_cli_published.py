@@ -11,14 +11,14 @@ from streams.cli.published import Published
     ("unreadable", "json_refused", "told"),
     [
         (0, 0, []),
-        (4, 4, ["4 documents of the topic are JSON, which is not read here: encoding.json_input is off"]),
-        (1, 0, ["1 documents of the topic cannot be read: see `truthgate dead-letters list`"]),
+        (4, 4, ["4 documents of the topic in JSON, which is not read here: encoding.json_input is off"]),
+        (1, 0, ["1 document of the topic cannot be read: see `truthgate dead-letters list`"]),
         (
             3,
             2,
             [
-                "2 documents of the topic are JSON, which is not read here: encoding.json_input is off",
-                "1 documents of the topic cannot be read: see `truthgate dead-letters list`",
+                "2 documents of the topic in JSON, which is not read here: encoding.json_input is off",
+                "1 document of the topic cannot be read: see `truthgate dead-letters list`",
             ],
         ),
     ],

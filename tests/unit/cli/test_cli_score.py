@@ -130,7 +130,7 @@ def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> No
         "review",
     )
     assert (done.returncode, done.stderr.count("documents.jsonl, line 2: ")) == (1, 1)
-    told = "1 answers name documents that are not there, such as d-2 (line 2): degraded context_missing"
+    told = "1 answer with documents that are not there, such as d-2 (line 2): degraded context_missing"
     assert f"truthgate: {answers}: {told}\n" in done.stderr
 
 
@@ -150,7 +150,7 @@ def test_documents_of_several_files_are_taken_together_and_of_the_same_id_the_la
     assert (done.returncode, "a.jsonl, line 2: " in done.stderr) == (1, True), "a bad line of any of them"
     second.write_text("\n".join(json.dumps(page | {"document_id": each}) for each in ("d-1", "d-2")))
     told = truthgate_here("score", answers, "--documents", first, "--documents", second).stderr
-    same = f"1 ids are those of documents before, such as d-1 in {first}: by id these here are found"
+    same = f"1 id of documents before, such as d-1 in {first}: by id these here are found"
     assert f"truthgate: {second}: {same}\n" in told
 
 
@@ -160,7 +160,7 @@ def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_cou
     file.write_text("\n".join(['{"question": "q?", "answer": "a."}', *named]))
     done = truthgate_here("score", file)
     lines = "line 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
-    told = f"12 answers name documents that are not there, such as d-0 ({lines})"
+    told = f"12 answers with documents that are not there, such as d-0 ({lines})"
     assert (done.returncode, told in done.stderr) == (1, True)
 
 
@@ -289,7 +289,7 @@ def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
     late = sum("scoring_timeout" in verdict["degraded"] for verdict in verdicts)
     assert late == 2
     assert done.stderr == (
-        f"truthgate: {late} answers took longer to score than they may (scoring.timeout_seconds): "
+        f"truthgate: {late} answers took longer to score than allowed (scoring.timeout_seconds): "
         "degraded scoring_timeout\n"
     )
     assert done.returncode == 1

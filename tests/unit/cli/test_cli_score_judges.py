@@ -88,7 +88,7 @@ def test_what_the_budget_is_spent_for_is_held_and_told_and_counts_for_each_run(
         decisions = sorted(verdict["decision"] for verdict in verdicts)
         assert decisions == ["blocked"] * 2 + ["review"] * 3
         assert told == (
-            "truthgate: 3 answers were in doubt, and judges.budget was spent: degraded judge_budget_spent\n"
+            "truthgate: 3 answers in doubt, and judges.budget was spent: degraded judge_budget_spent\n"
         )
         assert (code, len(endpoint.asked)) == (0, 2 * run)
 
@@ -99,8 +99,7 @@ def test_an_endpoint_that_is_away_holds_the_answers_and_is_told(answers: Path, e
     assert {verdict["decision"] for verdict in verdicts} == {"review"}
     assert {verdict["degraded"][-1] for verdict in verdicts} == {"judge_unavailable"}
     assert told == (
-        "truthgate: 5 answers were in doubt, and no language model gave an opinion: "
-        "degraded judge_unavailable\n"
+        "truthgate: 5 answers in doubt, and no language model gave an opinion: degraded judge_unavailable\n"
     )
     assert code == 3
 

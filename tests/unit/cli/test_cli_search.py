@@ -72,7 +72,7 @@ def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, do
     assert done.stdout.startswith("1. Factuur versturen  invoice (nl), characters 0 to 67")
     assert "keyword rank 1 (BM25 " in done.stdout
     assert "vector rank 1 (similarity " in done.stdout
-    assert re.search(r"^relevance \d\.\d\d, floor 0\.22 \(retrieval\.floor\)$", done.stdout, re.MULTILINE)
+    assert re.search(r"^   relevance \d\.\d\d ≥ floor 0\.22 \(retrieval\.floor\)$", done.stdout, re.MULTILINE)
 
 
 def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(

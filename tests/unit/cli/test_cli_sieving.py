@@ -10,11 +10,12 @@ import pytest
 import typer
 from aiokafka import TopicPartition
 
-from scoring.values.types import MessageType
+from scoring.assessing.known_rules import DESCRIPTIONS
+from scoring.values.types import Decision
 from streams.cli.exits import WrongUsage
 from streams.cli.moments import moment
 from streams.cli.period import SLACK, Period
-from streams.cli.sieving import sieve_of
+from streams.cli.sieving import code_of, sieve_of
 from streams.kafka.clients import check_reachable
 from streams.kafka.topic_reader import TopicLog, TopicReader
 
@@ -40,14 +41,32 @@ def test_what_is_no_time_is_refused(told: str) -> None:
         moment(told)
 
 
-def test_reasons_may_be_written_as_they_are_shown_and_a_slip_is_told(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    sieve = sieve_of([MessageType.BINARY], ["NL"], ["low score", "lowscore"], ["D"], None, None, None, 2)
-    assert (sieve.reasons, sieve.languages) == ({"low_score", "lowscore"}, {"nl"})
+def test_the_sieve_has_what_the_options_ask_for() -> None:
+    sieve = sieve_of(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
+    assert (sieve.reasons, sieve.languages) == ({"low_score"}, {"nl"})
     assert (sieve.message_types, sieve.documents, sieve.highest) == ({"binary"}, {"D"}, 2)
-    told = "no reason is called lowscore here: only verdicts of another release can have it"
-    assert capsys.readouterr().err == f"truthgate: {told}\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        ("low score", "low_score"),
+        ("Low-Score", "low_score"),
+        ("held", "review"),
+        ("auto-send", "auto_send"),
+        ("sent", "auto_send"),
+        ("blocked", "blocked"),
+    ],
+)
+def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(told: str, code: str) -> None:
+    assert code_of(told, {*DESCRIPTIONS, *Decision}) == code
+
+
+def test_an_unknown_code_is_refused_with_those_that_are_alike_or_with_all() -> None:
+    with pytest.raises(typer.BadParameter, match=r"'lowscore' is unknown; known: low_score, "):
+        code_of("lowscore", DESCRIPTIONS)
+    with pytest.raises(typer.BadParameter, match=r"'maybe' is unknown; known: auto_send, blocked, review$"):
+        code_of("maybe", set(Decision))
 
 
 def test_what_nothing_could_pass_is_refused() -> None:

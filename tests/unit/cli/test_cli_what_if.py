@@ -158,8 +158,8 @@ def test_answers_that_only_one_file_has_are_told_and_left_out(rated: Path, verdi
     assert (done.returncode, json.loads(done.stdout)["answers"]) == (1, 2)
     assert done.stderr.splitlines() == [
         f"truthgate: {part}, line 1: no valid JSON: expected value at column 1",
-        f"truthgate: {part}: 1 answers are repeated: their first verdict counts",
-        f"truthgate: 1 answers of {whole} are not in {part}: left out",
+        f"truthgate: {part}: 1 repeated answer: the first verdict counts",
+        f"truthgate: 1 answer of {whole} not in {part}: left out",
         "truthgate: 1 rated answers are not in both files: left out",
     ]
     part.write_text(lines[0].replace('"blocked"', '"shredded"').replace('"review"', '"shredded"'))

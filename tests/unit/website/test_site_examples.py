@@ -114,3 +114,5 @@ def test_the_file_of_the_tutorial_is_judged_as_it_says(tmp_path: Path) -> None:
     verdicts = map(json.loads, done.stdout.splitlines())
     said = [f"{one['answer_id']} {one['decision']} {' '.join(one['reasons'])}\n" for one in verdicts]
     assert "".join(said) == told
+    (version,) = {each["version"] for each in json.loads(done.stdout.splitlines()[0])["context"]}
+    assert f"  {version}  " in blocks("text", "docs/tutorial.md")[2].text

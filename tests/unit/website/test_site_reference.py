@@ -31,7 +31,7 @@ def test_every_command_and_every_exit_code_is_there() -> None:
 def test_options_stand_there_with_what_they_take() -> None:
     page = text_of("docs/commands.md")
     assert "| `--language` | `nl`, `en` | `nl` |" in page
-    assert "| `--decision` | `auto_send`, `review`, `blocked` |" in page
+    assert "| `--decision` | `auto_send` or `review` or `blocked` |" in page
     assert "| `--port` | `N`, from 0 to 65535 |" in page
 
 
