@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scoring.claims.indirect import open_figures
-from scoring.text.clock import clock_times
+from scoring.figures.deriving import Derivable
+from scoring.figures.reading.readings import Reading, number_spans, readings
 from scoring.text.material import Material
-from scoring.text.numbers import number_forms, number_spans, numbers
+from scoring.text.prepared import PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
 
 UNKNOWN_NUMBER = "unknown_number"
+
+DERIVED_NUMBER = "derived_number"
 
 UNKNOWN = Rule(
     "unknown_number",
@@ -20,6 +25,13 @@ UNKNOWN = Rule(
     contradiction=0.9,
     status=ClaimStatus.NOT_FOUND,
     mistake="non_appearing_statement",
+)
+
+DERIVED = Rule(
+    "derived_number",
+    "The answer names a number that one computation on those of the documents or the question gives.",
+    Severity.HOLDS,
+    contradiction=0.4,
 )
 
 
@@ -51,7 +63,7 @@ class NumbersKnown:
 
     name = "numbers_known"
     on_translation = False
-    evidence = ((UNKNOWN_NUMBER, UNKNOWN),)
+    evidence = ((UNKNOWN_NUMBER, UNKNOWN), (DERIVED_NUMBER, DERIVED))
 
     def measure(self, material: Material) -> FeatureValue:
         """Return known numbers / numbers."""
@@ -60,16 +72,24 @@ class NumbersKnown:
         if not spans:
             return FeatureValue(self.name, None)
         texts = (material.question, *(document.text for document in material.context))
-        known = frozenset[str]().union(*(text.derived(numbers) for text in texts))
-        clock = {time.value for text in texts for time in text.derived(clock_times)}
-        told = {time.start for time in answer.derived(clock_times) if time.value in clock}
+        told = [reading for text in texts for reading in text.derived(readings) if not reading.loose]
+        known = {reading.key for reading in told}
         computed = material.derived(open_figures)
-        unknown = [
+        strange = [
             span
             for span in spans
-            if span[0] not in told
-            and known.isdisjoint(number_forms(answer.original[slice(*span)]))
+            if known.isdisjoint(reading.key for reading in _of(span, answer))
             and not any(start <= span[0] and span[1] <= end for start, end in computed)
         ]
-        evidence = span_evidence(UNKNOWN_NUMBER, answer, unknown[:MAX_EVIDENCE])
-        return FeatureValue(self.name, 1 - len(unknown) / len(spans), evidence)
+        derivable = Derivable(material) if strange else None
+        derived = [span for span in strange if derivable and derivable.follows([*_of(span, answer)])]
+        unknown = [span for span in strange if span not in derived]
+        evidence = (
+            *span_evidence(UNKNOWN_NUMBER, answer, unknown[:MAX_EVIDENCE]),
+            *span_evidence(DERIVED_NUMBER, answer, derived[:MAX_EVIDENCE]),
+        )
+        return FeatureValue(self.name, 1 - len(strange) / len(spans), evidence)
+
+
+def _of(span: tuple[int, int], answer: PreparedText) -> Iterator[Reading]:
+    return (each for each in answer.derived(readings) if each.start <= span[0] and span[1] <= each.end)
