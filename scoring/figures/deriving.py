@@ -24,6 +24,8 @@ _DAY = 1440
 _MOST_OF_A_UNIT = 366
 _MOST_ROUNDED = Fraction(3, 100)
 _FINEST = Fraction(1, 10_000)
+# So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
+_MOST_OPERANDS, _MOST_FACTORS = 300, 20
 # What stands farther apart nobody adds: of a long text, any number is the sum of two.
 _NEAR = 200
 
@@ -63,28 +65,32 @@ class Derivable:
         for source, text in enumerate(texts):
             for each in text.derived(readings):
                 self._add(each, source)
-        told = (*question.derived(readings), *answer.derived(readings))
+        # Beside each what is its own place in the answer, since no number follows from itself.
+        told = [(each, -1) for each in question.derived(readings)]
+        told += [(each, each.start) for each in answer.derived(readings)]
         self._told = [
-            (each.value, each.start)
-            for each in told
+            (each.value, start)
+            for each, start in told
             if each.kind in {None, SHARE} and isinstance(each.value, Fraction) and each.value
-        ]
-        asked = {**question.derived(time_units), **answer.derived(time_units)}
+        ][:_MOST_FACTORS]
+        asked = {**question.derived(time_units), **answer.derived(time_units)}.values()
         known = [size for text in texts for size in text.derived(time_units).values()]
-        ratios = {Fraction(round(max(a, b) / min(a, b))) for a in asked.values() for b in known}
+        ratios = (Fraction(round(max(a, b) / min(a, b))) for a in asked for b in known)
         # "45 minutes for each 100 GB", of which 300 were asked about.
-        times = {
+        times = (
             asked.value / known.value
             for kind, operands in self._operands.items()
             for asked in operands
             for known in operands
             if kind not in {None, CLOCK} and asked.source == 0 < known.source and known.value
-        }
-        self._factors = {ratio for ratio in ratios if 1 < ratio <= _MOST_OF_A_UNIT} | times
+        )
+        factors = (*(ratio for ratio in ratios if 1 < ratio <= _MOST_OF_A_UNIT), *times)
+        self._factors = [*dict.fromkeys(factors)][:_MOST_FACTORS]
 
     def _add(self, reading: Reading, source: int) -> None:
-        if isinstance(reading.value, Fraction) and not reading.loose:
-            self._operands[reading.kind].append(_Operand(reading.value, source, reading.start))
+        own, value = self._operands[reading.kind], reading.value
+        if isinstance(value, Fraction) and not reading.loose and len(own) < _MOST_OPERANDS:
+            own.append(_Operand(value, source, reading.start))
 
     def follows(self, found: Sequence[Reading]) -> bool:
         """Say whether a number follows, by its readings; those by its kind count where there are such."""
@@ -106,10 +112,10 @@ class Derivable:
         kind, operands = reading.kind, self._operands
         if kind == CLOCK:
             return
-        factors = self._factors | {value for value, start in self._told if start != reading.start}
+        factors = [*self._factors, *(value for value, start in self._told if start != reading.start)]
         for each in operands[kind]:
             yield each.value
-            yield from (result for factor in factors for result in (each.value * factor, each.value / factor))
+            yield from (found for by in factors if by for found in (each.value * by, each.value / by))
             if kind is not None:
                 for share in filter(each.is_beside, operands[SHARE]):
                     yield from (each.value * by for by in (share.value, 1 - share.value, 1 + share.value))

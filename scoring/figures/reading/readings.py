@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,23 +20,19 @@ from scoring.text.prepared import PreparedText, Word, words_of
 SHARE, SPAN, MONTHS, MONEY, CLOCK = "share", "span", "months", "money", "clock"
 _TEXT, _DIGITS, _DATE, _HOUR = "text", "digits", "date", "hour"
 
-# By kind, what of it a unit is: the same amount in another unit is the same.
-_UNITS: Mapping[str, Mapping[str, int]] = {
-    SPAN: {
-        "second": 1, "minute": 60, "quarter_hour": 900, "half_hour": 1800, "hour": 3600, "day": 86_400,
-        "week": 604_800, "fortnight": 1_209_600,
-    },
-    MONTHS: {"month": 1, "quarter": 3, "half_year": 6, "year": 12, "decade": 120},
-    MONEY: {"cent": 1, "EUR": 100, "USD": 100, "GBP": 100},
-    SHARE: {"permille": 1, "percent": 10},
-    "length": {"mm": 1, "cm": 10, "m": 1000, "km": 1_000_000},
-    "bytes": {"KB": 1, "MB": 10**3, "GB": 10**6, "TB": 10**9},
-}  # fmt: skip
-_WHOLE = {SHARE: 1000, MONEY: 100}
+# How much of its kind a unit is: the same amount in another unit is the same.
 _SIZES = {
-    unit: (kind, Fraction(size, _WHOLE.get(kind, 1)))
-    for kind, units in _UNITS.items()
-    for unit, size in units.items()
+    unit: (kind, Fraction(size))
+    for kind, sizes in {
+        SPAN: "second 1 minute 60 quarter_hour 900 half_hour 1800 hour 3600 day 86400 week 604800 "
+        "fortnight 1209600",
+        MONTHS: "month 1 quarter 3 half_year 6 year 12 decade 120",
+        MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
+        SHARE: "permille 1/1000 percent 1/100",
+        "length": "mm 1 cm 10 m 1000 km 1000000",
+        "bytes": "KB 1 MB 1000 GB 1000000 TB 1000000000",
+    }.items()
+    for unit, size in re.findall(r"(\w+) (\S+)", sizes)
 }
 
 #: Between the months of the calendar and what is told in days or weeks.
@@ -50,8 +45,6 @@ _STEP = re.compile(r"[ \t*_>#-]{0,8}(?:([^\W\d_]{2,12}) )?")
 _UNCHECKED = re.compile(r"1(?:st|s?te|e)\b|\d{1,2} [×x*] (?=[€$£\d])")
 _GROUPED = re.compile(r"\d{1,3}[.,]\d{3}")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f’']\d{3}){1,4}(?![\d.,]\d|\d)")
-_GLYPH = re.compile(r"(\d{0,6})([¼-¾⅐-⅞])")
-_SLASHED = re.compile(r"(?<![\d/])(\d{1,3})/([1-9]\d{0,2})(?![\d/])")
 _LONG = re.compile(r"\d(?:[ ()/.–-]{0,3}\d){6,20}")
 _TIME = re.compile(r"(?<![\w.,:/-])([01]?\d|2[0-4])[.:]([0-5]\d)(?!\d|[.,:]\d)")
 _SIGN_BEFORE = re.compile(r"([€$£]|\b(?:EUR|USD|GBP))[ \u00a0]?\Z")
@@ -173,21 +166,11 @@ def _wholes(text: PreparedText) -> Iterator[Reading]:
 
 
 def _in_digits(text: PreparedText) -> Iterator[_Quantity]:
-    original = text.original
-    for found in _NUMBER.finditer(original):
+    for found in _NUMBER.finditer(text.original):
         if values := tuple(dict.fromkeys(_values(found.group(), text.lexicon))):
             yield from _measured(text, _Quantity(values, *found.span()))
-    others = [
-        *((Fraction(re.sub(r"\D", "", found.group())), found) for found in _SPACED.finditer(original)),
-        *((int(found[1] or 0) + _part(found[2]), found) for found in _GLYPH.finditer(original)),
-        *((Fraction(int(found[1]), int(found[2])), found) for found in _SLASHED.finditer(original)),
-    ]
-    for value, found in others:
-        yield from _measured(text, _Quantity((value,), *found.span()))
-
-
-def _part(glyph: str) -> Fraction:
-    return Fraction(unicodedata.numeric(glyph)).limit_denominator(10)
+    for found in _SPACED.finditer(text.original):
+        yield from _measured(text, _Quantity((Fraction(re.sub(r"\D", "", found.group())),), *found.span()))
 
 
 def _values(written: str, lexicon: Lexicon) -> Iterator[Fraction]:
