@@ -43,7 +43,8 @@ OPEN = [
 
 
 @pytest.mark.parametrize(
-    ("answer", "language"), [("A year of the Team plan costs € 228.", "en"), ("Een jaar Team kost € 228.", "nl")]
+    ("answer", "language"),
+    [("A year of the Team plan costs € 228.", "en"), ("Een jaar Team kost € 228.", "nl")],
 )
 def test_what_one_computation_gives_is_not_checkable_and_a_person_decides(answer, language):
     assert judged(answer, language) == ("review", "derived_number", [ClaimStatus.NOT_CHECKABLE])
