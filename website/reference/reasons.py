@@ -28,8 +28,8 @@ The codes in `reasons` of a verdict; the first one decided. What a feature found
 _RIGHT: Final = """\
 How often each was right, on rated answers of these products of [training/rated](../training/rated/README.md):
 the untrue answers in which it found something, the true ones, and those rated 3, whatever was decided in the
-end. The rules were made on the products gimp, debian-installation, kmail and skrooge, and checked on korganizer
-and kate.
+end. The rules were made on the products gimp, debian-installation, kmail and skrooge, and checked on
+korganizer and kate.
 `python -m training.rated.checks PRODUCT ...` counts anew.
 """
 
