@@ -123,7 +123,7 @@ def _looks_like_name(text: PreparedText, name: Name, has_cue: bool = False) -> b
 
 
 def _is_title(text: PreparedText, mark: Mark) -> bool:
-    """Say whether a mark is a heading or the title of a step: "1. **Open the file**: ..."."""
+    """Say whether a mark is a heading, a label or the title of a step: "1. **Open the file**: ..."."""
     original = text.original
     earliest = max(text.start, mark.outer_start - _LONGEST_ITEM)
     line_start = max(original.rfind("\n", earliest, mark.outer_start) + 1, earliest)
@@ -134,6 +134,7 @@ def _is_title(text: PreparedText, mark: Mark) -> bool:
     fills_line = after.strip(":. ")[:1] in ("", "\n")
     if fills_line and (item["number"] or not item.group().strip()):
         return True
-    has_colon = after.startswith(":") or original[mark.start : mark.end].rstrip().endswith(":")
+    if original[mark.start : mark.end].rstrip().endswith(":"):
+        return True  # a label, such as "- **Price:** € 10"
     first_word = _name(original, mark.start, mark.end).words[:1]
-    return has_colon and not text.lexicon.instruction_verbs.isdisjoint(first_word)
+    return after.startswith(":") and not text.lexicon.instruction_verbs.isdisjoint(first_word)

@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from scoring.components.headings import below_headings
 from scoring.components.marked import components
 from scoring.components.names import Component, Name
+from scoring.figures.reading.labels import stem
 from scoring.lexicon import Lexicon
 from scoring.text.material import Material
 from scoring.text.prepared import PreparedText
@@ -105,7 +106,7 @@ class _Fault:
 
 def defined(text: PreparedText) -> Defined:
     """Return what a text defines."""
-    stems = (text.lexicon.stem(word) for word in text.word_texts)
+    stems = (_stem(word, text.lexicon) for word in text.word_texts)
     followers: defaultdict[str, set[str]] = defaultdict(set)
     openings: defaultdict[str, set[str]] = defaultdict(set)
     for left, right in _neighbours(text):
@@ -160,7 +161,7 @@ class _Definitions:
         return self._occurs(words) or (bare != words and self._occurs(bare))
 
     def _occurs(self, words: tuple[str, ...]) -> bool:
-        exact, stems = _spaced(words), _spaced(map(self._lexicon.stem, words))
+        exact, stems = _spaced(words), _spaced(_stem(word, self._lexicon) for word in words)
         return any(exact in text.words or stems in text.stems for text in self._texts)
 
     def _follows(self, left: Name, right: Name) -> bool:
@@ -181,7 +182,11 @@ def _without_nouns(words: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _key(words: tuple[str, ...], lexicon: Lexicon) -> str:
-    return " ".join(map(lexicon.stem, _without_nouns(words, lexicon)))
+    return " ".join(_stem(word, lexicon) for word in _without_nouns(words, lexicon))
+
+
+def _stem(word: str, lexicon: Lexicon) -> str:
+    return stem(word, lexicon) if lexicon.figures else lexicon.stem(word)
 
 
 def _spaced(words: Iterable[str]) -> str:

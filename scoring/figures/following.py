@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.figures.clause import Clause, Figure, places
-from scoring.figures.reading.amounts import CURRENCIES, PERCENT, SPANS
+from scoring.figures.reading.amounts import PERCENT, SPANS
 from scoring.figures.reading.bearing import CLOCK, DATE, Bearing, Beside
 from scoring.figures.recognising import Asked, Bound, asked, meant
 from scoring.figures.values import Obstacle, Operation
@@ -55,7 +55,6 @@ def open_figures(clause: Clause, bearings: Sequence[Bearing]) -> tuple[Figure, .
     2. A sum, an average, a difference, growth, or what is not computed, in a unit that a text has several
        amounts of beside a word of the clause; a share of such amounts.
     3. A length of time beside dates or times of day that stand beside a word of the clause.
-    4. What several pieces cost that are sold by the piece, or a year that is paid by the month.
 
     A figure that a clause only names ("it costs € 79") follows from nothing, and what a text says itself
     need not follow.
@@ -115,9 +114,7 @@ def _may_follow(figure: Figure, said: _Said, by: Bearing) -> bool:
     unit = said.unit(figure)
     if _is_of_time(unit, said, by) or _is_counted(figure, said, by):
         return True
-    if said.found is None or said.operation is Operation.COUNT:
-        return _is_multiple(figure, said, by)
-    if said.operation in _OF_DATA:
+    if said.found is None or said.operation is Operation.COUNT or said.operation in _OF_DATA:
         return False
     beside = by.beside.values() if unit == PERCENT else [by.beside.get(unit)]
     return any(map(said.is_beside, beside))
@@ -154,24 +151,3 @@ def _is_of_time(unit: str | None, said: _Said, by: Bearing) -> bool:
     if unit in SPANS and dates and not said.stems.isdisjoint(dates.near):
         return True
     return unit in _OF_CLOCK and said.is_beside(by.beside.get(CLOCK))
-
-
-def _is_multiple(figure: Figure, said: _Said, by: Bearing) -> bool:
-    """Say whether a price may be that of several pieces, or for a longer time than the text tells."""
-    unit, clause = said.unit(figure), said.clause
-    beside = by.beside.get(unit)
-    if unit not in CURRENCIES or beside is None or said.stems.isdisjoint(beside.near):
-        return False
-    spans = SPANS.intersection(clause.lists.unit_of.get(word.text) for word in clause.words)
-    if beside.spans and spans - beside.spans:
-        return True
-    others = (each for each in (*clause.number_words, *clause.figures) if each is not figure)
-    return any(_is_piece(each, said, beside) for each in others)
-
-
-def _is_piece(figure: Figure, said: _Said, beside: Beside) -> bool:
-    """Say whether a figure is a number of what something costs each of: "two tickets", "three days"."""
-    unit = said.unit(figure)
-    if unit is not None:
-        return unit in beside.spans
-    return not said.stems.isdisjoint(beside.near & said.after(figure.last, _NEAR))

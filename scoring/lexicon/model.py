@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.phrases import PhraseList
@@ -105,12 +105,33 @@ class ClockWords:
 
     ``hours`` follow the figures ("14.00 uur"), ``mornings`` and ``afternoons`` tell which half of the day
     ("am", "'s middags" without its "'s"), and ``at`` stands before an hour that is no duration ("om 14 uur").
+    ``past`` and ``to`` stand between minutes and hour ("ten to five"), and ``halves`` before the hour that is
+    half an hour away ("half tien").
     """
 
     hours: frozenset[str] = frozenset()
     mornings: frozenset[str] = frozenset()
     afternoons: frozenset[str] = frozenset()
     at: frozenset[str] = frozenset()
+    past: frozenset[str] = frozenset()
+    to: frozenset[str] = frozenset()
+    halves: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberWords:
+    """The words in which numbers are told, beside ``ClaimWords.numbers``.
+
+    ``words`` by the number that they are, with "1/4" for a quarter; ``units``, beside those of the figures,
+    by what they are; ``articles`` may be a one ("a week"), ``joiners`` stand within a number, and ``ratios``
+    between the numbers of a share ("3 out of 4").
+    """
+
+    articles: frozenset[str] = frozenset()
+    joiners: frozenset[str] = frozenset()
+    ratios: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +147,7 @@ class Lexicon:
     - ``claims``: what tells the claims of an answer from what it says besides.
     - ``figures``: how a clause says that a figure follows from others; None where that is not checked.
     - ``clock``: the words with times of day; without it those with a colon alone are read.
+    - ``numbers``: words for numbers and their units; without it those in digits alone are compared.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.
@@ -163,6 +185,7 @@ class Lexicon:
     plural_endings: tuple[str, ...]
     figures: FigureWords | None = None
     clock: ClockWords = ClockWords()
+    numbers: NumberWords = NumberWords()
 
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays; "process" has none."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, NumberWords, Refusals, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
@@ -111,6 +111,7 @@ class _Reader:
             claims=self._claims(),
             figures=self._figures() if "figures" in top else None,
             clock=self._clock() if "clock" in top else ClockWords(),
+            numbers=self._numbers() if "numbers" in top else NumberWords(),
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
@@ -183,6 +184,21 @@ class _Reader:
         self._refuse_unknown(table, {field.name for field in fields(ClockWords)}, section)
         return ClockWords(**self._word_sets(ClockWords, table, section))
 
+    def _numbers(self) -> NumberWords:
+        section, inner = Section("numbers"), Section("numbers.words")
+        table = self._value(self._content, "numbers", dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(NumberWords)}, section)
+        words = self._value(table, "words", dict, section)
+        for number in words:
+            if not re.fullmatch(r"\d{1,9}(/[1-9]\d?)?", number):
+                raise self._error(inner, number, f"{number!r} is neither a number nor a fraction")
+        return NumberWords(
+            ratios=tuple(self._strings(table, "ratios", section)),
+            words={number: tuple(self._strings(words, number, inner)) for number in words},
+            units=self._named_words(table, "units", section),
+            **self._word_sets(NumberWords, table, section),
+        )
+
     def _figures(self) -> FigureWords:
         section = Section("figures")
         table = self._value(self._content, "figures", dict, _TOP)
@@ -237,7 +253,7 @@ class _Reader:
 
     def _word_sets(
         self,
-        model: type[Lexicon | Refusals | ClaimWords | ClockWords | FigureWords],
+        model: type[Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords],
         table: dict[str, Any],
         section: Section,
     ) -> dict[str, frozenset[str]]:

@@ -31,6 +31,7 @@ WHOLE_TEXTS = {"streams/settings/addresses.py", "streams/settings/loading.py"}
 MADE_OF_TEXTS = {
     "scoring/figures/reading/numbers.py": "a sign of ours, tried by the tests of figures",
     "scoring/figures/reading/times.py": "names in a lexicon, tried by the tests of figures",
+    "scoring/figures/reading/readings.py": "number words of a lexicon, each repetition of which is bounded",
     "scoring/judges/replies/logprobs.py": "the name of a field of ours",
     "scoring/judges/texts/finding.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
     "scoring/lexicon/phrases.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import getdoc
 from typing import Final
 
 from scoring.assessing.profile import Profile, profiles
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
+from website.pages import ROOT
 from website.reference.table import table
 
 _BEGINNING: Final = """\
@@ -21,6 +23,14 @@ This page is made from the code (`python -m website.reference`); a test compares
 ## Reasons
 
 The codes in `reasons` of a verdict; the first one decided. What a feature found says so by itself:
+"""
+
+_RIGHT: Final = """\
+How often each was right, on rated answers of these products of [training/rated](../training/rated/README.md):
+the untrue answers in which it found something, the true ones, and those rated 3, whatever was decided in the
+end. The rules were made on the products gimp, debian-installation, kmail and skrooge, and checked on
+korganizer and kate.
+`python -m training.rated.checks PRODUCT ...` counts anew.
 """
 
 _OTHERS: Final = """\
@@ -43,10 +53,13 @@ def render() -> str:
     """Give the page, in Markdown."""
     known = profiles()
     found = {rule.reason: rule for profile in known for rule in profile.rules.values() if rule}
+    counts = json.loads((ROOT / "training" / "rated" / "checks.json").read_text("utf-8"))
     return "\n".join(
         [
             _BEGINNING,
             *table(("reason", "what becomes of the answer", "meaning"), map(_rule, found.values())),
+            _RIGHT,
+            *table(("untrue : true : rated 3", *counts), _right(found, counts)),
             _OTHERS,
             *table(("reason", "meaning"), ((f"`{each.value}`", each.description) for each in Reason)),
             *(line for profile in known for line in _profile(profile)),
@@ -56,6 +69,17 @@ def render() -> str:
 
 def _rule(rule: Rule) -> tuple[str, str, str]:
     return f"`{rule.reason}`", _BECOMES[rule.severity], rule.description
+
+
+def _right(
+    reasons: Mapping[str, Rule], counts: Mapping[str, Mapping[str, Sequence[int]]]
+) -> Iterator[list[str]]:
+    for name in ("answers", *reasons):
+        found = [rows.get(name) for rows in counts.values()]
+        yield [
+            f"`{name}`" if name in reasons else name,
+            *(" : ".join(map(str, each or "-")) for each in found),
+        ]
 
 
 def _profile(profile: Profile) -> Iterator[str]:

@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scoring.figures.reading.amounts import SPANS, amounts
+from scoring.figures.reading.amounts import amounts
 from scoring.figures.reading.blocks import Line, lines_of
 from scoring.figures.reading.grids import Grid, grids
 from scoring.figures.reading.labels import stem, stems_of
 from scoring.figures.reading.listings import listings
+from scoring.figures.reading.numbers import read_number
 from scoring.figures.reading.times import times
 from scoring.lexicon import Lexicon
-from scoring.text.numbers import number_forms
-from scoring.text.prepared import PreparedText, words_of
+from scoring.text.prepared import PreparedText
 
 # A longer line is no data for people to read.
 _LONGEST_LINE = 2_000
@@ -33,13 +33,11 @@ _NEAR = 2
 class Beside:
     """What stands beside amounts of one unit.
 
-    ``near``: stems of their lines; ``above``: of what leads these in. ``spans``: the units of time in these
-    lines; of a price per month follows one per year.
+    ``near``: stems of their lines; ``above``: of what leads these in.
     """
 
     near: frozenset[str]
     above: frozenset[str]
-    spans: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +99,11 @@ class _Found:
         self._values: defaultdict[str | None, set[str]] = defaultdict(set)
         self._near: defaultdict[str | None, set[str]] = defaultdict(set)
         self._above: defaultdict[str | None, set[str]] = defaultdict(set)
-        self._spans: defaultdict[str | None, set[str]] = defaultdict(set)
 
     def beside(self) -> Mapping[str | None, Beside]:
         """Return what stands beside the units of which there are several amounts."""
         return {
-            unit: Beside(*(frozenset(kept[unit]) for kept in (self._near, self._above, self._spans)))
+            unit: Beside(*(frozenset(kept[unit]) for kept in (self._near, self._above)))
             for unit, values in self._values.items()
             if len(values) >= _SEVERAL
         }
@@ -117,13 +114,10 @@ class _Found:
         found = dict.fromkeys(_amounts(line, lexicon))
         if not found:
             return
-        units = (lexicon.figures.unit_of.get(word.text) for word in words_of(line.text))
-        spans = SPANS.intersection(units)
         for unit, written in found:
             self._values[unit].add(written)
             self._near[unit].update(stems_of(line.text, lexicon))
             self._above[unit].update(stems_of(above, lexicon))
-            self._spans[unit].update(spans)
 
     def add(self, grid: Grid) -> None:
         """Take in the bare numbers and the dates of a grid, which its labels stand beside."""
@@ -165,7 +159,7 @@ def _told(text: PreparedText) -> Iterator[tuple[str, str]]:
 
 def _forms(word: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the forms of a number in digits or words; none of another word."""
-    if word[0].isdigit():
-        return number_forms(word)
+    if number := read_number(word):
+        return frozenset(f"{value:f}" for value in number.values)
     numbers = lexicon.claims.numbers
     return frozenset({str(numbers.index(word) + 2)}) if word in numbers else frozenset()

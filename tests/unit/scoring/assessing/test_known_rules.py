@@ -28,6 +28,7 @@ STABLE = {
     "misplaced_component": "undefined_component",
     "error_mismatch": "error_mismatch",
     "unknown_number": "unknown_number",
+    "derived_number": "derived_number",
     "refuted_figure": "refuted_figure",
     "verbatim_guide": "verbatim_guide",
     "repeated_answer": "repeated_answer",

@@ -60,8 +60,8 @@ WRONG = [
     (STEPS, "step_words = [1]", "step_words: 1 is not a non-empty text"),
     (STEPS, 'stepwords = ["stap"]', "stepwords: is not a key of a lexicon"),
     (STEPS, STEPS + " x", "is not TOML: Expected newline"),
-    ('numbers = ["twee"', 'numbers = ["twee en"', "numbers: 'twee en' is not one plain word"),
-    ('numbers = ["twee"', 'figures = ["twee"', "figures: is not a key of a lexicon"),
+    ('    "twee", "drie"', '    "twee en", "drie"', "numbers: 'twee en' is not one plain word"),
+    ("numbers = [", "figures = [", "figures: is not a key of a lexicon"),
     (ACTION, 'kind = "action"', "kind: is not a key of a lexicon"),
     (ACTION, 'type = "command"', "type: 'command' is not one of error"),
     ("in_statements = true", 'in_statements = "yes"', "in_statements: is not true or false"),
@@ -83,6 +83,7 @@ WRONG = [
     ("day_first = true", 'day_first = "yes"', "day_first: is not true or false"),
     ('["mei"]', '["mei dag"]', "months: 'mei dag' is not one plain word"),
     ('["mei"]', '"mei"', "months: 'mei' is not a list"),
+    ('24 = ["24/7"', 'day = ["24/7"', "day: 'day' is neither a number nor a fraction"),
     ("perspective = [", "perspectives = [", "perspectives: is not a key of a lexicon"),
 ]
 
@@ -140,7 +141,7 @@ def test_a_year_has_twelve_months(tmp_path):
 
 def test_a_scale_that_is_no_power_of_ten_is_refused(tmp_path):
     line = line_of('3 = ["duizend"')
-    message = refusal(tmp_path, NL.replace("3 = [", "1000 = [", 1))
+    message = refusal(tmp_path, NL.replace('3 = ["duizend"', '1000 = ["duizend"', 1))
     assert message == f"nl.toml: line {line}: 1000: '1000' is not a power of ten from 1 to 12"
 
 

@@ -1,0 +1,151 @@
+"""Numbers that one plain computation gives from others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scoring.figures.reading.readings import (
+    CLOCK,
+    MONTHS,
+    SECONDS_OF_MONTH,
+    SHARE,
+    SPAN,
+    Reading,
+    readings,
+    time_units,
+)
+from scoring.text.material import Material
+
+_DAY = 1440
+# Nobody tells by the minute what is told by the month: days of a year are the most that is counted.
+_MOST_OF_A_UNIT = 366
+_MOST_ROUNDED = Fraction(3, 100)
+_FINEST = Fraction(1, 10_000)
+# So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
+_MOST_OPERANDS, _MOST_FACTORS = 300, 20
+# What stands farther apart nobody adds: of a long text, any number is the sum of two.
+_NEAR = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    value: Fraction
+    source: int
+    start: int
+
+    def is_beside(self, other: _Operand) -> bool:
+        """Say whether two stand close together, or one of them is in the question."""
+        if self.source and other.source:
+            return self.source == other.source and 0 < abs(self.start - other.start) <= _NEAR
+        return self is not other
+
+
+class Derivable:
+    """What one plain computation gives from the numbers of a question and of documents.
+
+    Only amounts of one kind are computed with:
+
+    - a multiple of one or a part, by a number of the question or the answer, by what one unit of time that is
+      named has of another ("a month" and "per year"), or by how often the question has what a document tells;
+    - a sum or difference of two that stand close together, or of which one was asked about;
+    - a percentage of one, or that less or more; what is left of a share; and what rounds one of these;
+    - the time between two times of day, or so long before or after one.
+
+    What was found to follow counts as if it had been asked about.
+    """
+
+    def __init__(self, material: Material) -> None:
+        """Take in the numbers of the texts."""
+        question, answer = material.question, material.answer
+        texts = (question, *(document.text for document in material.context))
+        self._operands: defaultdict[str | None, list[_Operand]] = defaultdict(list)
+        for source, text in enumerate(texts):
+            for each in text.derived(readings):
+                self._add(each, source)
+        # Beside each what is its own place in the answer, since no number follows from itself.
+        told = [(each, -1) for each in question.derived(readings)]
+        told += [(each, each.start) for each in answer.derived(readings)]
+        self._told = [
+            (each.value, start)
+            for each, start in told
+            if each.kind in {None, SHARE} and isinstance(each.value, Fraction) and each.value
+        ][:_MOST_FACTORS]
+        asked = {**question.derived(time_units), **answer.derived(time_units)}.values()
+        known = [size for text in texts for size in text.derived(time_units).values()]
+        ratios = (Fraction(round(max(a, b) / min(a, b))) for a in asked for b in known)
+        # "45 minutes for each 100 GB", of which 300 were asked about.
+        times = (
+            asked.value / known.value
+            for kind, operands in self._operands.items()
+            for asked in operands
+            for known in operands
+            if kind not in {None, CLOCK} and asked.source == 0 < known.source and known.value
+        )
+        factors = (*(ratio for ratio in ratios if 1 < ratio <= _MOST_OF_A_UNIT), *times)
+        self._factors = [*dict.fromkeys(factors)][:_MOST_FACTORS]
+
+    def _add(self, reading: Reading, source: int) -> None:
+        own, value = self._operands[reading.kind], reading.value
+        if isinstance(value, Fraction) and not reading.loose and len(own) < _MOST_OPERANDS:
+            own.append(_Operand(value, source, reading.start))
+
+    def follows(self, found: Sequence[Reading]) -> bool:
+        """Say whether a number follows, by its readings; those by its kind count where there are such."""
+        own = [each for each in found if each.kind is not None and self._operands[each.kind]]
+        for each in own or found:
+            if isinstance(each.value, Fraction) and self._follows(each, each.value):
+                self._add(each, 0)
+                return True
+        return False
+
+    def _follows(self, reading: Reading, value: Fraction) -> bool:
+        size = reading.size
+        return value in self._exact(reading.kind) or any(
+            _is_near(value / size, result / size) for result in self._multiples(reading)
+        )
+
+    def _multiples(self, reading: Reading) -> Iterator[Fraction]:
+        """Yield what may be rounded: multiples, parts and shares of the amounts of its kind, and these."""
+        kind, operands = reading.kind, self._operands
+        if kind == CLOCK:
+            return
+        factors = [*self._factors, *(value for value, start in self._told if start != reading.start)]
+        for each in operands[kind]:
+            yield each.value
+            yield from (found for by in factors if by for found in (each.value * by, each.value / by))
+            if kind is not None:
+                for share in filter(each.is_beside, operands[SHARE]):
+                    yield from (each.value * by for by in (share.value, 1 - share.value, 1 + share.value))
+        if kind == MONTHS:
+            yield from (each.value / SECONDS_OF_MONTH for each in operands[SPAN])
+        elif kind == SPAN:
+            yield from (each.value * SECONDS_OF_MONTH for each in operands[MONTHS])
+
+    def _exact(self, kind: str | None) -> Iterator[Fraction]:
+        """Yield sums and differences, of times of day too."""
+        own, spans, clock = (self._operands[each] for each in (kind, SPAN, CLOCK))
+        if kind == SHARE:
+            yield from (1 - each.value for each in own)
+        if kind == SPAN:
+            yield from (abs(a.value - b.value) * 60 for a in clock for b in clock if a.is_beside(b))
+        if kind == CLOCK:
+            pairs = [(a.value, b.value / 60) for a in clock for b in spans if a.is_beside(b)]
+            yield from (result % _DAY for a, b in pairs for result in (a + b, a - b))
+        elif kind is not None:
+            pairs = [(a.value, b.value) for a in own for b in own if a.is_beside(b)]
+            yield from (result for a, b in pairs for result in (a + b, abs(a - b)))
+
+
+def _is_near(value: Fraction, exact: Fraction) -> bool:
+    """Say whether a value is another one, or that rounded."""
+    if value == exact or not value or abs(value - exact) > _MOST_ROUNDED * abs(exact):
+        return value == exact
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > _FINEST:
+        place /= 10
+    while (value / place / 10).denominator == 1:
+        place *= 10
+    return abs(value - exact) <= place / 2

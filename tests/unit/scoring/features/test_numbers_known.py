@@ -1,0 +1,108 @@
+"""Numbers: true answers are not blocked however they are said, and most that are untrue are."""
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from scoring import Exchange, Passage, Scorer
+from scoring.features.numbers_known import NumbersKnown
+from scoring.policy import Policy
+from scoring.values.types import Decision
+from tests.unit.scoring.scoring_support import material
+
+DOCUMENTS = tomllib.loads((Path(__file__).parents[1] / "data" / "numbers.toml").read_text("utf-8"))[
+    "documents"
+]
+
+
+@pytest.fixture(scope="module")
+def blocked():
+    """Which answers the checks block, by what is true of them; a low score blocks none."""
+    scorer, policy = Scorer(), Policy(block_below=1.0)
+    found = {"true": [], "false": []}
+    for document in DOCUMENTS:
+        passage = Passage("help", document["text"], document["title"])
+        for kind, answers in found.items():
+            for question, answer in document[kind]:
+                scored = scorer.assess(Exchange(question, answer, (passage,), document["language"]))
+                decided = policy.decide(scored)
+                answers.append((answer, decided.decision is Decision.BLOCKED, decided.reasons[0]))
+    return found
+
+
+def test_one_true_answer_of_192_is_blocked(blocked):
+    """It says "from 1001 on" where the page has "more than 1.000"."""
+    assert len(blocked["true"]) == 192
+    assert [answer for answer, is_blocked, _ in blocked["true"] if is_blocked] == [
+        "Dat kan. Vanaf 1001 gebruikers maakt verkoop een offerte."
+    ]
+
+
+def test_most_untrue_answers_are_blocked(blocked):
+    """70 of 83; before numbers were read by all their readings 71, and 81 of the 192 true ones."""
+    reasons = Counter(reason for _, is_blocked, reason in blocked["false"] if is_blocked)
+    assert len(blocked["false"]) == 83
+    assert reasons.total() >= 70
+    assert reasons["unknown_number"] >= 62
+
+
+def evidence(language, document, answer, question="?"):
+    found = NumbersKnown().measure(material(answer, document, question=question, language=language))
+    return [(each.kind, each.text) for each in found.evidence]
+
+
+@pytest.mark.parametrize(
+    ("language", "document", "answer"),
+    [
+        ("nl", "Het kost € 66,00.", "66 euro."),
+        ("nl", "Het kost € 1.234,56.", "1234.56 euro"),
+        ("en", "Up to 1.500 pieces.", "1500, or 1.5"),
+        ("nl", "Van 9.00 tot 12.00 uur.", "Tussen 9 en 12 uur."),
+        ("nl", "Vanaf 9.30 uur.", "Om half 10."),
+        ("nl", "Tot 15.15 uur.", "Tot kwart over 3."),
+        ("en", "From 4:45 pm.", "From quarter to 5."),
+        ("en", "Day and night.", "24 hours a day."),
+        ("nl", "Binnen drie weken.", "Binnen 21 dagen."),
+        ("en", "Within a fortnight.", "Within 14 days."),
+        ("nl", "Een half jaar.", "6 maanden."),
+        ("nl", "Anderhalf uur.", "90 minuten, of 1,5 uur."),
+        ("nl", "Vijfentwintig of tweehonderdvijftig.", "25 of 250"),
+        ("en", "Two hundred and five; thirty-one thousand.", "205 and 31,000"),
+        ("en", "A quarter of all.", "25%, 0.25 or 1/4"),
+        ("nl", "Driekwart van de klanten.", "75%, of 3 van de 4"),
+        ("nl", "Het is 5 promille.", "0,5%"),
+        ("nl", "2.000 stuks, 1,5 miljoen euro", "2k of 2 duizend, 1.500.000 euro"),
+        ("en", "On 2 May 2024, client 2.10.4.", "2/5/2024, client 2.10"),
+    ],
+)
+def test_a_number_is_known_by_any_reading_of_it(language, document, answer):
+    assert evidence(language, document, answer) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "document", "answer", "figure"),
+    [
+        ("nl", "Het kost € 66,00.", "€ 6600", "6600"),
+        ("en", "Client 2.10.4.", "2.10.5", "2.10.5"),
+        ("en", "Open until 9 pm.", "Until 9 am.", "9"),
+        ("nl", "De tweede herinnering.", "Na 22 dagen.", "22"),
+    ],
+)
+def test_what_no_reading_gives_is_unknown(language, document, answer, figure):
+    assert evidence(language, document, answer) == [("unknown_number", figure)]
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "answer", "figure"),
+    [
+        ("", "It costs € 19 a month.", "A year is € 228.", "228"),
+        ("For 3 users?", "Each user pays € 7.", "That is € 21.", "21"),
+        ("", "First 6 weeks, then 4 weeks.", "10 weeks in all.", "10"),
+        ("I paid € 50.", "A discount of 20%.", "You save € 10.", "10"),
+        ("", "It costs $13.99.", "About $14.", "14"),
+    ],
+)
+def test_what_one_computation_gives_is_held(question, document, answer, figure):
+    assert evidence("en", document, answer, question) == [("derived_number", figure)]
