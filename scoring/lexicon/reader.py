@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, Refusals, SendingWords, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
@@ -24,7 +24,7 @@ _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
 # Whole lines: all other sets of the model are lists of single words.
-_NO_WORDS = {"lead_ins", "returned"}
+_LINES = {"neutral_titles", "thanks", "welcomes", "hellos", "replies"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
 _MONTHS = 12
@@ -111,10 +111,10 @@ class _Reader:
             claims=self._claims(),
             figures=self._figures() if "figures" in top else None,
             clock=self._clock() if "clock" in top else ClockWords(),
+            sending=self._sending() if "sending" in top else None,
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
-            lead_ins=frozenset(line.casefold() for line in self._strings(top, "lead_ins", _TOP)),
             emphasis=self._phrases(top, "emphasis", _TOP),
             **self._word_sets(Lexicon, top, _TOP),
         )
@@ -169,11 +169,9 @@ class _Reader:
         self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
         return ClaimWords(
             numbers=tuple(self._words(table, "numbers", section)),
-            restrictions=self._phrases(table, "restrictions", section),
             past=self._phrases(table, "past", section),
             done=self._phrases(table, "done", section),
             wishes=self._phrases(table, "wishes", section),
-            returned=frozenset(line.casefold() for line in self._strings(table, "returned", section)),
             **self._word_sets(ClaimWords, table, section),
         )
 
@@ -182,6 +180,19 @@ class _Reader:
         table = self._value(self._content, "clock", dict, _TOP)
         self._refuse_unknown(table, {field.name for field in fields(ClockWords)}, section)
         return ClockWords(**self._word_sets(ClockWords, table, section))
+
+    def _sending(self) -> SendingWords:
+        section = Section("sending")
+        table = self._value(self._content, "sending", dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(SendingWords)}, section)
+        verbs = self._value(table, "infinitives", dict, section)
+        inner = Section("sending.infinitives")
+        return SendingWords(
+            openers=tuple(tuple(line.split()) for line in self._strings(table, "openers", section)),
+            elsewhere=self._phrases(table, "elsewhere", section),
+            infinitives={verb: self._value(verbs, verb, str, inner) for verb in verbs},
+            **self._word_sets(SendingWords, table, section),
+        )
 
     def _figures(self) -> FigureWords:
         section = Section("figures")
@@ -237,13 +248,16 @@ class _Reader:
 
     def _word_sets(
         self,
-        model: type[Lexicon | Refusals | ClaimWords | ClockWords | FigureWords],
+        model: type[Lexicon | Refusals | ClaimWords | ClockWords | FigureWords | SendingWords],
         table: dict[str, Any],
         section: Section,
     ) -> dict[str, frozenset[str]]:
-        """Read every list of single words that the model has a field for."""
+        """Read every list of single words, or of whole lines, that the model has a field for."""
         keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
-        return {key: frozenset(self._words(table, key, section)) for key in keys if key not in _NO_WORDS}
+        read = {
+            key: self._strings if key in _LINES and model is SendingWords else self._words for key in keys
+        }
+        return {key: frozenset(read[key](table, key, section)) for key in read}
 
     def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         texts = self._listed(table, key, section)

@@ -61,6 +61,12 @@ class LateDocuments:
             return None
         return KnowledgeDocument(document_id, "en", "title", f"all of {document_id}", WHEN)
 
+    def current(self, document_id: str) -> None:
+        """There is none."""
+
+    async def holding(self, strings: Collection[str]) -> tuple[()]:
+        return ()
+
 
 HITS = (
     Hit("d", "v1", "en", "title", "one", 0, 3, 0.03, 0.8, keyword_rank=1),
