@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 #: A longer page is not read.
 MOST_CHARACTERS = 50_000
@@ -19,23 +19,17 @@ _DEEPEST = 10
 _LOWEST_LEVEL = 6
 _REMEMBERED = 64
 
-_BLOCKS = frozenset(
-    f"{name}_{end}"
-    for name in (
-        "heading", "paragraph", "bullet_list", "ordered_list", "list_item", "blockquote",
-        "table", "thead", "tbody", "tr", "th", "td",
-    )
-    for end in ("open", "close")
-) | {"inline", "fence"}  # fmt: skip
-_FOLLOWS_COLON = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence"})
-_LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
-_STRESS = {"em_open": 1, "strong_open": 1, "em_close": -1, "strong_close": -1}
-_BREAKS = frozenset({"softbreak", "hardbreak"})
-_INLINE = frozenset({"text", "code_inline", "link_open", "link_close", *_STRESS, *_BREAKS})
+_LISTS = frozenset({"bullet_list", "ordered_list"})
+_FOLLOWS_COLON = _LISTS | {"table", "fence"}
+_TYPES = _FOLLOWS_COLON | {
+    "heading", "paragraph", "list_item", "blockquote", "thead", "tbody", "tr", "th", "td", "inline", "text",
+    "code_inline", "link", "em", "strong", "softbreak", "hardbreak",
+}  # fmt: skip
 # What running text is wrapped to is longer.
 _SHORT_LINE = 40
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)*_`]*\Z")
 _COLON_END = re.compile(r":[*_]*\Z")
+_STRESSED = re.compile(r"[*_].*[*_][.:!?]*")
 # What is to be filled in, or hidden, in code too.
 _UNFINISHED = re.compile(
     r"\{\{|\}\}|\{%|<%|<!--|\$\{|&#?\w{1,40};|\?\?\?|_{3}|\.{4}|(?i:lorem ipsum)"
@@ -91,167 +85,86 @@ def _is_visible(character: str) -> bool:
 def plain_sections(title: str, text: str) -> tuple[Section, ...]:
     """Return the sections of a page, in Markdown, that may be quoted alone, in order.
 
-    None where the page is not plain: it has HTML, rules, reference definitions, indented code, text before
-    the first heading, underlined headings or headings within lists, headings with nothing below them, what
-    only looks like a heading (a line in bold or capitals, a short one without a stop, a list of one item, a
-    table without rows), or characters that cannot be seen (:func:`is_visible`); or it is longer than
-    ``MOST_CHARACTERS``.
+    None where the page is not plain. That is, it has:
 
-    Otherwise those without footnote marks, placeholders, pictures or struck text that
+    - HTML, rules, reference definitions, indented code, pictures, struck text, titles of links;
+    - text before its first heading, or directly below its title where sections follow, since that may say
+      for whom all of it holds; headings that are underlined, in a list, or have nothing below them;
+    - what only looks like a heading: a line in bold or capitals, a short one without a stop, a list of one
+      item, a table without rows;
+    - footnote marks, placeholders, or characters that cannot be seen (:func:`is_visible`);
+    - more than ``MOST_CHARACTERS``.
 
-    - stand below the title alone, which is the first heading where that says the same as ``title``, with
-      nothing between the title and the first section, since that may say for whom all of it holds;
-    - do not go on in deeper ones.
-
-    A page without headings is one section below its title.
+    Otherwise those that stand below the title alone, which is the first heading where that says the same as
+    ``title``, and do not go on in deeper ones. A page without headings is one section below its title.
     """
-    if not title.strip() or len(text) > MOST_CHARACTERS:
+    text, defined = with_plain_line_ends(text), dict[str, object]()
+    if not title.strip() or len(text) > MOST_CHARACTERS or not is_visible(title + text):
         return ()
-    page = _read(title, with_plain_line_ends(text))
-    return tuple(page.quotable()) if page and page.is_plain() else ()
+    page = SyntaxTreeNode(_parser().parse(text, defined))
+    is_plain = all(_is_plain(node) for node in page.walk(include_self=False))
+    if not is_plain or defined.get("references") or _UNFINISHED.search(text):
+        return ()
+    return tuple(_sections(title, text.split("\n"), page.children))
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    """A heading: its text, level and line, and its place among the tokens, of which it is three."""
-
-    text: str
-    level: int
-    line: int
-    index: int
-
-    @property
-    def after(self) -> int:
-        return self.index + 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    title: str
-    lines: Sequence[str]
-    tokens: Sequence[Token]
-    headings: Sequence[_Heading]
-
-    @property
-    def is_titled(self) -> bool:
-        """Whether the first heading is the title."""
-        return bool(self.headings) and _folded(self.headings[0].text) == _folded(self.title)
-
-    def is_plain(self) -> bool:
-        if not all(is_visible(line) for line in (self.title, *self.lines)):
-            return False
-        if any(token.type not in _BLOCKS or token.level > _DEEPEST for token in self.tokens):
-            return False
-        if any(token.type == "heading_open" and not _is_plain_heading(token) for token in self.tokens):
-            return False
-        if self.headings and self.headings[0].index:
-            return False
-        ends = (*(each.index for each in self.headings[1:]), len(self.tokens))
-        empty = [each.after == end for each, end in zip(self.headings, ends, strict=False)]
-        return not any(empty[self.is_titled :]) and not any(_pseudo_headings(self.tokens))
-
-    def quotable(self) -> Iterator[Section]:
-        if not self.headings:
-            yield from self._plain_section(self.title, None, 0, len(self.lines), self.tokens)
-            return
-        end = _Heading("", 0, len(self.lines), len(self.tokens))
-        highest = _LOWEST_LEVEL
-        for place, (heading, following) in enumerate(pairwise((*self.headings, end))):
-            is_title = self.is_titled and place == 0
-            if heading.level <= highest and following.level <= heading.level:
-                tokens = self.tokens[heading.after : following.index]
-                start = heading.line + 1
-                yield from self._plain_section(heading.text, heading.line, start, following.line, tokens)
-            if is_title and following.index != heading.after:
-                return
-            highest = highest if is_title else min(highest, heading.level)
-
-    def _plain_section(
-        self, heading: str, line: int | None, start: int, end: int, tokens: Sequence[Token]
-    ) -> Iterator[Section]:
-        body = without_outer_lines("\n".join(self.lines[start:end]))
-        inline = [child for token in tokens for child in token.children or ()]
-        texts = [heading, *(child.content for child in inline if child.type == "text")]
-        if not body or _UNFINISHED.search(f"{heading}\n{body}") or any(map(_MARKS.search, texts)):
-            return
-        # The title of a link is shown to those alone who point at it.
-        if all(child.type in _INLINE and "title" not in child.attrs for child in inline):
-            yield Section(heading, body, line)
+def _sections(title: str, lines: Sequence[str], blocks: Sequence[SyntaxTreeNode]) -> Iterator[Section]:
+    headings = [block for block in blocks if block.type == "heading"]
+    if not headings:
+        body = without_outer_lines("\n".join(lines))
+        yield from [Section(title, body, None)] if body else []
+        return
+    is_titled = _folded(_text(headings[0])) == _folded(title)
+    below = headings[is_titled:] or headings
+    empty = [block for block, following in pairwise(blocks) if block.type == following.type == "heading"]
+    if blocks[0] is not headings[0] or blocks[-1] is headings[-1] or empty != headings[: -len(below)]:
+        return
+    starts = [heading.map[0] for heading in below if heading.map]
+    levels = [int(heading.tag.removeprefix("h")) for heading in below]
+    highest = _LOWEST_LEVEL
+    for heading, start, end, level, following in zip(
+        below, starts, (*starts[1:], len(lines)), levels, (*levels[1:], 0), strict=True
+    ):
+        if following <= level <= highest:
+            body = without_outer_lines("\n".join(lines[start + 1 : end]))
+            yield Section(_text(heading), body, start)
+        highest = min(highest, level)
 
 
-def _read(title: str, text: str) -> _Page | None:
-    """Read a page, or return None where it defines references, which are no part of what is shown."""
-    defined: dict[str, object] = {}
-    tokens = _parser().parse(text, defined)
-    if defined.get("references"):
-        return None
-    headings = [
-        _Heading(tokens[index + 1].content, int(token.tag[1:]), token.map[0], index)
-        for index, token in enumerate(tokens)
-        if token.type == "heading_open" and token.map
-    ]
-    return _Page(title, text.split("\n"), tokens, headings)
-
-
-def _is_plain_heading(token: Token) -> bool:
-    """Say whether a heading is marked by number signs and stands in no list or quotation."""
-    return token.level == 0 and token.markup.startswith("#")
-
-
-def _pseudo_headings(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Yield what only looks like a heading, outside of tables."""
-    within: list[str] = []
-    for index, token in enumerate(tokens):
-        if token.nesting:
-            within = [*within, token.type] if token.nesting > 0 else within[:-1]
-        if token.type in _LISTS and token.level == 0 and _is_one_item(tokens, index):
-            yield token
-        if token.type == "thead_close" and tokens[index + 1].type == "table_close":
-            yield token
-        if token.type != "inline" or within[-1] in {"th_open", "td_open", "heading_open"}:
-            continue
-        after = tokens[index + 2].type if index + 2 < len(tokens) else ""
-        is_running = "list_item_open" in within or _is_running(token.content, after)
-        if not is_running or any(map(_is_stressed, _lines_of(token.children or ()))):
-            yield token
-
-
-def _is_one_item(tokens: Sequence[Token], index: int) -> bool:
-    """Say whether a list has one item, or does not begin at 1, as where a line divides it."""
-    level, items = tokens[index].level, 0
-    for token in tokens[index + 1 :]:
-        if token.level == level:
-            break
-        items += token.type == "list_item_open" and token.level == level + 1
-    return items == 1 or tokens[index].attrs.get("start", 1) != 1
-
-
-def _lines_of(children: Sequence[Token]) -> Iterator[list[tuple[str, bool]]]:
-    """Yield the texts of each line, and whether they are stressed."""
-    line, depth = list[tuple[str, bool]](), 0
-    for child in children:
-        depth += _STRESS.get(child.type, 0)
-        if child.type in _BREAKS:
-            yield line
-            line = []
-        elif child.content:
-            line.append((child.content, depth > 0))
-    yield line
-
-
-def _is_stressed(line: Sequence[tuple[str, bool]]) -> bool:
-    plain = "".join(text for text, is_stressed in line if not is_stressed)
-    return any(is_stressed for _, is_stressed in line) and not any(map(str.isalnum, plain))
-
-
-def _is_running(content: str, after: str) -> bool:
-    """Say whether a paragraph is made of sentences, of which the last may be before a list what it is of."""
-    *lines, last = [line.strip() for line in content.split("\n")]
-    if any(line.isupper() and sum(map(str.isalpha, line)) > len("OK!") for line in (*lines, last)):
+def _is_plain(node: SyntaxTreeNode) -> bool:
+    if node.type not in _TYPES or node.level > _DEEPEST or "title" in node.attrs:
         return False
-    if not (_SENTENCE_END.search(last) or (_COLON_END.search(last) and after in _FOLLOWS_COLON)):
+    if node.type == "heading":
+        return node.level == 0 and node.markup.startswith("#") and bool(_text(node))
+    if node.type in _LISTS and node.level == 0:
+        return len(node.children) > 1 and node.attrs.get("start", 1) == 1
+    if node.type == "paragraph":
+        return _is_running(node)
+    return not (node.type == "text" and _MARKS.search(node.content)) and not (
+        node.type == "table" and len(node.children) == 1
+    )
+
+
+def _is_running(paragraph: SyntaxTreeNode) -> bool:
+    """Say whether a paragraph is made of sentences, of which the last may be before a list what it is of."""
+    *lines, last = [line.strip() for line in _text(paragraph).split("\n")]
+    if any(map(_STRESSED.fullmatch, (*lines, last))):
+        return False
+    if paragraph.parent and paragraph.parent.type == "list_item":
+        return True
+    following = paragraph.next_sibling
+    ends = _SENTENCE_END.search(last) or (
+        _COLON_END.search(last) and following and following.type in _FOLLOWS_COLON
+    )
+    if not ends or any(
+        line.isupper() and sum(map(str.isalpha, line)) > len("OK!") for line in (*lines, last)
+    ):
         return False
     return all(len(line) >= _SHORT_LINE or _SENTENCE_END.search(line) for line in lines)
+
+
+def _text(block: SyntaxTreeNode) -> str:
+    return block.children[0].content
 
 
 def _folded(text: str) -> str:
