@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from scoring.language import stated_language
 from scoring.lexicon import Lexicon, SendingWords
@@ -26,6 +25,7 @@ _MOST_CHARACTERS = 300
 # A word, in which an apostrophe is a letter, or one sign.
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
 _FINAL = re.compile(r"\s{0,20}[?.]\Z")
+_LINE = re.compile(rf".{{1,{_MOST_CHARACTERS}}}")
 _BEHIND_GREETING = frozenset(",!.")
 _FINITE_VERB = "*"
 # A shorter paragraph does not tell its language.
@@ -59,7 +59,7 @@ def quoted_document(
     """
     answer, words = without_outer_lines(exchange.answer), lexicon.sending
     question = exchange.question.strip()
-    if words is None or not answer or not is_visible(question) or not _is_line(question):
+    if words is None or not answer or not is_visible(question) or not _LINE.fullmatch(question):
         return None
     for document in exchange.published:
         for section in plain_sections(document.title, document.text):
@@ -103,93 +103,70 @@ def may_be_called(document: PublishedDocument, heading: str) -> bool:
     return any(cue in line for cue in cues(heading) for line in lines)
 
 
-class _Token(NamedTuple):
-    """A word or sign of a question or heading, folded; an article need not be there."""
-
-    text: str
-    is_article: bool = False
-
-
-def _is_line(text: str) -> bool:
-    return len(text) <= _MOST_CHARACTERS and "\n" not in text
-
-
-def _tokens(text: str, lexicon: Lexicon, words: SendingWords) -> list[_Token]:
-    said = _TOKEN.findall(_FINAL.sub("", text.strip(), count=1))
+def _tokens(text: str, lexicon: Lexicon) -> list[str]:
+    """Return the words and signs of a question or heading, folded but for names such as "Plan A" and "IT"."""
     found = []
-    for place, (token, following) in enumerate(zip(said, (*said, "")[1:], strict=True)):
+    for place, token in enumerate(_TOKEN.findall(_FINAL.sub("", text.strip(), count=1))):
         folded = token.lower().replace("’", "'")
-        # "Plan A", "Delete IT": names, where the rest is not in capitals as well.
         is_name = token.isupper() and folded in lexicon.function_words and not text.isupper()
-        is_article = folded in words.articles and following[:1].isalnum() and not (is_name and place)
-        found.append(_Token(token if is_name and len(token) > 1 else folded, is_article))
+        found.append(token if is_name and (place or len(token) > 1) and folded != "i" else folded)
     return found
 
 
 def _names(question: str, heading: str, lexicon: Lexicon, words: SendingWords) -> bool:
     """Say whether a question asks for what stands below a heading."""
-    asked = _without_greeting(_tokens(question, lexicon, words), words)
-    named = _tokens(heading, lexicon, words)
+    asked = _tokens(question, lexicon)
+    if asked and asked[0] in words.greetings:
+        del asked[: 2 if asked[1:2] and asked[1] in _BEHIND_GREETING else 1]
     wordings = list(_behind_opener(asked, words))
     if wordings or (question.endswith("?") and heading.endswith("?")):
         wordings.append(asked)
-    return any(_is_same(wording, named, words) for wording in wordings)
+    named = _wording(_tokens(heading, lexicon), words)
+    return any(named.fullmatch("".join(f"{token} " for token in wording)) for wording in wordings)
 
 
-def _without_greeting(tokens: list[_Token], words: SendingWords) -> list[_Token]:
-    if not tokens or tokens[0].text not in words.greetings:
-        return tokens
-    return tokens[2 if len(tokens) > 1 and tokens[1].text in _BEHIND_GREETING else 1 :]
-
-
-def _behind_opener(tokens: list[_Token], words: SendingWords) -> Iterator[list[_Token]]:
+def _behind_opener(tokens: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
     """Yield what stands behind an opener, with the verb that is part of it where headings have it."""
     for opener in words.openers:
-        said, rest = [token.text for token in tokens[: len(opener)]], tokens[len(opener) :]
-        if not rest or len(said) < len(opener):
-            continue
-        moved = [each for each, expected in zip(said, opener, strict=True) if expected == _FINITE_VERB]
-        if any(a != b for a, b in zip(said, opener, strict=True) if b != _FINITE_VERB):
-            continue
-        if not moved:
-            yield rest
-        elif infinitive := words.infinitives.get(moved[0]):
-            *before, last = rest
-            yield [_Token(moved[0]), *rest]
-            yield [*rest, _Token(infinitive)]
-            if before and last.text in words.particles:
-                yield [*before, _Token(last.text + infinitive)]
+        said, rest = tokens[: len(opener)], list(tokens[len(opener) :])
+        if rest and all(b in (a, _FINITE_VERB) for a, b in zip(said, opener, strict=True)):
+            verb = next((a for a, b in zip(said, opener, strict=True) if b == _FINITE_VERB), None)
+            if verb is None:
+                yield rest
+            elif infinitive := words.infinitives.get(verb):
+                yield from ([verb, *rest], [*rest, infinitive])
+                if rest[-1] in words.particles:
+                    yield [*rest[:-1], rest[-1] + infinitive]
 
 
-def _is_same(asked: Sequence[_Token], named: Sequence[_Token], words: SendingWords) -> bool:
-    """Say whether a question and a heading have the same tokens, but for articles.
+def _wording(heading: Sequence[str], words: SendingWords) -> re.Pattern[str]:
+    """Return a pattern of the questions that have the tokens of a heading, a space behind each.
 
-    An article of the question that may be a pronoun as well ("het verwijderen" is "delete it") counts, unless
-    the heading has an article there.
+    Articles before another word need not be there in either. One of the question that may be a pronoun as
+    well ("het verwijderen" is "delete it") counts, unless the heading has an article there.
     """
-    left, right = list(asked), list(named)
-    while left or right:
-        if left and right and left[0].text == right[0].text:
-            del left[0], right[0]
-        elif right and right[0].is_article:
-            del right[0], left[: bool(left) and left[0].is_article]
-        elif left and left[0].is_article and left[0].text not in words.pronouns:
-            del left[0]
-        else:
-            return False
-    return True
+    articles, sure = (
+        "|".join(map(re.escape, each)) or "(?!)" for each in (words.articles, words.articles - words.pronouns)
+    )
+    return re.compile(
+        "".join(
+            f"(?:(?:{articles}) )?"
+            if token in words.articles and place < len(heading)
+            else f"(?:(?:{sure}) )?{re.escape(token)} "
+            for place, token in enumerate(heading, 1)
+        )
+    )
 
 
 def _is_about(title: str, heading: str, lexicon: Lexicon, words: SendingWords) -> bool:
     """Say whether a title is neutral, or stands in the heading."""
-    if " ".join(title.lower().split()) in words.neutral_titles:
-        return True
     inner, outer = (
-        [token.text for token in _tokens(text, lexicon, words) if not token.is_article]
+        " ".join(each for each in _tokens(text, lexicon) if each not in words.articles)
         for text in (title, heading)
     )
-    starts = range(len(outer) - len(inner) + 1)
-    return bool(inner) and any(outer[start : start + len(inner)] == inner for start in starts)
+    return " ".join(title.lower().split()) in words.neutral_titles or (
+        inner != "" and f" {inner} " in f" {outer} "
+    )
 
 
 def _is_spoken_of(document: PublishedDocument, section: Section, words: SendingWords) -> bool:
@@ -220,9 +197,9 @@ def _callings(line: str, words: SendingWords) -> set[tuple[str, ...]]:
     """Return the words of a line, and of what stands behind an opener in it, without signs and articles."""
     if len(line) > _MOST_CHARACTERS:
         return set()
-    tokens = [_Token(word.text) for word in words_of(line)]
-    wordings = [tokens, *_behind_opener(tokens, words)]
-    kept = (tuple(token.text for token in each if token.text not in words.articles) for each in wordings)
+    said = [word.text for word in words_of(line)]
+    wordings = (said, *_behind_opener(said, words))
+    kept = (tuple(word for word in each if word not in words.articles) for each in wordings)
     return {each for each in kept if each}
 
 
