@@ -6,7 +6,15 @@ from scoring.policy import Policy
 from scoring.text.parsing import PipelineError
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.readable import NoText
-from scoring.values.types import Decision, Evidence, Exchange, FeatureValue, MessageType, Passage
+from scoring.values.types import (
+    Decision,
+    Evidence,
+    Exchange,
+    FeatureValue,
+    MessageType,
+    Passage,
+    PublishedDocument,
+)
 
 __all__ = [
     "Assessment",
@@ -20,6 +28,7 @@ __all__ = [
     "Passage",
     "PipelineError",
     "Policy",
+    "PublishedDocument",
     "Scorer",
     "ScorerOptions",
 ]

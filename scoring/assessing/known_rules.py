@@ -11,7 +11,6 @@ from scoring.assessing.refusal import REFUSAL
 from scoring.assessing.score import rules_for
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule
-from scoring.values.types import MessageType
 
 #: The rules of each profile, by its name: what follows from each kind of evidence.
 RULES: Final[dict[str, Mapping[str, Rule | None]]] = {profile.name: profile.rules for profile in profiles()}
@@ -54,12 +53,6 @@ def rules_of(profile: str) -> Mapping[str, Rule | None]:
     return RULES.get(profile, KINDS)
 
 
-def rules_found(profile: str, kinds: Collection[str], message_type: str) -> tuple[Rule, ...]:
-    """Return the rules of a profile that follow from evidence of these kinds, in its order.
-
-    For a type of question that is not known here, those for one type alone are among them.
-    """
-    rules = rules_of(profile)
-    if message_type in set(MessageType):
-        return tuple(rules_for(kinds, rules, MessageType(message_type)))
-    return tuple(dict.fromkeys(rule for kind in kinds if (rule := rules.get(kind))))
+def rules_found(profile: str, kinds: Collection[str]) -> tuple[Rule, ...]:
+    """Return the rules of a profile that follow from evidence of these kinds, in its order."""
+    return tuple(rules_for(kinds, rules_of(profile)))

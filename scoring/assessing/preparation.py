@@ -70,7 +70,7 @@ class Preparation:
         Raises ValueError where a translation is not passage for passage that of the exchange.
         """
         as_it_came = None if question.source else self._as_it_came(exchange, question, context)
-        english = self._in_english(exchange, as_it_came) if exchange.translation else as_it_came
+        english = self._in_english(exchange) if exchange.translation else as_it_came
         assert english is not None  # a question without a source is read by its own lexicon
         return Materials(as_it_came or english, english)
 
@@ -83,7 +83,7 @@ class Preparation:
         )
         return Material(question, self._spoken(answer), documents, answer, self._terms(lexicon))
 
-    def _in_english(self, exchange: Exchange, untranslated: Material | None) -> Material:
+    def _in_english(self, exchange: Exchange) -> Material:
         translation = exchange.translation
         assert translation is not None
         question = self._spoken(self._translated(translation.question, exchange.question))
@@ -94,7 +94,7 @@ class Preparation:
             if english.text.strip()
         )
         terms = self._terms(self._english)
-        return Material(question, self._spoken(answer), documents, answer, terms, untranslated)
+        return Material(question, self._spoken(answer), documents, answer, terms)
 
     def _terms(self, lexicon: Lexicon) -> frozenset[str] | None:
         return self._company_terms.for_language(lexicon.language) if self._company_terms else None

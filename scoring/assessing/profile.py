@@ -10,7 +10,6 @@ from scoring.assessing.support_score import supported_score
 from scoring.features.action_claimed import ActionClaimed
 from scoring.features.base import Feature
 from scoring.features.claims_covered import ClaimsCovered
-from scoring.features.claims_repeated import ClaimsRepeated
 from scoring.features.claims_verified import ClaimsVerified
 from scoring.features.company_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
@@ -25,6 +24,7 @@ from scoring.features.prompt_overlap import PromptOverlap
 from scoring.features.refusal_justified import RefusalJustified
 from scoring.features.subject_combination import SubjectCombination
 from scoring.features.verbatim_guide import VerbatimGuide
+from scoring.features.verbatim_section import VerbatimSection
 from scoring.values.rules import Rule
 from scoring.values.types import FeatureValue, MessageType
 
@@ -47,7 +47,7 @@ class Profile:
     name: str
     message_types: frozenset[MessageType]
     groups: tuple[FeatureGroup, ...]
-    score: Callable[[Sequence[FeatureValue], Mapping[str, Rule | None], MessageType], Score]
+    score: Callable[[Sequence[FeatureValue], Mapping[str, Rule | None]], Score]
     checks_claims: bool = False
 
     @property
@@ -72,7 +72,8 @@ def profiles() -> Iterator[Profile]:
     ``truthgate`` is made of what held on documents that it was not made on: how far the documents support
     the answer, and the few checks that take hardly a true answer for an untrue one
     (:func:`scoring.assessing.support_score.supported_score`). It scores every message type. ``paper`` is what
-    the paper does: the mean of its seven features, on binary and instruction messages.
+    the paper does: the mean of its seven features, on binary and instruction messages; ``verbatim_section``
+    stands for its rule that a verbatim guide has the highest score.
     """
     yield Profile(
         "truthgate",
@@ -85,7 +86,7 @@ def profiles() -> Iterator[Profile]:
                 "contradiction",
                 (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow(), ActionClaimed()),
             ),
-            FeatureGroup("quotation", (VerbatimGuide(), ClaimsRepeated(), Courtesy())),
+            FeatureGroup("quotation", (VerbatimGuide(), VerbatimSection(), Courtesy())),
         ),
         supported_score,
         checks_claims=True,
@@ -97,6 +98,7 @@ def profiles() -> Iterator[Profile]:
             FeatureGroup("terms", (CompanySpecificTerms(), ComponentsDefined())),
             FeatureGroup("wording", (ComplexAnswer(), PromptOverlap())),
             FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
+            FeatureGroup("quotation", (VerbatimSection(),)),
         ),
         truthfulness,
     )

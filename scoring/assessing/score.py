@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
-from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
+from scoring.values.types import HIGHEST, LOWEST, FeatureValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +24,23 @@ class Score:
     contradiction: float | None = None
 
 
-def truthfulness(
-    values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], kind: MessageType
-) -> Score:
+def truthfulness(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> Score:
     """Return the score of the applicable features.
 
     1. Their mean, equal weights, scaled to 1..5. 2. 1 where a rule says that the answer is untrue: a named
     component is not defined, or, in a profile that measures it, another error code is explained than the
-    one asked about, a document says the opposite, and so on. 3. Otherwise 5 where a guide is verbatim. The
+    one asked about, a document says the opposite, and so on. 3. Otherwise 5 where a section is verbatim. The
     paper leaves open which of 2 and 3 wins: a wrong block costs less than a wrong send.
 
     Args:
         values: what the features of a profile have measured.
         rules: those of the profile, by the kind of the evidence they follow from; the first that blocks
             decides, before any that holds.
-        kind: that of the question; 3 is left out for any but an instruction.
     """
     applicable = [value.value for value in values if value.value is not None]
     if not applicable:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
-    met = rules_met(values, rules, kind)
+    met = rules_met(values, rules)
     if against := deciding(met):
         return Score(LOWEST, against)
     if met:
@@ -61,14 +58,11 @@ def deciding(met: Sequence[Rule]) -> Rule | None:
     return None
 
 
-def rules_met(
-    values: Sequence[FeatureValue], rules: Mapping[str, Rule | None], kind: MessageType
-) -> list[Rule]:
-    """Return the rules for this type of question whose evidence was found, in the order of the profile."""
-    return rules_for({evidence.kind for value in values for evidence in value.evidence}, rules, kind)
+def rules_met(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> list[Rule]:
+    """Return the rules whose evidence was found, in the order of the profile."""
+    return rules_for({evidence.kind for value in values for evidence in value.evidence}, rules)
 
 
-def rules_for(found: Collection[str], rules: Mapping[str, Rule | None], kind: MessageType) -> list[Rule]:
-    """Return the rules for this type of question that follow from these kinds of evidence, in their order."""
-    met = (rule for name, rule in rules.items() if rule and name in found and rule.only_for in (None, kind))
-    return list(dict.fromkeys(met))
+def rules_for(found: Collection[str], rules: Mapping[str, Rule | None]) -> list[Rule]:
+    """Return the rules that follow from these kinds of evidence, in their order."""
+    return list(dict.fromkeys(rule for name, rule in rules.items() if rule and name in found))

@@ -19,6 +19,7 @@ from scoring.company_terms import Watched
 from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
+from scoring.quotation.quoting import quoted_document
 from scoring.storage.kept_file import PARSES, KeptFile
 from scoring.text.material import Material
 from scoring.text.parsing import KeptParses, Parser, PipelineError
@@ -154,8 +155,11 @@ class Scorer:
             materials = self._preparation.materials(exchange, question, context)
             parse_material(materials.english)
         materials, gaps = self._verified(materials, watch)
+        if lexicon := self._lexicons.get(language or ""):
+            quoted = quoted_document(exchange, lexicon, self._languages.identify)
+            materials = replace(materials, as_it_came=replace(materials.as_it_came, quoted=quoted))
         values = tuple(self._values(materials, watch))
-        score = self._profile.score(values, self._profile.rules, kind)
+        score = self._profile.score(values, self._profile.rules)
         claims = self._claims(materials.as_it_came, values, watch) if self._profile.checks_claims else ()
         return replace(
             unscored,

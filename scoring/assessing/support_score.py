@@ -12,7 +12,7 @@ from scoring.assessing.score import Score, deciding, rules_met
 from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule
-from scoring.values.types import HIGHEST, LOWEST, FeatureValue, MessageType
+from scoring.values.types import HIGHEST, LOWEST, FeatureValue
 
 #: What support is made of, with the weight of each: how far the documents have the answer's claims counts as
 #: much as the wording of these, its phrases and the pairs of its words. What a verifier makes of the claims,
@@ -28,7 +28,6 @@ _RATINGS = (LOWEST, 1.5, 3.0, 4.2, HIGHEST)
 def supported_score(
     values: Sequence[FeatureValue],
     rules: Mapping[str, Rule | None],
-    kind: MessageType,
 ) -> Score:
     """Return the score of an answer by how far it is supported and how surely contradicted.
 
@@ -44,10 +43,9 @@ def supported_score(
         values: what the features of the profile have measured.
         rules: those of the profile, by the kind of the evidence they follow from; the first that blocks
             decides, before any that holds.
-        kind: that of the question, which some rules are for.
     """
     support = _support({value.name: value.value for value in values})
-    met = rules_met(values, rules, kind)
+    met = rules_met(values, rules)
     against = deciding(met)
     contradiction = max((rule.contradiction for rule in met if rule.marks_fault), default=0.0)
     by_support = HIGHEST if support is None else score_of_support(support)

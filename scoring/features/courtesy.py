@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.text.courtesies import returns_courtesy
+import re
+
 from scoring.text.material import Material
-from scoring.text.prepared import PreparedText, words_of
 from scoring.text.spans import span_evidence
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
@@ -13,29 +13,29 @@ COURTESY = "courtesy"
 
 RETURNED = Rule(
     "courtesy",
-    "The customer thanks or greets, and the answer returns it without claiming anything.",
+    "The customer thanks or greets, and the answer returns it: both are made of sentences of a list.",
     Severity.SENDS,
 )
+
+_MOST_CHARACTERS = 300
+# A question mark is part of its sentence, which is listed with it.
+_SENTENCE_END = re.compile(r"(?<=\?)|[.!\n]")
 
 
 class Courtesy:
     """Whether a customer thanks or greets, and the answer does no more either.
 
-    Greetings and closings are left out of what is compared; where nothing else is there, nothing can be
-    untrue. The message is made of words of courtesy alone (``thanks`` and ``courtesies`` of the lexicon),
-    denies nothing ("thanks, but that did not work") and is no question; the answer is nothing but sentences
-    of a list, ``returned`` of the lexicon (:func:`scoring.text.courtesies.returns_courtesy`). The value is in
-    [0, 1]: 1 where it is so, otherwise not applicable.
+    The whole message and the whole answer are sentences of closed lists, ``[sending]`` of the lexicon, but
+    for case, commas and the signs that end them; the answer's fit the message's: "you're welcome" returns
+    thanks, "how can I help you?" a greeting. The value is in [0, 1]: 1 where it is so, otherwise not
+    applicable.
 
     Evidence: ``courtesy``, all of the answer.
-
-    Looser rules let pass "You're welcome, and everything is free" (four words of any kind), or "You're
-    welcome, we do that for you" (words of courtesy and small words).
 
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> answers = text("You're welcome, good luck with it!"), text("You can also delete drafts.")
+    >>> answers = text("You're welcome. Good luck!"), text("You're welcome. Drafts are free.")
     >>> [Courtesy().measure(Material(text("Great, thanks!"), answer, ())).value for answer in answers]
     [1.0, None]
     """
@@ -46,23 +46,24 @@ class Courtesy:
 
     def measure(self, material: Material) -> FeatureValue:
         """Return 1 for an exchange of courtesies, else None."""
-        answer = material.whole_answer or material.answer
+        answer, words = material.answer, material.answer.lexicon.sending
         # A translation can turn what is said into a courtesy.
-        if answer.source is not None or not answer.words or not _asks_nothing(material.question):
+        if words is None or answer.source is not None:
             return FeatureValue(self.name, None)
-        # All of the answer: what is taken for its closing elsewhere may claim something as well.
-        if not returns_courtesy(answer):
-            return FeatureValue(self.name, None)
-        return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [(answer.start, answer.end)]))
+        message = material.question.original
+        for said, returned in ((words.thanks, words.welcomes), (words.hellos, words.replies)):
+            if _is_made_of(message, said) and _is_made_of(answer.original, returned):
+                span = (0, len(answer.original))
+                return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [span]))
+        return FeatureValue(self.name, None)
 
 
-def _asks_nothing(message: PreparedText) -> bool:
-    """Say whether a message, without its greeting and closing, holds words of courtesy alone."""
-    lexicon = message.lexicon
-    polite = lexicon.claims.thanks | lexicon.claims.courtesies
-    words = message.word_texts
-    if not words_of(message.original) or "?" in message.original:
+def _is_made_of(text: str, listed: frozenset[str]) -> bool:
+    """Say whether a text is sentences of a list, one after the other."""
+    if len(text) > _MOST_CHARACTERS:
         return False
-    if words and polite.isdisjoint(words):
-        return False
-    return lexicon.negations.isdisjoint(words) and (polite | lexicon.function_words).issuperset(words)
+    folded = text.lower().replace("’", "'")
+    said = [sentence for each in _SENTENCE_END.split(folded) if (sentence := each.strip())]
+    return bool(said) and all(
+        each.replace(",", "") in listed or listed >= set(each.split(", ")) for each in said
+    )

@@ -7,25 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.guides.finding import Guide, Step, guides
-from scoring.guides.quoting import quotation
 from scoring.lexicon import Lexicon
+from scoring.text.guides import Guide, Step, guides
 from scoring.text.material import ContextText, Material
 from scoring.text.parsing import NO_WORDS
 from scoring.text.prepared import PreparedText
 from scoring.text.spans import span_evidence
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import Evidence, FeatureValue, MessageType
+from scoring.values.types import Evidence, FeatureValue
 
-VERBATIM_GUIDE = "verbatim_guide"
 DIFFERING_STEP = "differing_step"
-
-QUOTED = Rule(
-    "verbatim_guide",
-    "The numbered guide of the answer stands in a document almost word for word.",
-    Severity.SENDS,
-    only_for=MessageType.INSTRUCTION,  # a guide, however true, does not say yes or no
-)
 
 # An answer with more guides is no support answer; the limit bounds steps times steps.
 _MOST_GUIDES = 10
@@ -41,10 +31,9 @@ class VerbatimGuide:
     applicable where the answer has none.
 
     Mistakes of chatbots change one number, one "not" or one button of a guide, which no cosine
-    notices. So the evidence ``verbatim_guide``, on which the score rests, asks for more: the whole
-    answer is a quotation (see :func:`scoring.guides.quoting.quotation`). Otherwise a step that differs in
-    its words from all steps of the nearest guide (fillers of the lexicon apart) is a
-    ``differing_step``.
+    notices. So nothing is sent for it (:class:`scoring.features.verbatim_section.VerbatimSection` asks for
+    more), and a step that differs in its words from all steps of the nearest guide (fillers of the lexicon
+    apart) is a ``differing_step``.
 
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
@@ -56,7 +45,7 @@ class VerbatimGuide:
 
     name = "verbatim_guide"
     on_translation = True
-    evidence = ((VERBATIM_GUIDE, QUOTED), (DIFFERING_STEP, None))
+    evidence = ((DIFFERING_STEP, None),)
 
     def measure(self, material: Material) -> FeatureValue:
         """Return the mean similarity of the answer's guides."""
@@ -120,13 +109,6 @@ def _squares(counts: Counter[str]) -> int:
 
 
 def _evidence(material: Material, matches: list[_Match]) -> Iterator[Evidence]:
-    # A translation can make two texts alike that are not, so only what came can be a quotation.
-    as_it_came = material.untranslated or material
-    quoted = None if as_it_came.answer.source else quotation(as_it_came)
-    if quoted and quoted.is_guide:
-        span = quoted.start, len(as_it_came.answer.original.rstrip())
-        yield from span_evidence(VERBATIM_GUIDE, as_it_came.answer, [span], quoted.document.document_id)
-        return
     answer = material.answer
     for match in matches:
         if match.nearest and match.document:

@@ -1,7 +1,7 @@
 """The lexicon: what the scorer knows of a language, read from one TOML file."""
 
 from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, TypePatterns
+from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, SendingWords, TypePatterns
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
 
@@ -12,6 +12,7 @@ __all__ = [
     "LexiconError",
     "PhraseList",
     "Refusals",
+    "SendingWords",
     "TypePatterns",
     "load_folder",
     "load_lexicon",

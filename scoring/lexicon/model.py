@@ -58,10 +58,7 @@ class ClaimWords:
 
     ``speakers``: words for who answers ("I"); ``sources``: what an answer calls the documents that it
     rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
-    greetings, wishes and offers of help are made of. ``qualifiers``: words that change what a sentence says
-    of which cases ("only", "unless", "not"), so that two sentences say the same only where both have them.
-    ``numbers``: the words for 2, 3, 4 and so on. ``restrictions`` are phrases with which a document restricts
-    what it says beside them, or takes it back, without one of these words ("for administrators", "removed").
+    greetings, wishes and offers of help are made of. ``numbers``: the words for 2, 3, 4 and so on.
 
     What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
     perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
@@ -71,17 +68,13 @@ class ClaimWords:
     ``past`` the forms of the past tense, and ``passives`` what makes a passive of the past ("has been
     deleted"). ``writing`` is what a customer asks for who wants a text, which speaks of the customer.
 
-    ``wishes`` open a sentence that only wishes well or offers help; of ``thanks``, ``courtesies`` and words
-    without content is a customer's message made that asks nothing. ``returned``: the folded sentences,
-    without signs, of which an answer is made that does no more than return thanks or a greeting.
+    ``wishes`` open a sentence that only wishes well or offers help.
     """
 
     speakers: frozenset[str]
     sources: frozenset[str]
     courtesies: frozenset[str]
-    qualifiers: frozenset[str]
     numbers: tuple[str, ...]
-    restrictions: PhraseList
     writers: frozenset[str]
     have: frozenset[str]
     deeds_of_words: frozenset[str]
@@ -95,8 +88,38 @@ class ClaimWords:
     writing: frozenset[str]
     done: PhraseList
     wishes: PhraseList
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SendingWords:
+    """The closed lists by which an answer may be sent without a person.
+
+    A question that names a heading (:func:`scoring.quotation.quoting.quoted_document`):
+
+    - ``openers``: the words before the heading, one of which may be ``*``: a finite verb that the heading has
+      at its end, as an infinitive. ``infinitives`` has that of each such verb, and ``particles`` are what
+      it is joined to ("zet ... uit", "uitzetten").
+    - ``greetings``: single words before the opener.
+    - ``articles``: words that need not be in both; ``pronouns``: those of them that may stand for a thing.
+    - ``neutral_titles``: titles that say nothing of what a page is about.
+    - ``elsewhere``: phrases by which a page may say something of its other sections ("all of the above").
+
+    Courtesies, as whole sentences without their signs (:class:`scoring.features.courtesy.Courtesy`):
+    ``thanks`` of a customer and ``welcomes`` in reply, ``hellos`` and ``replies``.
+    """
+
+    openers: tuple[tuple[str, ...], ...]
+    infinitives: Mapping[str, str]
+    particles: frozenset[str]
+    greetings: frozenset[str]
+    articles: frozenset[str]
+    pronouns: frozenset[str]
+    neutral_titles: frozenset[str]
+    elsewhere: PhraseList
     thanks: frozenset[str]
-    returned: frozenset[str]
+    welcomes: frozenset[str]
+    hellos: frozenset[str]
+    replies: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +164,13 @@ class Lexicon:
     - ``message_types``: in order, the first list with a hit gives the type; ``if_question`` and
       ``if_statement`` are the types where none hits.
     - ``greetings``, ``closings``: phrases that open or close a message without saying anything.
-    - ``lead_ins``: whole lines that introduce a guide and say nothing else.
     - ``features``: phrases that one feature alone looks for, by its name and the name of their list.
     - ``refusal``: how an answer says that it has none.
     - ``claims``: what tells the claims of an answer from what it says besides.
     - ``figures``: how a clause says that a figure follows from others; None where that is not checked.
     - ``clock``: the words with times of day; without it those with a colon alone are read.
     - ``numbers``: words for numbers and their units; without it those in digits alone are compared.
+    - ``sending``: by what an answer may be sent; None where nothing is, without a judge or ratings.
     - ``function_words``: words that carry no content;
       ``fillers`` may differ between two steps that say the same.
     - ``negations``: words that turn what is said into its opposite.
@@ -166,7 +189,6 @@ class Lexicon:
     if_statement: MessageType
     greetings: PhraseList
     closings: PhraseList
-    lead_ins: frozenset[str]
     features: Mapping[str, Mapping[str, PhraseList]]
     refusal: Refusals
     claims: ClaimWords
@@ -186,6 +208,7 @@ class Lexicon:
     figures: FigureWords | None = None
     clock: ClockWords = ClockWords()
     numbers: NumberWords = NumberWords()
+    sending: SendingWords | None = None
 
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays; "process" has none."""

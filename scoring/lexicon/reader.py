@@ -13,7 +13,15 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.model import ClaimWords, ClockWords, Lexicon, NumberWords, Refusals, TypePatterns
+from scoring.lexicon.model import (
+    ClaimWords,
+    ClockWords,
+    Lexicon,
+    NumberWords,
+    Refusals,
+    SendingWords,
+    TypePatterns,
+)
 from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
@@ -24,7 +32,7 @@ _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 _TOP = Section()
 # Whole lines: all other sets of the model are lists of single words.
-_NO_WORDS = {"lead_ins", "returned"}
+_LINES = {"neutral_titles", "thanks", "welcomes", "hellos", "replies"}
 # Which tables features have is told by this one; the shipped ones have the same.
 _COMPLETE = "en"
 _MONTHS = 12
@@ -112,10 +120,10 @@ class _Reader:
             figures=self._figures() if "figures" in top else None,
             clock=self._clock() if "clock" in top else ClockWords(),
             numbers=self._numbers() if "numbers" in top else NumberWords(),
+            sending=self._sending() if "sending" in top else None,
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
             greetings=self._phrases(top, "greetings", _TOP),
             closings=self._phrases(top, "closings", _TOP),
-            lead_ins=frozenset(line.casefold() for line in self._strings(top, "lead_ins", _TOP)),
             emphasis=self._phrases(top, "emphasis", _TOP),
             **self._word_sets(Lexicon, top, _TOP),
         )
@@ -170,11 +178,9 @@ class _Reader:
         self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
         return ClaimWords(
             numbers=tuple(self._words(table, "numbers", section)),
-            restrictions=self._phrases(table, "restrictions", section),
             past=self._phrases(table, "past", section),
             done=self._phrases(table, "done", section),
             wishes=self._phrases(table, "wishes", section),
-            returned=frozenset(line.casefold() for line in self._strings(table, "returned", section)),
             **self._word_sets(ClaimWords, table, section),
         )
 
@@ -197,6 +203,19 @@ class _Reader:
             words={number: tuple(self._strings(words, number, inner)) for number in words},
             units=self._named_words(table, "units", section),
             **self._word_sets(NumberWords, table, section),
+        )
+
+    def _sending(self) -> SendingWords:
+        section = Section("sending")
+        table = self._value(self._content, "sending", dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(SendingWords)}, section)
+        verbs = self._value(table, "infinitives", dict, section)
+        inner = Section("sending.infinitives")
+        return SendingWords(
+            openers=tuple(tuple(line.split()) for line in self._strings(table, "openers", section)),
+            elsewhere=self._phrases(table, "elsewhere", section),
+            infinitives={verb: self._value(verbs, verb, str, inner) for verb in verbs},
+            **self._word_sets(SendingWords, table, section),
         )
 
     def _figures(self) -> FigureWords:
@@ -253,13 +272,16 @@ class _Reader:
 
     def _word_sets(
         self,
-        model: type[Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords],
+        model: type[Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords | SendingWords],
         table: dict[str, Any],
         section: Section,
     ) -> dict[str, frozenset[str]]:
-        """Read every list of single words that the model has a field for."""
+        """Read every list of single words, or of whole lines, that the model has a field for."""
         keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
-        return {key: frozenset(self._words(table, key, section)) for key in keys if key not in _NO_WORDS}
+        read = {
+            key: self._strings if key in _LINES and model is SendingWords else self._words for key in keys
+        }
+        return {key: frozenset(read[key](table, key, section)) for key in read}
 
     def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         texts = self._listed(table, key, section)

@@ -33,10 +33,11 @@ class Material:
 
     ``answer`` is compared without its greeting and closing, ``whole_answer`` with them: what looks
     like a closing may name a component. Without one, ``answer`` is whole. ``company_terms`` are the
-    folded words of the company's own language, or None where they are not known. ``untranslated`` is
-    the exchange as it came, where these texts are its translation. ``verified``: by the place of a claim
-    among those of the answer, the probability that the documents support it, of those that a verifier gave
-    an opinion on; None where none is named. Nothing that is derived depends on it.
+    folded words of the company's own language, or None where they are not known. ``verified``: by the
+    place of a claim among those of the answer, the probability that the documents support it, of those that
+    a verifier gave an opinion on; None where none is named. ``quoted``: the id of the published document of
+    which the answer is the section that the question names, if it is one. Nothing that is derived depends on
+    these two.
     """
 
     question: PreparedText
@@ -44,8 +45,8 @@ class Material:
     context: tuple[ContextText, ...]
     whole_answer: PreparedText | None = None
     company_terms: frozenset[str] | None = None
-    untranslated: Material | None = None
     verified: Mapping[int, float] | None = None
+    quoted: str | None = None
     _derived: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def derived(self, derive: Callable[[Material], T]) -> T:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scoring.values.claims import ClaimStatus
-from scoring.values.types import MessageType
 
 
 class Severity(StrEnum):
@@ -26,8 +25,7 @@ class Rule:
     ``reason`` is a stable code, and ``description`` says in one sentence what it means. ``contradiction``, in
     [0, 1], is how surely its evidence speaks against the answer: about the share of untrue answers among
     those where it is found. A claim with such evidence has ``status``, and ``mistake`` as the kind of its
-    mistake (paper, Table II); None where the evidence is of no claim. ``only_for``: the one type of question
-    that it is a rule for, None where it is for all.
+    mistake (paper, Table II); None where the evidence is of no claim.
     """
 
     reason: str
@@ -36,7 +34,6 @@ class Rule:
     contradiction: float = 0.0
     status: ClaimStatus | None = None
     mistake: str | None = None
-    only_for: MessageType | None = None
 
     def __str__(self) -> str:
         """Return the code of the reason."""

@@ -61,6 +61,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedDocument:
+    """A whole document of the deployment's own store, in its current version."""
+
+    document_id: str
+    language: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A sentence or line of a text and its translation, as character offsets into each."""
 
@@ -92,7 +102,10 @@ class Exchange:
     """One question, the chatbot's answer, and the context to judge it against.
 
     ``language`` is an ISO 639-1 code that the sender states, or None to have it identified.
-    ``translation`` is the exchange in English where it was translated first (paper, VI-A).
+    ``translation`` is the exchange in English where it was translated first (paper, VI-A). ``published`` are
+    documents of the deployment's own store: those that hold the answer word for word, and all others with
+    a line that may be the same heading. They alone prove that an answer is a quotation, which may be sent
+    (:func:`scoring.quotation.quoting.quoted_document`): what the context says may be the chatbot's own.
     """
 
     question: str
@@ -100,6 +113,7 @@ class Exchange:
     context: tuple[Passage, ...] = ()
     language: str | None = None
     translation: Translation | None = None
+    published: tuple[PublishedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

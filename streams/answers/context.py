@@ -11,8 +11,9 @@ from typing import Protocol, Self
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.language import stated_language
+from scoring.quotation.quoting import cues, heading_above, may_be_called
 from scoring.values.reasons import Reason
-from scoring.values.types import Passage
+from scoring.values.types import Passage, PublishedDocument
 from streams.documents.versions import NamedDocument, document_version
 from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 
@@ -49,6 +50,17 @@ class Documents(Protocol):
         """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
         ...
 
+    def current(self, document_id: str) -> NamedDocument | None:
+        """Return the current version of a document, or None where there is none."""
+        ...
+
+    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+        """Return the current documents whose title or text holds one of these strings.
+
+        They are of lowercase ASCII letters and digits, and found in any case.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class GivenDocuments:
@@ -81,8 +93,7 @@ class GivenDocuments:
         seconds: float,  # noqa: ARG002 - all there is, is there already
     ) -> Mapping[str, NamedDocument]:
         """Return those of the documents that are there; nothing is waited for."""
-        found = {key: self.by_id[key] for key in document_ids if key in self.by_id}
-        return {key: NamedDocument(document, document_version(document)) for key, document in found.items()}
+        return {key: found for key in document_ids if (found := self.current(key))}
 
     def in_version(
         self,
@@ -91,10 +102,21 @@ class GivenDocuments:
         produced_at: datetime,  # noqa: ARG002 - all versions that are given count
     ) -> KnowledgeDocument | None:
         """Return this version of a document, or None where it was not given."""
+        found = self.current(document_id)
+        return (
+            found.document if found and found.version == version else self.others.get((document_id, version))
+        )
+
+    def current(self, document_id: str) -> NamedDocument | None:
+        """Return the document of that id."""
         document = self.by_id.get(document_id)
-        if document and document_version(document) == version:
-            return document
-        return self.others.get((document_id, version))
+        return NamedDocument(document, document_version(document)) if document else None
+
+    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+        """Return the documents whose title or text holds a word of lowercase ASCII, in any case."""
+        every = (*self.by_id.values(), *self.others.values())
+        texts = ((each, f"{each.title}\n{each.text}".lower()) for each in every)
+        return [each for each, text in texts if any(string in text for string in strings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +138,7 @@ class ResolvedContext:
 
     ``source`` is ``NONE`` exactly where there are no passages. ``spans`` are those of retrieved passages, in
     their order; whole documents and the chatbot's own passages have none. ``whole`` are the documents
-    that retrieved passages stand in, each once.
+    that retrieved passages stand in, each once. ``published`` are those that :class:`scoring.Exchange` says.
     """
 
     passages: tuple[Passage, ...]
@@ -125,6 +147,7 @@ class ResolvedContext:
     source: ContextSource = ContextSource.NONE
     spans: tuple[Span, ...] = ()
     whole: tuple[Passage, ...] = ()
+    published: tuple[PublishedDocument, ...] = ()
 
     @property
     def judged(self) -> tuple[Passage, ...]:
@@ -161,21 +184,53 @@ async def resolve_context(
         search: seconds that this may take; ``wait`` if None.
 
     Returns:
-        The passages; degraded holds ``context_missing`` when an id did not resolve in time, or the
-        answer brings nothing and there is no retriever; ``context_insufficient`` when what was retrieved is
-        below the relevance floor, and ``retrieval_unavailable`` when nothing could be retrieved; and
+        The passages, and the published documents that prove an answer which is a section of one of them,
+        where all of these are current; degraded holds ``context_missing`` when an id did not resolve in time,
+        or the answer brings nothing and there is no retriever; ``context_insufficient`` when what was
+        retrieved is below the relevance floor, and ``retrieval_unavailable`` when nothing could be
+        retrieved; and
         ``documents_stale`` when the copy of the documents may be out of date, or a passage was found in a
         version that is not, as when the index lags behind a change, or the version that was in force is
         forgotten by now and a later one stands in for it. Each of them sends the answer to review, whatever
         its score.
     """
     if _brings_passages(answer):
-        return ResolvedContext(tuple(map(_inline, answer.context)), source=ContextSource.INLINE)
-    if answer.document_ids:
-        return await _by_id(answer, documents, wait)
-    if retriever is None:
+        context = ResolvedContext(tuple(map(_inline, answer.context)), source=ContextSource.INLINE)
+    elif answer.document_ids:
+        context = await _by_id(answer, documents, wait)
+    elif retriever is None:
         return ResolvedContext((), degraded=(Reason.CONTEXT_MISSING,))
-    return await _retrieved(answer, documents, retriever, wait if search is None else search)
+    else:
+        context = await _retrieved(answer, documents, retriever, wait if search is None else search)
+    return replace(context, published=await _published(answer.answer, context, documents))
+
+
+async def _published(
+    answer: str, context: ResolvedContext, documents: Documents
+) -> tuple[PublishedDocument, ...]:
+    """Return the current documents that hold an answer word for word, and others with the same heading.
+
+    None where the context is degraded or a passage is of another version than the current one.
+    """
+    if documents.stale or context.degraded:
+        return ()
+    versions = {passage.document_id: passage.version for passage in context.judged}
+    found = {key: named for key in versions if (named := documents.current(key))}
+    if any(versions[key] not in (None, named.version) for key, named in found.items()):
+        return ()
+    cited = [_as_published(named.document) for named in found.values()]
+    headings = {heading for each in cited if (heading := heading_above(each, answer)) is not None}
+    called = [
+        document
+        for heading in headings
+        for each in await documents.holding(cues(heading))
+        if may_be_called(document := _as_published(each), heading)
+    ]
+    return tuple(dict.fromkeys(called))
+
+
+def _as_published(document: KnowledgeDocument) -> PublishedDocument:
+    return PublishedDocument(document.document_id, document.language, document.title, document.text)
 
 
 async def _by_id(answer: ChatbotAnswer, documents: Documents, wait: float) -> ResolvedContext:

@@ -19,7 +19,7 @@ from schemas.records import (
     VerdictPassage,
 )
 from scoring.values.assessment import Assessment, Decided
-from scoring.values.types import Evidence, Exchange, FeatureValue, Passage
+from scoring.values.types import Evidence, Exchange, FeatureValue, Passage, PublishedDocument
 from streams.answers.claims import told_claims
 from streams.answers.context import ResolvedContext
 from streams.judging.advice import Asked
@@ -39,9 +39,11 @@ def verdict_id(answer_id: str) -> str:
     return str(uuid.uuid5(VERDICT_NAMESPACE, answer_id))
 
 
-def exchange_of(answer: ChatbotAnswer, passages: Iterable[Passage]) -> Exchange:
+def exchange_of(
+    answer: ChatbotAnswer, passages: Iterable[Passage], published: tuple[PublishedDocument, ...] = ()
+) -> Exchange:
     """Give the scorer its view of an answer: ``passages`` are its resolved context, in order."""
-    return Exchange(answer.question, answer.answer, tuple(passages), answer.language)
+    return Exchange(answer.question, answer.answer, tuple(passages), answer.language, published=published)
 
 
 def make_verdict(

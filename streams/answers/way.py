@@ -91,7 +91,7 @@ class Way:
     async def _assessed(
         self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
     ) -> Assessment:
-        translated = Translated(exchange_of(answer, context.judged))
+        translated = Translated(exchange_of(answer, context.judged, context.published))
         try:
             async with asyncio.timeout(patience.for_assessment()):
                 if self.translate is not None:

@@ -154,6 +154,17 @@ class DocumentFollower:
         in_force = self._store.in_force(document_id, produced_at)
         return in_force.document if in_force and in_force.version == version else None
 
+    def current(self, document_id: str) -> NamedDocument | None:
+        """Return the current version of a document, or None where there is none."""
+        return self._store.get(document_id)
+
+    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+        """Return the current documents whose title or text holds one of these strings.
+
+        They are of lowercase ASCII letters and digits, and found in any case.
+        """
+        return await asyncio.to_thread(self._store.holding, strings)
+
     @property
     def documents(self) -> int:
         """How many documents the store holds."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from schemas import KnowledgeDocument
 from scoring.storage.sqlite_errors import FULL, error_name
 from streams.documents import timeline
 from streams.documents.directory_lock import lock_directory
@@ -50,6 +51,10 @@ class Snapshot:
     def get(self, document_id: str) -> NamedDocument | None:
         """Return the current version of a document, or None when there is none."""
         return timeline.current(self._database, document_id)
+
+    def holding(self, strings: Collection[str]) -> list[KnowledgeDocument]:
+        """Return the current documents whose title or text holds one of these, in any case of ASCII."""
+        return timeline.current_holding(self._database, strings)
 
 
 class DocumentStore:
@@ -97,6 +102,15 @@ class DocumentStore:
         """Return the newest version of a document, or None when there is none."""
         with _failing():
             return timeline.current(self._reader, document_id)
+
+    def holding(self, strings: Collection[str]) -> list[KnowledgeDocument]:
+        """Return the newest documents whose title or text holds one of these strings.
+
+        They are of lowercase ASCII letters and digits, and found in any case. All documents are read, on a
+        connection of its own: for a thread of one's own.
+        """
+        with self.snapshot() as documents:
+            return documents.holding(strings)
 
     def in_force(self, document_id: str, at: datetime) -> NamedDocument | None:
         """Return the version of a document that was in force at an aware time.

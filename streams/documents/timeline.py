@@ -24,6 +24,7 @@ it was read leaves no trace: gaps between offsets are normal.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
@@ -45,6 +46,8 @@ SELECT * FROM versions WHERE document_id = ? AND version IS NOT NULL
 ORDER BY since, partition, "offset" LIMIT 1
 """
 _ALL_CURRENT = 'SELECT document_id, partition, "offset", since, version FROM versions WHERE until IS NULL'
+# LIKE does not heed the case of ASCII letters.
+_CURRENT_LIKE = "SELECT * FROM versions WHERE until IS NULL AND (title LIKE ? OR text LIKE ?)"
 _COUNT = "SELECT count(*) FROM versions WHERE until IS NULL"
 
 # The plus keeps SQLite from sorting what the index has in order.
@@ -99,6 +102,12 @@ def current(database: sqlite3.Connection, document_id: str) -> NamedDocument | N
     """Return the newest version of a document, or None when there is none."""
     row = database.execute(_CURRENT, (document_id,)).fetchone()
     return _stored(*row) if row else None
+
+
+def current_holding(database: sqlite3.Connection, strings: Collection[str]) -> list[KnowledgeDocument]:
+    """Return the newest documents whose title or text holds one of these, in any case of ASCII letters."""
+    found = {row for each in strings for row in database.execute(_CURRENT_LIKE, (f"%{each}%",) * 2)}
+    return [stored.document for row in sorted(found) if (stored := _stored(*row))]
 
 
 def current_versions(database: sqlite3.Connection) -> dict[str, Version]:

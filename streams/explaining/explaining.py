@@ -75,7 +75,7 @@ def _rules(verdict: Verdict) -> tuple[RuleTold, ...]:
     for feature in verdict.features:
         for kind in dict.fromkeys(evidence.kind for evidence in feature.evidence):
             gave.setdefault(kind, []).append(feature.name)
-    rules = rules_found(verdict.profile, gave, verdict.message_type)
+    rules = rules_found(verdict.profile, gave)
     return tuple(_rule(rule, verdict, gave) for rule in rules)
 
 

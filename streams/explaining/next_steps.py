@@ -100,8 +100,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "so in its documents."
     ),
     "courtesy": "Nothing. If it was no mere courtesy, tell whoever keeps the lexicon.",
-    "verbatim_guide": "Nothing. If the guide is wrong, correct its document.",
-    "repeated_answer": "Nothing. If it is wrong, correct its document.",
+    "verbatim_section": "Nothing. If it is wrong, correct its document.",
 }
 
 

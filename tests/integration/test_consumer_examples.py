@@ -79,7 +79,7 @@ async def publish_rates(settings: Settings, *windows: bytes, commit: bool) -> No
 async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
     section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    first = verdict(2, answer_id="first", reasons=("verbatim_guide",))
+    first = verdict(2, answer_id="first", reasons=("verbatim_section",))
     of_later_release = b"\xc3\x01" + bytes.fromhex("0123456789abcdef") + b"\x02a"
     await produce(settings.kafka, topics.auto_send, [Outgoing(CODEC.encode(first), partition=0)])
     await produce(
@@ -106,7 +106,7 @@ async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
         assert running.terminate() == ENDS[section], running.complaints
     assert sorted(running.lines) == [
         "alert high-rate resolved",
-        "auto_send first 4.5 verbatim_guide",
+        "auto_send first 4.5 verbatim_section",
         "blocked answer-5 1.5 refuted_figure,new_code",
         "rate instruction/- 1 of 10 untrue",
         "review answer-6 - ",

@@ -18,7 +18,7 @@ def sample_documents(language: Language) -> list[KnowledgeDocument]:
 
 
 def sample_answers(language: Language) -> list[ChatbotAnswer]:
-    """Read the chat log in its order, with answers that quote a guide word for word in between."""
+    """Read the chat log in its order, with answers that quote a guide in between."""
     answers = _lines("answers", language, ChatbotAnswer)
     guides = _lines("guides", language, ChatbotAnswer)
     distance = len(answers) // len(guides)

@@ -213,10 +213,9 @@ def case_of(verdict: Verdict, rated: RatedAnswer | None) -> Case:
     Raises:
         ValueError: its decision or message type is not known here.
     """
-    message_type = MessageType(verdict.message_type)
     return Case(
         answer_id=verdict.answer_id,
-        recognised=message_type,
+        recognised=MessageType(verdict.message_type),
         language=verdict.language,
         score=verdict.score,
         decision=Decision(verdict.decision),
@@ -228,14 +227,14 @@ def case_of(verdict: Verdict, rated: RatedAnswer | None) -> Case:
         consistent=rated.consistent if rated else None,
         relevant=rated.relevant if rated else None,
         features={feature.name: feature.value for feature in verdict.features},
-        checks=_checks(verdict, message_type),
+        checks=_checks(verdict),
         degraded=verdict.degraded,
         translated=verdict.translated,
     )
 
 
-def _checks(verdict: Verdict, message_type: MessageType) -> dict[str, bool]:
+def _checks(verdict: Verdict) -> dict[str, bool]:
     rules = rules_of(verdict.profile)
     found = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
-    met = {rule.reason for rule in rules_for(found, rules, message_type)}
+    met = {rule.reason for rule in rules_for(found, rules)}
     return {rule.reason: rule.reason in met for rule in rules.values() if rule}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,10 +16,17 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.values.reasons import Reason
 from scoring.values.types import Passage
-from streams.answers.context import ContextSource, GivenDocuments, ResolvedContext, Span, resolve_context
+from streams.answers.context import (
+    ContextSource,
+    Documents,
+    GivenDocuments,
+    ResolvedContext,
+    Span,
+    resolve_context,
+)
 from streams.documents.arrivals import Arrivals
 from streams.documents.versions import NamedDocument, document_version
-from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved
+from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from tests.support.virtual_time import run_virtually
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
@@ -63,6 +71,12 @@ class LateDocuments:
         if (document_id, version) not in {("d", "v1"), ("e", "v2")}:
             return None
         return KnowledgeDocument(document_id, "en", "title", f"all of {document_id}", WHEN, URL)
+
+    def current(self, document_id: str) -> None:
+        """There is none."""
+
+    async def holding(self, strings: Collection[str]) -> tuple[()]:
+        return ()
 
 
 HITS = (
@@ -271,6 +285,72 @@ async def test_what_is_retrieved_from_a_stale_copy_is_degraded() -> None:
     assert len(resolved.spans) == 2
     unavailable = await resolve_context(answer(), StaleDocuments({}), 5, Failing(RetrievalUnavailable("x")))
     assert unavailable.degraded == (Reason.RETRIEVAL_UNAVAILABLE, Reason.DOCUMENTS_STALE)
+
+
+HELP = "# FAQ\n\n## Delete a draft\n\nClick **Delete**."
+FAQ = KnowledgeDocument("faq", "en", "FAQ", HELP, WHEN)
+RIVALS = [
+    KnowledgeDocument("own-title", "nl", "How do I delete the draft?", "No.", WHEN),
+    KnowledgeDocument("own-line", "en", "X", "OK.\n\n**DELETE DRAFT**", WHEN),
+]
+OTHERS = [
+    KnowledgeDocument("longer", "en", "X", f"To delete a draft is {'very ' * 20} easy.", WHEN),
+    KnowledgeDocument("else", "en", "Invoices", "OK.", WHEN),
+]
+QUOTING = replace(answer(), answer="\nClick **Delete**.\n")
+
+
+async def published(
+    quoting: ChatbotAnswer, documents: Documents, retriever: Retriever | None = None
+) -> list[str]:
+    context = await resolve_context(quoting, documents, 1, retriever)
+    return [each.document_id for each in context.published]
+
+
+@pytest.mark.parametrize(
+    "cited",
+    [{"document_ids": ("faq",)}, {"context": (ContextPassage("faq", "Forged."),)}],
+)
+async def test_a_cited_document_that_holds_the_answer_is_published_and_whatever_may_be_called_the_same(
+    cited: dict[str, Any],
+) -> None:
+    quoting = replace(QUOTING, **cited)
+    assert await published(quoting, GivenDocuments.of([FAQ, *OTHERS])) == ["faq"]
+    every = await published(quoting, GivenDocuments.of([FAQ, *RIVALS, *OTHERS]))
+    assert sorted(every) == ["faq", "own-line", "own-title"]
+
+
+async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
+    inline = replace(QUOTING, context=(ContextPassage("faq", HELP, "FAQ"),))
+    assert await published(inline, GivenDocuments.of([])) == []
+    assert await published(inline, GivenDocuments.of([replace(FAQ, text="Another text.")])) == []
+    assert await published(inline, GivenDocuments.of([replace(FAQ, document_id="other")])) == []
+    assert await published(inline, StaleDocuments.of([FAQ])) == []
+    another = replace(inline, answer="Click **Undo**.")
+    assert await published(another, GivenDocuments.of([FAQ])) == []
+    named = replace(QUOTING, document_ids=("faq", "gone"))
+    assert await published(named, GivenDocuments.of([FAQ])) == []  # one is missing
+
+
+async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the_current_one() -> None:
+    class Changed(GivenDocuments):
+        async def wait_for(
+            self, document_ids: Collection[str], produced_at: datetime, seconds: float
+        ) -> Mapping[str, NamedDocument]:
+            return {"faq": NamedDocument(FAQ, document_version(FAQ))}
+
+    named = replace(QUOTING, document_ids=("faq",))
+    assert await published(named, Changed.of([replace(FAQ, text=f"{HELP}\n")])) == []
+    assert await published(named, Changed.of([FAQ])) == ["faq"]
+
+
+async def test_of_what_was_retrieved_the_whole_document_is_published() -> None:
+    version = document_version(FAQ)
+    hit = Hit("faq", version, "en", "FAQ", "Click", 0, 5, 0.03, 0.8, keyword_rank=1)
+    bare = replace(QUOTING, context=(), document_ids=())
+    assert await published(bare, GivenDocuments.of([FAQ]), Found((hit,))) == ["faq"]
+    old = replace(hit, version="old")
+    assert await published(bare, GivenDocuments.of([FAQ]), Found((old,))) == []
 
 
 class Substituted(GivenDocuments):

@@ -96,6 +96,12 @@ class FailingDocuments:
     def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
         raise self._error
 
+    def current(self, document_id: str) -> None:
+        """There is none."""
+
+    async def holding(self, strings: Collection[str]) -> tuple[()]:
+        return ()
+
 
 class Retrieving:
     """A retriever that raises what it is given, or finds the document; notes the time it was given."""
@@ -356,6 +362,12 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
 
         def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
             raise AssertionError("nothing is retrieved")
+
+        def current(self, document_id: str) -> None:
+            raise AssertionError("nothing is cited")
+
+        async def holding(self, strings: Collection[str]) -> tuple[()]:
+            raise AssertionError("nothing is cited")
 
     way = processor(settings, documents=NotingDocuments())
     await way.verdict(received(ENCODED), soon(1.0))

@@ -97,7 +97,7 @@ def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
     assert [heading for heading in headings if heading not in shown] == []
 
 
-GUIDE = "# Saving\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
+GUIDE = "# Save\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
 
 def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path: Path) -> None:
@@ -115,7 +115,9 @@ def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tm
 def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
     """The guide that is quoted is sent by both; the button that no document has is found by both."""
     quoting = {"question": "How do I save?", "answer": GUIDE.partition("\n\n")[2], "language": "en"}
-    context = [{"document_id": "d-1", "title": "Saving", "text": GUIDE}]
+    context = [{"document_id": "d-1", "title": "Save", "text": GUIDE}]
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(json.dumps({**context[0], "language": "en"}))
     file = written(
         tmp_path / "rated.jsonl",
         {**quoting, "context": context, "answer_id": "wrongly-sent", "rating": 1},
@@ -123,7 +125,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
         {**UNTRUE, "answer_id": "caught", "rating": 1},
         {**TRUE, "rating": 6},
     )
-    profiles = ("--profile", "paper", "--profile", "truthgate")
+    profiles = ("--documents", documents, "--profile", "paper", "--profile", "truthgate")
     plot = tmp_path / "profiles.svg"
     done = truthgate_here("evaluate", file, *profiles, "--json", "--plot", plot)
     assert done.returncode == 1
@@ -137,7 +139,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
         assert (sending["untrue_of_sent"]["count"], sending["untrue_of_sent"]["total"]) == (1, 1)
         assert (sending["true"]["blocked"]["count"], sending["untrue"]["blocked"]["count"]) == (1, 1)
         checks = {row["reason"]: row for row in run_["checks"][0]["rows"]}
-        undefined, quoted = checks["undefined_component"], checks["verbatim_guide"]
+        undefined, quoted = checks["undefined_component"], checks["verbatim_section"]
         hits = [row[side]["count"] for row in (undefined, quoted) for side in ("untrue", "true")]
         assert hits == [1, 1, 1, 0]
     assert "unknown_number" not in {row["reason"] for row in found["runs"][0]["checks"][0]["rows"]}

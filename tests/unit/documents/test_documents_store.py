@@ -150,6 +150,25 @@ def test_offsets_move_on_without_a_document(store: DocumentStore) -> None:
     assert store.next_offsets == {0: 5, 1: 3}
 
 
+def test_the_current_documents_that_hold_a_string_are_found_in_any_case(store: DocumentStore) -> None:
+    def changed(key: str, offset: int, title: str, text: str) -> Change:
+        return Change(key, KnowledgeDocument(key, "en", title, text, WHEN), 0, offset, offset)
+
+    store.apply(
+        [
+            changed("a", 0, "Drafts", "old"),
+            changed("a", 1, "X", "Nothing of it."),
+            changed("b", 2, "X", "Delete DRAFTS."),
+            changed("c", 3, "A draft", "X"),
+            changed("d", 4, "Draft", "X"),
+            Change("d", None, 0, 5, 5),
+        ],
+        {0: 6},
+    )
+    assert [each.document_id for each in store.holding(["draft", "elet"])] == ["b", "c"]
+    assert len(store.holding([""])) == 3
+
+
 def test_a_reset_forgets_everything_and_keeps_the_new_origin(store: DocumentStore) -> None:
     store.apply([change("a", 0), Change("b", None, 0, 1, 0, unreadable=True)], {0: 2})
     other = Origin("cluster", "documents", "another-id")

@@ -39,31 +39,24 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         features=(
             feature("components_defined", "undefined_path", "defined_component", "misplaced_component"),
             feature("figures_follow", "refuted_figure"),
-            feature("verbatim_guide", "verbatim_guide"),
+            feature("verbatim_section", "verbatim_section"),
         ),
     )
     told = explained(Found(verdict), ())
     assert [(rule.reason, rule.severity, rule.part) for rule in told.rules] == [
         ("undefined_component", "blocks", Part.NAMED),
         ("refuted_figure", "holds", Part.OUTWEIGHED),
-        ("verbatim_guide", "sends", Part.OUTWEIGHED),
+        ("verbatim_section", "sends", Part.OUTWEIGHED),
     ]
     assert told.rules[0].kinds == ("undefined_path", "misplaced_component")
     assert told.rules[0].features == ("components_defined",)
     assert [each.rules for each in told.features] == [
         ("undefined_component",),
         ("refuted_figure",),
-        ("verbatim_guide",),
+        ("verbatim_section",),
     ]
     (rule,) = explained(Found(VERDICT), ()).rules
     assert rule.part is Part.DECIDED
-
-
-def test_a_rule_for_one_type_of_question_is_none_for_another() -> None:
-    of_guide = replace(VERDICT, features=(feature("verbatim_guide", "verbatim_guide"),))
-    assert [rule.reason for rule in explained(Found(of_guide), ()).rules] == ["verbatim_guide"]
-    assert explained(Found(replace(of_guide, message_type="general")), ()).rules == ()
-    assert explained(Found(replace(of_guide, message_type="of_tomorrow")), ()).rules
 
 
 @pytest.mark.parametrize(
@@ -72,11 +65,11 @@ def test_a_rule_for_one_type_of_question_is_none_for_another() -> None:
         (scored(score_of_support(0.4), 0.4, 0.0), MadeBy.SUPPORT),
         (scored(1.4, 0.9, 0.9, "undefined_component"), MadeBy.CONTRADICTION),
         (scored(score_of_support(0.05), 0.05, 0.9, "undefined_component"), MadeBy.SUPPORT),
-        (scored(5.0, 0.8, 0.0, "verbatim_guide"), MadeBy.RULE),
+        (scored(5.0, 0.8, 0.0, "verbatim_section"), MadeBy.RULE),
         (scored(1.4, None, 0.9, "undefined_component"), MadeBy.CONTRADICTION),
         (scored(4.4, 0.1, 0.0), MadeBy.UNKNOWN),
         (replace(scored(1.0, None, None, "undefined_component"), profile="paper"), MadeBy.RULE),
-        (replace(scored(5.0, None, None, "verbatim_guide"), profile="paper"), MadeBy.RULE),
+        (replace(scored(5.0, None, None, "verbatim_section"), profile="paper"), MadeBy.RULE),
         (replace(scored(2.5, None, None, "defined_component"), profile="paper"), MadeBy.MEAN),
         (replace(scored(2.5, None, None), profile="of_tomorrow"), MadeBy.UNKNOWN),
         (scored(None, None, None), None),

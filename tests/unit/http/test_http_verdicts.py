@@ -245,6 +245,12 @@ class SlowDocuments:
     def in_version(self, document_id: str, version: str, produced_at: datetime) -> None:
         return None
 
+    def current(self, document_id: str) -> None:
+        """There is none."""
+
+    async def holding(self, strings: Collection[str]) -> tuple[()]:
+        return ()
+
 
 @pytest.mark.parametrize("documents", [(), SlowDocuments()])
 async def test_what_takes_too_long_is_for_review_and_never_sent(documents) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_guide import QUOTED
+from scoring.features.verbatim_section import VERBATIM
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from scoring.policy import Policy
@@ -133,7 +133,7 @@ def labels(advice: Advice) -> list[Label | None]:
 @pytest.mark.parametrize(
     "assessment",
     [
-        Assessment(5.0, MessageType.INSTRUCTION, "en", because=QUOTED),
+        Assessment(5.0, MessageType.INSTRUCTION, "en", because=VERBATIM),
         Assessment(1.0, MessageType.BINARY, "en"),
         Assessment(3.0, MessageType.BINARY, "en", refuses=Refuses.PURELY),
         Assessment(3.0, MessageType.BINARY, "en", degraded=(Reason.CONTEXT_MISSING,)),
@@ -372,7 +372,7 @@ _ASSESSMENTS = st.builds(
     st.none() | st.floats(1, 5),
     st.sampled_from(list(MessageType)),
     st.sampled_from(["nl", "en", None]),
-    st.sampled_from([None, None, Reason.MESSAGE_TYPE_NOT_SCORED, MISMATCH, QUOTED]),
+    st.sampled_from([None, None, Reason.MESSAGE_TYPE_NOT_SCORED, MISMATCH, VERBATIM]),
     st.sampled_from([(), (), (), (Reason.TRANSLATION_UNAVAILABLE,), (Reason.CONTEXT_MISSING,)]),
     st.sampled_from([Refuses.NOT, Refuses.NOT, *Refuses]),
 )

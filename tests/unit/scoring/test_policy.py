@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from scoring.assessing.known_rules import KINDS
 from scoring.features.components_defined import UNDEFINED
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_guide import QUOTED
+from scoring.features.verbatim_section import VERBATIM
 from scoring.policy import Doubt, Holds, Override, Policy, Scope
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion, Unsure
@@ -35,7 +35,7 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
         (5.0, None, "review", "middle_score"),
-        (5.0, QUOTED, "auto_send", "verbatim_guide"),
+        (5.0, VERBATIM, "auto_send", "verbatim_section"),
         (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
         (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),
         (None, Reason.LANGUAGE_UNSUPPORTED, "review", "language_unsupported"),
@@ -311,7 +311,7 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
         (None, 3.0, Doubt.BOTH_WAYS),
         (None, 1.2, None),
         (UNDEFINED, 1.0, None),
-        (QUOTED, 5.0, None),
+        (VERBATIM, 5.0, None),
         (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.BOTH_WAYS),
         (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
     ],
@@ -372,7 +372,7 @@ def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=N
     ("answer", "reason"),
     [
         ({"score": 4.5}, "high_score"),
-        ({"score": 5.0, "because": QUOTED}, "verbatim_guide"),
+        ({"score": 5.0, "because": VERBATIM}, "verbatim_section"),
         ({"because": Reason.MESSAGE_TYPE_NOT_SCORED}, "message_type_not_scored"),
         ({"score": 3.0, "refuses": Refuses.PURELY}, "refusal"),
     ],
@@ -450,8 +450,8 @@ def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
 
 def test_a_policy_can_hold_from_the_start_by_type_and_language():
     nothing, dutch = Policy(hold=True), Policy(overrides=(Override(language="nl", hold=True),))
-    quoted = {"score": 5.0, "because": QUOTED}
-    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_guide")
+    quoted = {"score": 5.0, "because": VERBATIM}
+    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_section")
     assert under(Holds(), dutch, **quoted).decision is Decision.REVIEW
     assert under(Holds(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
     assert (nothing.held, dutch.held) == ({Scope()}, {Scope(language="nl")})

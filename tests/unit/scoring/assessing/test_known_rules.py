@@ -30,8 +30,7 @@ STABLE = {
     "unknown_number": "unknown_number",
     "derived_number": "derived_number",
     "refuted_figure": "refuted_figure",
-    "verbatim_guide": "verbatim_guide",
-    "repeated_answer": "repeated_answer",
+    "verbatim_section": "verbatim_section",
     "action_claimed": "action_claimed",
     "courtesy": "courtesy",
 }
@@ -44,7 +43,7 @@ RECOGNISED = {
 def test_kinds_and_reasons_are_stable():
     assert STABLE.items() <= {kind: str(rule) for kind, rule in KINDS.items()}.items()
     assert {kind for kind, rule in KINDS.items() if rule is None} >= RECOGNISED
-    assert STABLE.keys() - AT_FAULT == {"verbatim_guide", "repeated_answer", "courtesy"}
+    assert STABLE.keys() - AT_FAULT == {"verbatim_section", "courtesy"}
     assert AT_FAULT.isdisjoint(RECOGNISED)
 
 
@@ -92,7 +91,7 @@ class Shouts:
 def test_a_new_rule_decides_with_its_reason_and_nobody_else_need_know_of_it(severity):
     profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),), truthfulness)
     values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
-    score = profile.score(values, profile.rules, MessageType.BINARY)
+    score = profile.score(values, profile.rules)
     decided = Policy().decide(Assessment(score.value, MessageType.BINARY, "en", score.because))
     expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
     assert (score.value, decided.decision) == expected[severity]

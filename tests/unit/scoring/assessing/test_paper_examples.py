@@ -266,21 +266,24 @@ def test_the_tax_rate_questions_get_their_types_and_only_answers_that_could_be_c
 
 
 @pytest.mark.parametrize("language", ["en", "nl"])
-def test_the_guide_of_the_document_is_sent_and_one_with_another_number_is_not(language):
+def test_the_guide_of_the_document_is_verbatim_and_one_with_another_number_has_a_differing_step(language):
     question = {
         "en": "How would I adjust tax rates manually?",
         "nl": "Hoe kan ik belastingtarieven handmatig aanpassen?",
     }
     guide = TAX[language][TAX[language].index("1. ") :].strip()
-    sent = judge(TAX, language, question[language], guide)
-    assert (sent.score, sent.decision) == (5, "auto_send")
     changed = (
         guide.replace("**.\n", "**, 3 times.\n")
         if language == "en"
         else guide.replace("**.\n", "**, 3 keer.\n")
     )
     assert changed != guide
-    assert judge(TAX, language, question[language], changed).decision == "review"
+    found = [judge(TAX, language, question[language], answer) for answer in (guide, changed)]
+    # What the chatbot brings proves nothing: no document is published.
+    assert [judgement.decision for judgement in found] == ["review", "review"]
+    verbatim = [v for each in found for v in each.features if v.name == "verbatim_guide"]
+    assert verbatim[0].value > verbatim[1].value
+    assert [len(value.evidence) > 0 for value in verbatim] == [False, True]
 
 
 @pytest.mark.parametrize(

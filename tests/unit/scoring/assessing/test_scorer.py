@@ -14,6 +14,7 @@ from scoring import (
     NoText,
     Passage,
     PipelineError,
+    PublishedDocument,
     Scorer,
     ScorerOptions,
 )
@@ -23,11 +24,11 @@ from scoring.values.types import Evidence, FeatureValue
 from scoring.values.version import SCORER_VERSION
 from tests.unit.scoring.scoring_support import judged
 
-HOW_TO = MessageType.INSTRUCTION
 SCORER, PAPER = Scorer(), Scorer("paper")
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
-LEAVE = Passage("leave", f"It shows at once.\n\n## Entering leave for an employee\n\n{GUIDE}", "Leave")
+LEAVE = Passage("leave", f"# Leave\n\n## Enter leave for an employee\n\n{GUIDE}", "Leave")
 HOW = "How do I enter leave for an employee?"
+STORE = (PublishedDocument(LEAVE.document_id, "en", "Leave", LEAVE.text),)
 VERLOF = Passage(
     "verlof", "Open het tabblad **Verlof** van de medewerker en klik daarna op **Opslaan**.", "Verlof"
 )
@@ -37,10 +38,21 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
     return judged(SCORER, Exchange(question, answer, context, language), degraded)
 
 
-def test_a_verbatim_guide_is_sent():
-    judgement = judge(f"Follow these steps:\n\n{GUIDE}")
-    assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_guide",))
+@pytest.mark.parametrize("scorer", [SCORER, PAPER])
+def test_a_section_of_a_published_document_is_sent_in_reply_to_its_heading(scorer):
+    judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published=STORE))
+    assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_section",))
     assert (judgement.language, judgement.message_type) == ("en", "instruction")
+    (found,) = (value for value in judgement.features if value.name == "verbatim_section")
+    assert [(each.text, each.document_id) for each in found.evidence] == [(GUIDE, "leave")]
+
+
+def test_what_only_the_context_holds_is_not_sent():
+    assert judge(GUIDE).decision == "review"
+    assert (
+        judged(SCORER, Exchange(HOW, GUIDE, (LEAVE,), published=STORE), ("documents_stale",)).decision
+        == "review"
+    )
 
 
 def test_an_undefined_component_wins_over_a_verbatim_guide():
@@ -216,15 +228,15 @@ def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once()
 def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
     values = [FeatureValue("a", 0.5), FeatureValue("b", 1.0), FeatureValue("c", None)]
     rules = profile_named("paper").rules
-    assert truthfulness(values, rules, HOW_TO).value == pytest.approx(4.0)
-    assert truthfulness([FeatureValue("c", None)], rules, HOW_TO).value is None
+    assert truthfulness(values, rules).value == pytest.approx(4.0)
+    assert truthfulness([FeatureValue("c", None)], rules).value is None
     undefined = FeatureValue("components_defined", 0.9, (Evidence("misplaced_component", "x", 0, 1),))
-    assert truthfulness([undefined, values[1]], rules, HOW_TO).value == 1
-    guide = FeatureValue("verbatim_guide", 1.0, (Evidence("verbatim_guide", "x", 0, 1),))
-    assert truthfulness([guide, values[0]], rules, HOW_TO).value == 5
-    assert truthfulness([guide, undefined], rules, HOW_TO).value == 1
+    assert truthfulness([undefined, values[1]], rules).value == 1
+    guide = FeatureValue("verbatim_section", 1.0, (Evidence("verbatim_section", "x", 0, 1),))
+    assert truthfulness([guide, values[0]], rules).value == 5
+    assert truthfulness([guide, undefined], rules).value == 1
 
 
 def test_the_score_is_the_same_to_the_last_digit_however_a_python_adds_up():
     values = [FeatureValue("a", 0.1), FeatureValue("b", 0.2), FeatureValue("c", 0.3)]
-    assert truthfulness(values, {}, HOW_TO).value == 1 + 4 * 0.6 / 3
+    assert truthfulness(values, {}).value == 1 + 4 * 0.6 / 3

@@ -21,7 +21,7 @@ def score(shares, kinds=(), refused=None):
     values = [FeatureValue(name, share) for name, share in zip(SUPPORT, (*shares, None)[:4], strict=True)]
     values.append(FeatureValue("refusal_justified", refused))
     values += [FeatureValue("x", 0.0, (Evidence(kind, "x", 0, 1),)) for kind in kinds]
-    return supported_score(values, RULES, MessageType.BINARY)
+    return supported_score(values, RULES)
 
 
 @given(ALL, ALL)
@@ -39,8 +39,8 @@ def test_what_a_rule_says_against_an_answer_caps_its_score_whatever_its_support(
 
 
 def test_an_answer_that_repeats_the_documents_has_the_highest_score_unless_a_rule_objects():
-    assert score((1, 0.8, 0.9), ["repeated_answer"]).value == 5
-    assert score((1, 0.8, 0.9), ["repeated_answer", "undefined_component"]).value == pytest.approx(1.4)
+    assert score((1, 0.8, 0.9), ["verbatim_section"]).value == 5
+    assert score((1, 0.8, 0.9), ["verbatim_section", "undefined_component"]).value == pytest.approx(1.4)
 
 
 def test_the_lines_go_through_the_ratings_that_they_were_measured_at():
@@ -112,8 +112,8 @@ def test_the_surest_rule_caps_the_score():
 
 
 def test_a_quotation_has_5_for_the_reason_that_it_is_one_and_tells_its_support():
-    found = score((0.2, 0.2, 0.2), ["repeated_answer"])
-    assert (found.value, str(found.because), found.contradiction) == (5, "repeated_answer", 0)
+    found = score((0.2, 0.2, 0.2), ["verbatim_section"])
+    assert (found.value, str(found.because), found.contradiction) == (5, "verbatim_section", 0)
     assert found.support == pytest.approx(0.2)
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoring import Exchange, Passage, Scorer
+from scoring import Exchange, Passage, PublishedDocument, Scorer
 from scoring.text.prepared import Source
 from scoring.text.spans import original_spans
 from scoring.values.types import Segment, TranslatedText, Translation
@@ -77,7 +77,9 @@ def test_only_what_came_can_be_a_quotation():
     lines = GUIDE[1:]
     guide = "\n".join(line for line, _ in lines)
     document = "\n".join(line for line, _ in GUIDE)
-    exchange = Exchange(QUESTION[0], guide, (Passage("verlof", document),), "nl", in_english(lines, GUIDE))
+    published = (PublishedDocument("verlof", "nl", "Verlof aanvragen", document),)
+    context = (Passage("verlof", document),)
+    exchange = Exchange(QUESTION[0], guide, context, "nl", in_english(lines, GUIDE), published)
     assert judged(SCORER, exchange).decision == "auto_send"
     changed = replace(exchange, answer=guide.replace("Open", "Sluit"))
     assert judged(SCORER, changed).decision != "auto_send"
@@ -102,26 +104,27 @@ def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_a
     assert (without.score, without.degraded) == (None, ("language_unsupported",))
 
 
-def test_an_answer_whose_translation_repeats_that_of_the_document_is_not_sent_for_it():
-    question = "Kann ich einen Rechnungsentwurf löschen?", "Can I delete a draft invoice?"
-    said = [("Rechnungsentwürfe dürfen Sie entfernen.", "You can delete a draft invoice.")]
-    written = [
-        ("Rechnungsentwurf löschen", "Delete a draft invoice"),
-        ("Ein Rechnungsentwurf lässt sich löschen.", "You can delete a draft invoice."),
-    ]
-    native, english = zip(*written, strict=True)
-
-    def assessed(language, answer, document):
-        passages = (Passage("rechnung", "\n".join(document)),)
-        return judged(SCORER, Exchange(question[language == "en"], "\n".join(answer), passages, language))
-
-    repeated = assessed("en", [said[0][1]], english)
-    assert (repeated.decision, repeated.reasons[0]) == ("auto_send", "repeated_answer")
-    exchange = Exchange(question[0], said[0][0], (Passage("rechnung", "\n".join(native)),), "de")
-    translation = Translation(translated([question]), translated(said), (translated(written),))
-    judgement = judged(SCORER, replace(exchange, translation=translation))
+def test_an_answer_whose_translation_is_the_section_of_a_document_is_not_sent_for_it():
+    heading, body = "Delete a draft invoice", "You can delete a draft invoice."
+    asked = "How do I delete a draft invoice?"
+    page = f"# {heading}\n\n{body}"
+    published = (PublishedDocument("d", "en", heading, page),)
+    english = Exchange(asked, body, (Passage("d", page),), "en", published=published)
+    assert judged(SCORER, english).decision == "auto_send"
+    said = [("Rechnungsentwürfe dürfen Sie entfernen.", body)]
+    question = ("Wie kann ich einen Rechnungsentwurf löschen?", asked)
+    document = translated([("Ein Rechnungsentwurf lässt sich löschen.", page)])
+    german = replace(
+        english,
+        question=question[0],
+        answer=said[0][0],
+        context=(Passage("d", "Ein Rechnungsentwurf lässt sich löschen."),),
+        language="de",
+        translation=Translation(translated([question]), translated(said), (document,)),
+    )
+    judgement = judged(SCORER, german)
     assert judgement.decision == "review"
-    assert feature(judgement, "claims_repeated").value is None
+    assert feature(judgement, "verbatim_section").value is None
 
 
 def test_a_translation_of_other_passages_is_refused():

@@ -5,17 +5,17 @@ import pytest
 from scoring.assessing.score import Score, rules_met, truthfulness
 from scoring.features.components_defined import UNDEFINED
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_guide import QUOTED
+from scoring.features.verbatim_section import VERBATIM
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
-from scoring.values.types import Evidence, FeatureValue, MessageType
+from scoring.values.types import Evidence, FeatureValue
 
 HOLDS = Rule("held", "A rule that holds.", Severity.HOLDS)
 RULES = {
     "undefined": UNDEFINED,
     "held": HOLDS,
     "mismatch": MISMATCH,
-    "guide": QUOTED,
+    "section": VERBATIM,
     "also_undefined": UNDEFINED,
     "nothing": None,
 }
@@ -25,8 +25,8 @@ def value(share, *kinds):
     return FeatureValue("x", share, tuple(Evidence(kind, "x", 0, 1) for kind in kinds))
 
 
-def score(*values, kind=MessageType.INSTRUCTION):
-    return truthfulness(values, RULES, kind)
+def score(*values):
+    return truthfulness(values, RULES)
 
 
 @pytest.mark.parametrize(
@@ -40,26 +40,25 @@ def test_without_a_rule_it_is_the_mean_of_what_applies_from_1_to_5(shares, expec
 def test_where_nothing_applies_there_is_none_whatever_was_found():
     none = Score(None, Reason.NO_APPLICABLE_FEATURE)
     assert score() == none
-    assert score(value(None), value(None, "undefined", "guide")) == none
+    assert score(value(None), value(None, "undefined", "section")) == none
 
 
-@pytest.mark.parametrize("kinds", [("undefined",), ("guide", "undefined"), ("mismatch", "undefined")])
+@pytest.mark.parametrize("kinds", [("undefined",), ("section", "undefined"), ("mismatch", "undefined")])
 def test_a_rule_against_the_answer_makes_it_1_before_a_quotation_and_the_first_decides(kinds):
     assert score(value(1.0, *kinds), value(1.0)) == Score(1, UNDEFINED)
 
 
 def test_evidence_of_several_features_counts_together():
-    assert score(value(1.0, "guide"), value(None, "mismatch")) == Score(1, MISMATCH)
+    assert score(value(1.0, "section"), value(None, "mismatch")) == Score(1, MISMATCH)
 
 
 def test_what_blocks_decides_before_what_only_holds():
     assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, MISMATCH)
-    assert score(value(1.0, "held", "guide")) == Score(1, HOLDS)
+    assert score(value(1.0, "held", "section")) == Score(1, HOLDS)
 
 
-def test_a_quotation_makes_it_5_for_the_question_that_it_is_a_rule_for_alone():
-    assert score(value(0.1, "guide")) == Score(5, QUOTED)
-    assert score(value(0.5, "guide"), kind=MessageType.BINARY) == Score(3)
+def test_a_quotation_makes_it_5():
+    assert score(value(0.1, "section")) == Score(5, VERBATIM)
 
 
 def test_evidence_that_no_rule_follows_from_changes_nothing():
@@ -68,4 +67,4 @@ def test_evidence_that_no_rule_follows_from_changes_nothing():
 
 def test_of_kinds_with_one_rule_it_is_given_once():
     values = [value(0.5, "also_undefined", "undefined", "held")]
-    assert rules_met(values, RULES, MessageType.BINARY) == [UNDEFINED, HOLDS]
+    assert rules_met(values, RULES) == [UNDEFINED, HOLDS]

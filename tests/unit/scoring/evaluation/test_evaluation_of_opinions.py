@@ -190,7 +190,7 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
         (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, HELD),
         (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, HELD),
         (opinion(TRUE), {"decision": BLOCKED, "reasons": ("undefined_component",)}, SENT, BLOCKED),
-        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_guide",)}, BLOCKED, SENT),
+        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_section",)}, BLOCKED, SENT),
     ],
 )
 def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(

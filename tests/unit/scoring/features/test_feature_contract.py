@@ -18,7 +18,7 @@ EACH_FEATURE = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURE
 # Those that parse take spaCy's time, which is not theirs.
 PARSING = {
     "hal", "subject_combination", "verbatim_guide", "claims_covered", "phrases_known", "refusal_justified",
-    "claims_repeated", "figures_follow", "numbers_known", "action_claimed", "courtesy",
+    "figures_follow", "numbers_known", "action_claimed", "courtesy",
 }  # fmt: skip
 WORD_FEATURES = [feature for name, feature in FEATURES.items() if name not in PARSING]
 LONG = 100_000
@@ -150,16 +150,16 @@ def test_names_are_stable_unique_and_in_snake_case():
     assert set(FEATURES) >= {
         "company_terms", "components_defined", "complex_answer", "prompt_overlap", "hal",
         "subject_combination", "verbatim_guide", "error_mismatch", "claims_covered", "phrases_known",
-        "refusal_justified", "numbers_known", "claims_repeated", "figures_follow",
+        "refusal_justified", "numbers_known", "verbatim_section", "figures_follow",
         "action_claimed", "courtesy",
     }  # fmt: skip
 
 
-def test_the_profile_of_the_paper_has_its_seven_features_and_two_message_types():
+def test_the_profile_of_the_paper_has_its_seven_features_its_rule_to_send_and_two_message_types():
     paper = next(profile for profile in profiles() if profile.name == "paper")
     assert sorted(feature.name for feature in paper.features) == [
         "company_terms", "complex_answer", "components_defined", "hal", "prompt_overlap",
-        "subject_combination", "verbatim_guide",
+        "subject_combination", "verbatim_guide", "verbatim_section",
     ]  # fmt: skip
     assert sorted(paper.message_types) == ["binary", "instruction"]
 

@@ -3,7 +3,6 @@
 import pytest
 
 from scoring.features.claims_covered import ClaimsCovered
-from scoring.features.claims_repeated import ClaimsRepeated
 from scoring.features.company_terms import CompanySpecificTerms, content_words
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.error_mismatch import ErrorMismatch
@@ -134,15 +133,6 @@ def test_claims_are_covered_by_the_weight_of_their_words():
     assert ClaimsCovered().measure(material("Paid leave ends in May.", document)).value == 1
     assert ClaimsCovered().measure(material("The bonus follows in June.", document)).value == 0
     assert ClaimsCovered().measure(material("Great!", document)).value is None
-
-
-def test_an_answer_that_repeats_the_documents_is_shown_whole():
-    document = ["Delete a draft invoice\n\nYou can delete a draft invoice."]
-    asked = "Can I delete a draft invoice?"
-    value = ClaimsRepeated().measure(material("You can delete a draft invoice.", document, asked))
-    assert (value.value, kinds(value)) == (1, [("repeated_answer", "You can delete a draft invoice.")])
-    other = ClaimsRepeated().measure(material("You can delete a final invoice.", document, asked))
-    assert (other.value, other.evidence) == (None, ())
 
 
 def test_a_refusal_is_as_justified_as_the_documents_are_silent():

@@ -32,11 +32,6 @@ class Guide:
 
     steps: tuple[Step, ...]
 
-    @property
-    def span(self) -> tuple[int, int]:
-        """Where the guide stands in the original text."""
-        return self.steps[0].start, self.steps[-1].end
-
 
 def guides(text: PreparedText) -> tuple[Guide, ...]:
     """Return the numbered guides of a text, in order.

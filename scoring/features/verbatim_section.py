@@ -1,0 +1,52 @@
+"""Answers that are a section of a published document (paper, V-B, "Verbatim Guide Defined")."""
+
+from __future__ import annotations
+
+from scoring.text.material import Material
+from scoring.text.spans import span_evidence
+from scoring.values.rules import Rule, Severity
+from scoring.values.types import FeatureValue
+
+VERBATIM_SECTION = "verbatim_section"
+
+VERBATIM = Rule(
+    "verbatim_section",
+    "The answer is a whole section of a published document, character for character, and the question is its"
+    " heading.",
+    Severity.SENDS,
+)
+
+
+class VerbatimSection:
+    """Whether the answer is the section of a published document that the question names.
+
+    The paper's heuristic of the verbatim guide, as far as it is safe to send by; the conditions are those of
+    :func:`scoring.quotation.quoting.quoted_document`. The value is in [0, 1]: 1 where it is so, and otherwise
+    not applicable, since an answer in its own words is no worse for it.
+
+    Evidence: ``verbatim_section``, all of the answer.
+
+    Looser rules were tried: most words in order, all but stops and fillers, lines in plain text, the words
+    of a heading in any form. Each held for few answers of 1,000 rated ones (see ``training/rated``), nearly
+    all in their writers' own words, and for many that were made to deceive it.
+
+    >>> from scoring.lexicon import load_shipped
+    >>> from scoring.text.prepared import PreparedText
+    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
+    >>> question, answer = text("How do I delete a draft?"), text("Click **Delete**.")
+    >>> [VerbatimSection().measure(Material(question, answer, (), quoted=d)).value for d in ("faq", None)]
+    [1.0, None]
+    """
+
+    name = VERBATIM_SECTION
+    on_translation = False
+    evidence = ((VERBATIM_SECTION, VERBATIM),)
+
+    def measure(self, material: Material) -> FeatureValue:
+        """Return 1 for an answer that is a section, else None."""
+        if material.quoted is None:
+            return FeatureValue(self.name, None)
+        answer = (material.whole_answer or material.answer).original
+        span = len(answer) - len(answer.lstrip()), len(answer.rstrip())
+        evidence = span_evidence(VERBATIM_SECTION, material.answer, [span], material.quoted)
+        return FeatureValue(self.name, 1.0, evidence)

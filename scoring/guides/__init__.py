@@ -1,1 +1,0 @@
-"""Guides of documents, and answers that quote them."""
