@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from aiokafka.client import AIOKafkaClient
@@ -33,8 +33,7 @@ from aiokafka.protocol.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The topic that was read, as the brokers know it. ``topic_id`` is empty where the broker tells none."""
 
     cluster_id: str

@@ -124,7 +124,7 @@ class Run:
         traces = SimpleNamespace(rests_on=self.rests_on.append)
         self._seconds, self._interval = seconds, interval
         self.turn = Turn(reader, reader, self.publisher, self.telemetry, traces, lambda: 100.0)
-        self.turn._counting = counting
+        self.turn.counting = counting
 
     def go(self, monkeypatch: pytest.MonkeyPatch) -> Run:
         async def count() -> None:
@@ -186,7 +186,7 @@ def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "log",
     [
-        TopicLog((replace(ORIGIN, topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
+        TopicLog((ORIGIN._replace(topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
         TopicLog((ORIGIN,), {A: 0}, {A: 0}, 0.0),
         TopicLog(
             (ORIGIN,), {A: 0, B: 0, A._replace(partition=1): 0}, {A: 0, B: 0, A._replace(partition=1): 0}, 0.0
