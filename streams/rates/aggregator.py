@@ -155,9 +155,9 @@ class RateAggregator:
         self._finish(boundaries.final_to)
         by_size = {spec.size: spec for spec in self._windows}
         for key, late in lates.items():
-            spec = by_size.get(key.size)
+            known = by_size.get(key.size)
             # One that starts elsewhere is of other settings, or of nobody.
-            window = self._window(spec, key.start) if spec and key.start % spec.hop == 0 else None
+            window = self._window(known, key.start) if known and key.start % known.hop == 0 else None
             if window is not None:
                 cell = window.cell(Group(key.message_type, key.language))
                 cell.late = late

@@ -1,7 +1,7 @@
 """Writes the reference of metrics, from the definitions that the worker itself uses.
 
-``python -m streams.worker.reference`` writes it into ``streams/telemetry/README.md``, before the log lines, which
-are written by hand there: each event with its fields in the order of the call.
+``python -m streams.worker.reference`` writes it into ``streams/telemetry/README.md``, before the log lines.
+These are written by hand there: each event with its fields in the order of the call.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ PAGE = Path(__file__).parents[1] / "telemetry" / "README.md"
 _BEGINNING = """\
 # What a worker tells
 
-The metrics are made from the code (`python -m streams.worker.reference`), the log lines are written here; tests
-compare both with what a worker exports and logs.
+The metrics are made from the code (`python -m streams.worker.reference`), the log lines are written here;
+tests compare both with what a worker exports and logs.
 
 ## Metrics
 
