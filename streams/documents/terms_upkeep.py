@@ -11,7 +11,7 @@ from typing import Self
 import structlog
 
 from scoring.company_terms import CompanyTerms, CompanyTermsError
-from streams.documents.company_terms import TermsSource
+from streams.documents.company_terms import TermsFile
 from streams.failures import as_logged
 
 log = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ class TermsUpkeep:
 
     def __init__(
         self,
-        source: TermsSource,
+        source: TermsFile,
         interval: float,
         after: asyncio.Event,
         *,

@@ -71,7 +71,7 @@ class Deployment:
     def sum_over(
         self, function: str, name: str, window: float, *matchers: str, by: str = "", ago: float = 0
     ) -> str:
-        """Add up a function of a metric, by a label if it is named: ``sum by (namespace, job) (rate(...))``."""
+        """Add up a function of a metric, by a label if it is named: ``sum by (job) (rate(...))``."""
         labels = (by,) if by else ()
         return self.by("sum", self.over(function, name, window, *matchers, ago=ago), *labels)
 
