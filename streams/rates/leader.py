@@ -95,7 +95,7 @@ class RateLeader:
         if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self.leads()):
             log.info("rates_turn_ends", error_type=type(error).__name__)
         else:
-            self.telemetry.failed(type(error).__name__)
+            self.telemetry.failures.add(type(error).__name__)
             # The text of an exception may quote a record: its class is enough.
             log.warning("rates_failed", error_type=type(error).__name__, retry_in=self._pause)
         self.telemetry.step_down()
@@ -125,7 +125,7 @@ class RateLeader:
                 fetch_max_wait_ms=_FETCH_WAIT_MS,
             )
             reader = await stack.enter_async_context(verdicts)
-            self.telemetry.lead(leads=True)
+            self.telemetry.leader.set(1)
             counting = await take_over(self.settings, codec, reader, self._goes_on)
             if counting is None:
                 return

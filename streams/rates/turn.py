@@ -79,7 +79,7 @@ class Turn:
         self._lag = self.reader.lag  # shown from other threads, which must not ask the consumer
 
     def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
-        self.telemetry.verdict(taken.value if taken else UNREADABLE)
+        self.telemetry.verdicts.add(taken.value if taken else UNREADABLE)
         if taken in (Taken.COUNTED, Taken.LATE):
             self.traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
 
