@@ -139,8 +139,7 @@ async def _run(settings: Settings) -> None:
         documents = await stack.enter_async_context(
             parts.documents(settings, store, codec, metrics, publisher)
         )
-        ending = asyncio.create_task(_end_with(documents))
-        stack.callback(ending.cancel)
+        _beside(stack, _end_with(documents), "end-with-documents")
         terms = await stack.enter_async_context(parts.company_terms(settings, store, documents, metrics))
         retrieval = await stack.enter_async_context(parts.retrieval(settings, store, documents, metrics))
         _watch_impairments(health, board, documents, terms, retrieval)
