@@ -62,28 +62,29 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         self._settings = settings
         self._clock = clock
         self._trust = trusting("kafka.oauth.cafile", settings.cafile)
-        # Both with the time until which they are given again.
-        self._kept: tuple[str, float] | None = None
-        self._failure: tuple[TokenRefused | TokenUnavailable, float] | None = None
+        self._token: str | None = None
+        self._token_until = 0.0
+        self._failure: TokenRefused | TokenUnavailable | None = None
+        self._failure_until = 0.0
         self._served = False
 
     async def token(self) -> str:
         """Return a token that is not near its end; raises TokenRefused and TokenUnavailable."""
         now = self._clock()
-        if self._kept and now < self._kept[1]:
-            return self._kept[0]
-        if self._failure and now < self._failure[1]:
-            failure = self._failure[0]
-            raise type(failure)(*failure.args)
+        if self._token and now < self._token_until:
+            return self._token
+        if self._failure and now < self._failure_until:
+            raise type(self._failure)(*self._failure.args)
         try:
             token, seconds = await self._fetch()
         except (TokenRefused, TokenUnavailable) as error:
             # At the start whoever connects says it; later connections come and go without a word.
             if self._served and self._failure is None:
                 log.warning("kafka_token_not_had", reason=error.args[0])
-            self._failure = error, self._clock() + _FAILURE_SECONDS
+            self._failure, self._failure_until = error, self._clock() + _FAILURE_SECONDS
             raise
-        self._kept, self._failure, self._served = (token, now + _KEPT * seconds), None, True
+        self._token, self._token_until = token, now + _KEPT * seconds
+        self._failure, self._served = None, True
         return token
 
     def extensions(self) -> dict[str, str]:
@@ -92,7 +93,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
 
     def forget(self) -> None:
         """Have the next connection ask for another token: the broker refuses this one."""
-        self._kept = None
+        self._token = None
 
     async def _fetch(self) -> tuple[str, float]:
         """Ask for a token; give it with the seconds that it lives."""
@@ -118,21 +119,14 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         form = {"grant_type": "client_credentials"}
         if self._settings.scope:
             form["scope"] = self._settings.scope
-        # Each part is encoded first: RFC 6749, 2.3.1.
-        user = quote_plus(self._settings.client_id)
-        password = quote_plus(self._settings.client_secret.get_secret_value())
-        basic = b64encode(f"{user}:{password}".encode()).decode()
-        headers = {
-            "authorization": f"Basic {basic}",
-            "accept": "application/json",
-            "accept-encoding": "identity",
-        }
         try:
             async with (
                 httpx2.AsyncClient(
                     verify=self._trust, trust_env=False, follow_redirects=False, timeout=None
                 ) as client,
-                client.stream("POST", self._settings.token_url, data=form, headers=headers) as response,
+                client.stream(
+                    "POST", self._settings.token_url, data=form, headers=self._headers()
+                ) as response,
             ):
                 body = b""
                 async for chunk in response.aiter_raw():
@@ -145,6 +139,17 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
             if failure and (told := distrust(failure, "kafka.oauth.cafile", self._settings.cafile)):
                 raise TokenRefused(f"{self._where}: {told}") from None
             raise TokenUnavailable(f"{self._where} cannot be reached: {line(failure or error)}") from None
+
+    def _headers(self) -> dict[str, str]:
+        # Each part is encoded first: RFC 6749, 2.3.1.
+        user = quote_plus(self._settings.client_id)
+        password = quote_plus(self._settings.client_secret.get_secret_value())
+        basic = b64encode(f"{user}:{password}".encode()).decode()
+        return {
+            "authorization": f"Basic {basic}",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+        }
 
     def _read(self, body: bytes) -> tuple[str, float]:
         answer = _json(body)

@@ -64,7 +64,7 @@ async def create_topics(settings: Settings) -> list[TopicCheck]:
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
         actual = await _settled(admin, [spec.name for spec in specs], settings.kafka.connect_timeout_seconds)
     checks = [_checked(spec, actual.get(spec.name), "is not known to the brokers yet") for spec in specs]
-    # What the cluster made otherwise than it was asked to is its owner's choice.
+    # A cluster that makes a topic otherwise than it was asked to does so by its owner's choice.
     return [replace(one, problems=(), created=True) if one.spec.name in created else one for one in checks]
 
 

@@ -153,7 +153,8 @@ def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = 
         wanted, found = spec.config.get(key), actual.config.get(key)
         if wanted is None or found is None:
             continue
-        if int(found) < int(wanted) if key in _AT_LEAST else found != wanted:
+        enough = int(found) >= int(wanted) if key in _AT_LEAST else found == wanted
+        if not enough:
             problems.append(f"has {key} {found}, {wanted} wanted")
     return tuple(problems)
 
