@@ -17,7 +17,6 @@ from streams.rates.aggregator import RateAggregator, Taken
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication
-from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption
 from streams.rates.state import Lates, LeaderState, PartitionState, records_of
 from streams.rates.thresholds import ThresholdState, evaluate
@@ -33,6 +32,31 @@ _MS = 1_000
 
 #: Told of each verdict that is new: its record, and what became of it; None for one that cannot be read.
 OnVerdict = Callable[[ConsumerRecord, Taken | None], None]
+
+
+class ReplayStarts:
+    """Remembers of each horizon, of which there are few, the first offset in each partition.
+
+    A horizon says how long a verdict matters: until the aggregator's ``kept_from`` has come to it.
+    """
+
+    def __init__(self) -> None:
+        self._firsts: dict[int, dict[TopicPartition, int]] = {}
+
+    def read(self, at: TopicPartition, offset: int, horizon: int) -> None:
+        """Note a verdict; those of a partition come in the order of their offsets."""
+        self._firsts.setdefault(horizon, {}).setdefault(at, offset)
+
+    def since(self, kept_from: int, positions: Offsets) -> dict[TopicPartition, int]:
+        """Give the offsets to replay from; the position itself where nothing before it matters any more.
+
+        Horizons at or before ``kept_from`` are forgotten: it may only grow from call to call.
+        """
+        self._firsts = {horizon: firsts for horizon, firsts in self._firsts.items() if horizon > kept_from}
+        return {
+            at: min((firsts[at] for firsts in self._firsts.values() if at in firsts), default=position)
+            for at, position in positions.items()
+        }
 
 
 class Counting:

@@ -12,8 +12,8 @@ from schemas import RateAlert
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
 from streams.rates.cells import WindowKey
+from streams.rates.counting import ReplayStarts
 from streams.rates.outcome import instant
-from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
 from streams.rates.state import Boundaries, LeaderState, PartitionState, lates_in, records_of, state_in
 
