@@ -11,7 +11,6 @@ from typing import Any, Final
 from streams.kafka.topics.specification import specifications
 from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules
 from streams.settings import JudgeSettings, Settings
 
@@ -106,11 +105,11 @@ def rules() -> str:
 
 def dashboard() -> str:
     """Write the dashboard for the default settings."""
-    return to_json(Deployment(Settings(), Promql(JOB)))
+    return to_json(Deployment(Settings(), JOB))
 
 
 def _groups(settings: Settings) -> dict[str, list[Mapping[str, Any]]]:
-    written = [group.to_prometheus(RUNBOOK) for group in all_rules(Deployment(settings, Promql(JOB)))]
+    written = [group.to_prometheus(RUNBOOK) for group in all_rules(Deployment(settings, JOB))]
     return {group["name"]: group["rules"] for group in written}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 from tenacity.nap import sleep_using_event
@@ -29,6 +29,7 @@ class Retries:
     longest_wait: float = 2.0
 
 
+@dataclass(frozen=True, eq=False)
 class Calls:
     """Translates sentences through one provider; blocks, and may be used by several threads.
 
@@ -40,29 +41,21 @@ class Calls:
         observer: hears of every call.
     """
 
-    def __init__(
-        self,
-        provider: Provider,
-        breaker: CircuitBreaker,
-        retries: Retries,
-        identify: Identify,
-        observer: Observer,
-    ) -> None:
-        self._provider = provider
-        self._breaker = breaker
-        self._retries = retries
-        self._identify = identify
-        self._observer = observer
-        self._closing = threading.Event()
+    provider: Provider
+    breaker: CircuitBreaker
+    retries: Retries
+    identify: Identify
+    observer: Observer
+    _closing: threading.Event = field(default_factory=threading.Event, init=False)
 
     def close(self) -> None:
         """Have no call tried again, and close the connections."""
         self._closing.set()
-        self._provider.close()
+        self.provider.close()
 
     def batches(self, sentences: Sequence[str], characters: int) -> Iterator[tuple[str, ...]]:
         """Put sentences together so that one call can translate them: at most ``characters`` each."""
-        if not self._provider.keeps_lines:
+        if not self.provider.keeps_lines:
             yield from ((sentence,) for sentence in sentences)
             return
         batch: list[str] = []
@@ -87,7 +80,7 @@ class Calls:
         """
         found = self._together(batch, source) if len(batch) > 1 else None
         found = found or {sentence: self._one(sentence, source) for sentence in batch}
-        if is_untranslated(" ".join(found), " ".join(found.values()), source, self._identify):
+        if is_untranslated(" ".join(found), " ".join(found.values()), source, self.identify):
             raise TranslationFailed(Fault.NOT_ENGLISH)
         return found
 
@@ -111,8 +104,8 @@ class Calls:
 
     def _call(self, text: str, source: str) -> str:
         retrying = Retrying(
-            stop=stop_after_attempt(self._retries.attempts),
-            wait=wait_random_exponential(self._retries.first_wait, self._retries.longest_wait),
+            stop=stop_after_attempt(self.retries.attempts),
+            wait=wait_random_exponential(self.retries.first_wait, self.retries.longest_wait),
             retry=retry_if_exception(self._may_pass),
             sleep=sleep_using_event(self._closing),
             reraise=True,
@@ -123,18 +116,18 @@ class Calls:
         return isinstance(error, TranslationFailed) and error.fault in PASSING and not self._closing.is_set()
 
     def _attempt(self, text: str, source: str) -> str:
-        if self._closing.is_set() or not self._breaker.admit():
+        if self._closing.is_set() or not self.breaker.admit():
             raise TranslationFailed(Fault.BREAKER_OPEN)
         began = time.monotonic()
         try:
-            translation = self._provider.translate(text, source)
+            translation = self.provider.translate(text, source)
         except TranslationFailed as failure:
-            self._observer.called(failure.fault.value, time.monotonic() - began)
+            self.observer.called(failure.fault.value, time.monotonic() - began)
             if failure.fault in OUTAGES:
-                self._breaker.failed()
+                self.breaker.failed()
             else:
-                self._breaker.succeeded()
+                self.breaker.succeeded()
             raise
-        self._observer.called("translated", time.monotonic() - began)
-        self._breaker.succeeded()
+        self.observer.called("translated", time.monotonic() - began)
+        self.breaker.succeeded()
         return translation

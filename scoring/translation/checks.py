@@ -106,13 +106,10 @@ def _keeps_numbers(source: str, translation: str) -> bool:
     spoken = {word.casefold() for word in _WORD.findall(translation)}
     afternoon = {hour + minutes for hour, minutes in _TIME.findall(source) if int(hour) > _NOON}
     return all(
-        (number in afternoon and _twelve_hours(number, found)) or _is_spoken(number, spoken)
+        (number in afternoon and _twelve_hours(number, found))
+        or not spoken.isdisjoint(_SMALL_NUMBERS.get(number, ()))
         for number in lost
     )
-
-
-def _is_spoken(number: str, spoken: set[str]) -> bool:
-    return not spoken.isdisjoint(_SMALL_NUMBERS.get(number, ()))
 
 
 def _twelve_hours(number: str, found: list[str]) -> bool:

@@ -62,8 +62,8 @@ class Kind:
 
     engine: Callable[[ProviderOptions, str], Any]
     code: Callable[[str], str | None]
-    adapt: Callable[[Request, ProviderOptions], Request]
     longest: int
+    adapt: Callable[[Request, ProviderOptions], Request] = lambda request, _: request
     keeps_lines: bool = True
     url: Use = "refused"
     key: Use = "refused"
@@ -94,10 +94,6 @@ def _as_deepl_asks(request: Request, options: ProviderOptions) -> Request:
     return Request("POST", url, form=form, headers={"Authorization": f"DeepL-Auth-Key {options.api_key}"})
 
 
-def _google(_: ProviderOptions, code: str) -> Any:
-    return GoogleTranslator(code, "en")
-
-
 class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
     def translate(self, text: str) -> object:
         """Translate; raises TooManyRequests where the service says so in the place of a translation."""
@@ -107,20 +103,8 @@ class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
         return translated
 
 
-def _mymemory(_: ProviderOptions, code: str) -> Any:
-    return _MyMemory(code, "en-GB")
-
-
 def _encrypted(request: Request, _: ProviderOptions) -> Request:
     return replace(request, url=request.url.replace("http://", "https://", 1))
-
-
-def _as_it_is(request: Request, _: ProviderOptions) -> Request:
-    return request
-
-
-def _iso_code(language: str) -> str:
-    return language  # LibreTranslate's codes are ISO 639-1; the server tells which it has
 
 
 def _deepl_code(language: str) -> str | None:
@@ -139,24 +123,19 @@ def _mymemory_code(language: str) -> str | None:
 
 
 KINDS: Mapping[ProviderName, Kind] = {
+    # Its codes are those of ISO 639-1; the server tells which it has.
     "libretranslate": Kind(
-        _libretranslate,
-        _iso_code,
-        _without_placeholder,
-        longest=4_500,
-        url="needed",
-        key="allowed",
+        _libretranslate, str, longest=4_500, adapt=_without_placeholder, url="needed", key="allowed"
     ),
-    "deepl": Kind(
-        _deepl,
-        _deepl_code,
-        _as_deepl_asks,
-        longest=4_500,
-        url="allowed",
-        key="needed",
-    ),
+    "deepl": Kind(_deepl, _deepl_code, longest=4_500, adapt=_as_deepl_asks, url="allowed", key="needed"),
     # deep-translator refuses 5,000 characters and more.
-    "google": Kind(_google, _google_code, _as_it_is, longest=4_500),
+    "google": Kind(lambda _, code: GoogleTranslator(code, "en"), _google_code, longest=4_500),
     # It refuses 500 and more, and what the service does with several lines is not said anywhere.
-    "mymemory": Kind(_mymemory, _mymemory_code, _encrypted, longest=450, keeps_lines=False),
+    "mymemory": Kind(
+        lambda _, code: _MyMemory(code, "en-GB"),
+        _mymemory_code,
+        longest=450,
+        adapt=_encrypted,
+        keeps_lines=False,
+    ),
 }

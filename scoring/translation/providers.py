@@ -10,9 +10,12 @@ from scoring.translation.engines import KINDS, ProviderOptions
 from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
 from scoring.translation.http import BadStatus, BoundedHttp, TooSlow
 
-_TOO_MANY_REQUESTS = 429
-_ABOUT_THE_TEXT = frozenset({400, 413, 414, 422})
-_NO_ACCESS = frozenset({401, 402, 403, 407, 456})  # 456 is DeepL's "quota exceeded"
+#: 456 is DeepL's "quota exceeded"; every other status is a fault of the server.
+_STATUSES = {
+    **dict.fromkeys((400, 413, 414, 422), Fault.REFUSED),
+    **dict.fromkeys((401, 402, 403, 407, 456), Fault.UNAUTHORIZED),
+    429: Fault.RATE_LIMITED,
+}
 
 #: In this order: requests' errors are of several kinds at once.
 _FAULTS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Fault], ...] = (
@@ -84,14 +87,6 @@ class Provider:
 
 def _fault_of(error: Exception) -> Fault:
     if isinstance(error, BadStatus):
-        return _fault_of_status(error.status)
+        return _STATUSES.get(error.status, Fault.SERVER_ERROR)
     # Anything else is an answer that this provider does not give.
     return next((fault for types, fault in _FAULTS if isinstance(error, types)), Fault.SERVER_ERROR)
-
-
-def _fault_of_status(status: int) -> Fault:
-    if status in _ABOUT_THE_TEXT:
-        return Fault.REFUSED
-    if status in _NO_ACCESS:
-        return Fault.UNAUTHORIZED
-    return Fault.RATE_LIMITED if status == _TOO_MANY_REQUESTS else Fault.SERVER_ERROR

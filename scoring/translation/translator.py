@@ -74,7 +74,11 @@ class ExchangeTranslator:
         self._observer = observer
         provider = Provider(options.provider)
         self._longest = min(provider.longest, options.batch_characters)
-        self._kept = _kept(options, provider.identity, observer)
+        self._kept: KeptTranslations | None = None
+        if options.cache is not None:
+            self._kept = KeptTranslations(
+                options.cache, options.cache_mib, provider.identity, observer.cache_failed
+            )
         self._breaker = CircuitBreaker(
             options.breaker_failures, options.breaker_reset_seconds, observer.breaker_became
         )
@@ -167,12 +171,6 @@ class ExchangeTranslator:
         if keep and self._kept:
             self._kept.keep({sentence: found[sentence] for sentence in batch}, language)
         return found
-
-
-def _kept(options: TranslatorOptions, identity: str, observer: Observer) -> KeptTranslations | None:
-    if options.cache is None:
-        return None
-    return KeptTranslations(options.cache, options.cache_mib, identity, observer.cache_failed)
 
 
 def _as_it_is(text: str) -> TranslatedText:

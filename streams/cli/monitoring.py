@@ -13,7 +13,6 @@ from streams.cli.output import say, write_line
 from streams.cli.output_file import whole_file
 from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import RUNBOOK, all_rules, to_yaml
 from streams.settings import load_settings
 
@@ -53,7 +52,7 @@ def rules(
     Example: `truthgate monitoring rules --output /etc/prometheus/truthgate.yml`
     """
     require("yaml", "monitoring")
-    groups = all_rules(Deployment(load_settings(config), Promql(job), workers))
+    groups = all_rules(Deployment(load_settings(config), job, workers=workers))
     _write(to_yaml(groups, runbook_url), output)
 
 
@@ -66,7 +65,7 @@ def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile 
 
     Example: `truthgate monitoring dashboard --output truthgate.json`
     """
-    _write(to_json(Deployment(load_settings(config), Promql(job))), output)
+    _write(to_json(Deployment(load_settings(config), job)), output)
 
 
 def _write(text: str, output: Path | None) -> None:

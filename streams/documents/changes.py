@@ -43,24 +43,29 @@ def read_change(record: ConsumerRecord, codec: Codec) -> tuple[Change | None, Ba
     """
     document_id = _text(record.key)
     if document_id is None:
-        return None, _faulty(record, "invalid_key")
+        return None, _bad(record, _fault("invalid_key"))
+    document, reason = None, None
     try:
         document = None if record.value is None else codec.decode(record.value, KnowledgeDocument)
+        reason = _fault_of(document, document_id) if document else None
     except DecodeError as error:
         reason = BadAnswer(Stage(error.stage), error.code, str(error))
-        return _unreadable(record, document_id, codec), _bad(record, reason)
-    if document and (code := _fault(document, document_id)):
-        return _unreadable(record, document_id, codec), _faulty(record, code)
-    change = Change(document_id, document, record.partition, record.offset, record.timestamp)
-    return change, None
+    place = (record.partition, record.offset, record.timestamp)
+    if reason is None:
+        return Change(document_id, document, *place), None
+    return Change(document_id, None, *place, unreadable=True, reader=codec.reads), _bad(record, reason)
 
 
-def _fault(document: KnowledgeDocument, document_id: str) -> str | None:
+def _fault_of(document: KnowledgeDocument, document_id: str) -> BadAnswer | None:
     if document.document_id != document_id:
         # Compaction and deletion go by the key; under another id the document could not be deleted.
-        return "key_mismatch"
+        return _fault("key_mismatch")
     texts = (document.language, document.title, document.text, document.url or "")
-    return None if all(map(is_text, texts)) else "invalid_text"
+    return None if all(map(is_text, texts)) else _fault("invalid_text")
+
+
+def _fault(code: str) -> BadAnswer:
+    return BadAnswer(Stage.VALIDATE, code, _FAULTS[code])
 
 
 def _text(key: bytes | None) -> str | None:
@@ -68,15 +73,6 @@ def _text(key: bytes | None) -> str | None:
         return key.decode("utf-8") if key else None
     except UnicodeDecodeError:
         return None
-
-
-def _unreadable(record: ConsumerRecord, document_id: str, codec: Codec) -> Change:
-    place = (record.partition, record.offset, record.timestamp)
-    return Change(document_id, None, *place, unreadable=True, reader=codec.reads)
-
-
-def _faulty(record: ConsumerRecord, code: str) -> BadDocument:
-    return _bad(record, BadAnswer(Stage.VALIDATE, code, _FAULTS[code]))
 
 
 def _bad(record: ConsumerRecord, reason: BadAnswer) -> BadDocument:

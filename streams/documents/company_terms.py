@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 from schemas import KnowledgeDocument
 from scoring.assessing.profile import profile_named
@@ -24,28 +23,30 @@ from streams.settings import Settings, WrongSettings
 FILE_NAME = "company-terms.json"
 
 
-class TermsSource(Protocol):
-    """Where the company's terms come from. ``due`` and ``refresh`` block, and are called by one thread."""
+class TermsFile:
+    """Terms of a file that somebody else writes. ``due`` and ``refresh`` block; one thread calls them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     @property
     def there(self) -> bool:
         """Whether there is a file, such as that of an earlier life."""
-        ...
+        return self._path.exists()
 
     def due(self) -> bool:
-        """Whether :meth:`refresh` may have something new; cheap."""
-        ...
+        """Say whether :meth:`refresh` may have something new; cheap. A file may have changed: always."""
+        return True
 
     def refresh(self) -> CompanyTerms:
-        """Bring the file up to date, where it is ours, and return the terms in it."""
-        ...
+        """Read the file; raises CompanyTermsError."""
+        return load(self._path)
 
     def end(self) -> None:
-        """Have a refresh that goes on fail soon; called from any thread."""
-        ...
+        """Have a refresh that goes on fail soon; called from any thread. Reading a file takes no time."""
 
 
-class StoredTerms:
+class StoredTerms(TermsFile):
     """Terms built from the documents of a store into a file beside it.
 
     A refresh counts the documents that changed since the last one, not the others.
@@ -57,8 +58,8 @@ class StoredTerms:
     """
 
     def __init__(self, store: DocumentStore, path: Path, least_documents: int) -> None:
+        super().__init__(path)
         self._store = store
-        self._path = path
         self._least_documents = least_documents
         self._general = GeneralLanguage()
         self._counts = WordCounts()
@@ -66,11 +67,6 @@ class StoredTerms:
         self._saved: str | None = None
         self._seen: object = None
         self._ended = threading.Event()
-
-    @property
-    def there(self) -> bool:
-        """Whether there is a file."""
-        return self._path.exists()
 
     def end(self) -> None:
         """Have a refresh that goes on fail soon: to count 100,000 documents takes most of a minute."""
@@ -107,29 +103,6 @@ class StoredTerms:
                 if self._versions.get(document_id) != version and (stored := documents.get(document_id)):
                     count_document(stored.document, self._counts)
         self._versions = versions
-
-
-class TermsFile:
-    """Terms of a file that somebody else writes."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @property
-    def there(self) -> bool:
-        """Whether there is a file."""
-        return self._path.exists()
-
-    def due(self) -> bool:
-        """Whether the file may have changed: always."""
-        return True
-
-    def refresh(self) -> CompanyTerms:
-        """Read the file; raises CompanyTermsError."""
-        return load(self._path)
-
-    def end(self) -> None:
-        """Do nothing: reading the file takes no time."""
 
 
 def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:
@@ -175,7 +148,7 @@ def terms_path(settings: Settings) -> Path:
     return settings.company_terms.file or settings.documents.store / FILE_NAME
 
 
-def terms_source(settings: Settings, store: DocumentStore) -> TermsSource:
+def terms_source(settings: Settings, store: DocumentStore) -> TermsFile:
     """Return where a worker's terms come from.
 
     Raises:

@@ -230,7 +230,9 @@ class DocumentFollower:
             if reader.positions != self._positions:
                 await self._take_in(records, reader.positions)
             if self._goal and self._goal.reached(self._positions):
-                await self._complete(self._goal)
+                await asyncio.to_thread(self._store.confirm, self._goal.seen_at)
+                self._goal = None
+                self.caught_up.set()
             # One batch between two batches of records: nothing waits long for the other.
             pruning = pruning and await asyncio.to_thread(self._store.prune, self._history, PRUNED) == PRUNED
             if time.monotonic() >= next_look:
@@ -265,11 +267,6 @@ class DocumentFollower:
         )
         if self._on_bad_document:
             await self._on_bad_document(bad)
-
-    async def _complete(self, goal: TopicLog) -> None:
-        await asyncio.to_thread(self._store.confirm, goal.seen_at)
-        self._goal = None
-        self.caught_up.set()
 
     async def _look(self, reader: TopicReader) -> None:
         try:

@@ -28,14 +28,11 @@ def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: 
         return "another_topic"
     if not 0 <= store.age <= max_age:  # a clock that went back proves nothing about the age
         return "too_old"
-    left = {TopicPartition(origin.topic, number): offset for number, offset in store.next_offsets.items()}
-    if not all(_readable(at, offset, log) for at, offset in left.items()):
-        return "offset_out_of_range"
+    for number, offset in store.next_offsets.items():
+        at = TopicPartition(origin.topic, number)
+        # Beyond the end: not the log that was read. Before the beginning: records went unread.
+        if at not in log.ends or not log.begins[at] <= offset <= log.ends[at]:
+            return "offset_out_of_range"
     if store.unreadable_only_before(reader):
         return "unreadable_documents"
     return None
-
-
-def _readable(at: TopicPartition, offset: int, log: TopicLog) -> bool:
-    # Beyond the end: not the log that was read. Before the beginning: records went unread.
-    return at in log.ends and log.begins[at] <= offset <= log.ends[at]

@@ -174,10 +174,8 @@ class DocumentStore:
     def reset(self, origin: Origin) -> None:
         """Forget every document and offset, and begin a copy of ``origin``."""
         with self._transaction() as database:
-            database.execute("DELETE FROM versions")
-            database.execute("DELETE FROM unreadable")
-            database.execute("DELETE FROM forgotten")
-            database.execute("DELETE FROM next_offsets")
+            for table in ("versions", "unreadable", "forgotten", "next_offsets"):
+                database.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are ours
             # An empty store misses nothing that was deleted before now.
             database.execute(
                 "INSERT OR REPLACE INTO origin VALUES (0, ?, ?, ?, ?)",

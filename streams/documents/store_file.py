@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import structlog
@@ -114,11 +115,8 @@ def _fault_of(path: Path) -> str | None:
         return "empty"
     try:
         # Not by connect(): that would turn a foreign database to WAL.
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             return _fault_of_database(connection)
-        finally:
-            connection.close()
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
@@ -149,9 +147,6 @@ def _create(path: Path) -> None:
     # Made under another name: a process killed here leaves no half-made database behind.
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
         connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-    finally:
-        connection.close()
     unfinished.replace(path)

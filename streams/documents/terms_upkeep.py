@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Self
 
 import structlog
 
 from scoring.company_terms import CompanyTerms, CompanyTermsError
-from streams.documents.company_terms import TermsSource
+from streams.documents.company_terms import TermsFile
 from streams.failures import as_logged
 
 log = structlog.get_logger(__name__)
@@ -20,6 +21,7 @@ log = structlog.get_logger(__name__)
 _FINISH_SECONDS = 5.0
 
 
+@dataclass(eq=False)
 class TermsUpkeep:
     """Refreshes the terms now and then, in a thread, for as long as it is entered.
 
@@ -38,29 +40,21 @@ class TermsUpkeep:
     Attributes:
         ready: set once there are terms to judge by: those of an earlier life, which a minute more or less
             makes no worse, or those of the first refresh, with or without success.
+        failure: why the terms could not be built or read the last time; None when they could.
     """
 
-    def __init__(
-        self,
-        source: TermsSource,
-        interval: float,
-        after: asyncio.Event,
-        *,
-        on_terms: Callable[[CompanyTerms], None],
-        on_failure: Callable[[], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.ready = asyncio.Event()
-        self._source = source
-        self._interval = interval
-        self._after = after
-        self._on_terms = on_terms
-        self._on_failure = on_failure
-        self._clock = clock
-        self._agreed_at: float | None = None
-        self._failure: str | None = None
-        self._stopping = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+    source: TermsFile
+    interval: float
+    after: asyncio.Event
+    _: KW_ONLY
+    on_terms: Callable[[CompanyTerms], None]
+    on_failure: Callable[[], None]
+    clock: Callable[[], float] = time.monotonic
+    ready: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    failure: str | None = field(default=None, init=False)
+    _agreed_at: float | None = field(default=None, init=False)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
         """Begin, in the background."""
@@ -70,56 +64,51 @@ class TermsUpkeep:
     async def __aexit__(self, *_: object) -> None:
         """End, and a refresh that has begun too, so that nobody closes the store under it."""
         self._stopping.set()
-        self._source.end()
+        self.source.end()
         if self._task:
-            await asyncio.wait([self._task], timeout=_FINISH_SECONDS if self._after.is_set() else 0)
+            await asyncio.wait([self._task], timeout=_FINISH_SECONDS if self.after.is_set() else 0)
             self._task.cancel()
 
     @property
     def age(self) -> float:
         """Seconds since the terms were last known to agree with their source; NaN before that."""
-        return float("nan") if self._agreed_at is None else self._clock() - self._agreed_at
-
-    @property
-    def failure(self) -> str | None:
-        """Why the terms could not be built or read the last time; None when they could."""
-        return self._failure
+        return float("nan") if self._agreed_at is None else self.clock() - self._agreed_at
 
     async def _run(self) -> None:
-        await self._after.wait()
-        if await asyncio.to_thread(lambda: self._source.there):
+        await self.after.wait()
+        if await asyncio.to_thread(lambda: self.source.there):
             self.ready.set()
         await self._refresh()
         self.ready.set()
         while not self._stopping.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), self._interval)
+                await asyncio.wait_for(self._stopping.wait(), self.interval)
             if not self._stopping.is_set():
                 await self._refresh_if_due()
 
     async def _refresh_if_due(self) -> None:
-        if self._failure or self._source.due():
+        if self.failure or self.source.due():
             await self._refresh()
         else:
-            self._agreed_at = self._clock()
+            self._agreed_at = self.clock()
 
     async def _refresh(self) -> None:
         try:
-            terms = await asyncio.to_thread(self._source.refresh)
+            terms = await asyncio.to_thread(self.source.refresh)
         except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged without it
             if not self._stopping.is_set():
                 self._fail(_described(error))
             return
-        if self._failure:
+        if self.failure:
             log.info("company_terms_work_again")
-        self._failure, self._agreed_at = None, self._clock()
-        self._on_terms(terms)
+        self.failure, self._agreed_at = None, self.clock()
+        self.on_terms(terms)
 
     def _fail(self, reason: str) -> None:
-        if reason != self._failure:
+        if reason != self.failure:
             log.error("company_terms_failed", reason=reason)
-        self._failure = reason
-        self._on_failure()
+        self.failure = reason
+        self.on_failure()
 
 
 def _described(error: Exception) -> str:

@@ -24,7 +24,7 @@ it was read leaves no trace: gaps between offsets are normal.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
@@ -101,13 +101,13 @@ class _Before(NamedTuple):
 def current(database: sqlite3.Connection, document_id: str) -> NamedDocument | None:
     """Return the newest version of a document, or None when there is none."""
     row = database.execute(_CURRENT, (document_id,)).fetchone()
-    return _stored(*row) if row else None
+    return _stored(row) if row else None
 
 
 def current_holding(database: sqlite3.Connection, strings: Collection[str]) -> list[KnowledgeDocument]:
     """Return the newest documents whose title or text holds one of these, in any case of ASCII letters."""
     found = {row for each in strings for row in database.execute(_CURRENT_LIKE, (f"%{each}%",) * 2)}
-    return [stored.document for row in sorted(found) if (stored := _stored(*row))]
+    return [stored.document for row in sorted(found) if (stored := _stored(row))]
 
 
 def current_versions(database: sqlite3.Connection) -> dict[str, Version]:
@@ -128,9 +128,9 @@ def in_force(database: sqlite3.Connection, document_id: str, at: datetime) -> Na
     ones were pruned. None when the document was deleted or unreadable then, or is not known.
     """
     if row := _row_at(database, document_id, at):
-        return _stored(*row)
+        return _stored(row)
     row = database.execute(_OLDEST, (document_id,)).fetchone()
-    oldest = _stored(*row) if row else None
+    oldest = _stored(row) if row else None
     if oldest and database.execute(_IS_FORGOTTEN, (document_id,)).fetchone():
         return replace(oldest, substitute=True)
     return oldest
@@ -139,7 +139,7 @@ def in_force(database: sqlite3.Connection, document_id: str, at: datetime) -> Na
 def is_gone(database: sqlite3.Connection, document_id: str, at: datetime) -> bool:
     """Say whether a document is known to have been deleted or unreadable at an aware time."""
     row = _row_at(database, document_id, at)
-    return row is not None and _stored(*row) is None
+    return row is not None and _stored(row) is None
 
 
 def write(database: sqlite3.Connection, change: Change, now: int) -> None:
@@ -212,18 +212,9 @@ def _beside(document: KnowledgeDocument | None) -> tuple[str | None, int | None]
     return document.url, (document.updated_at - _EPOCH) // _MICROSECOND
 
 
-def _stored(
-    document_id: str,
-    _since: int,
-    _partition: int,
-    _offset: int,
-    _repeated: int,
-    _until: int | None,
-    version: str | None,
-    *content: Any,
-) -> NamedDocument | None:
+def _stored(row: Sequence[Any]) -> NamedDocument | None:
+    document_id, _, _, _, _, _, version, language, title, text, url, updated_at = row
     if version is None:
         return None
-    language, title, text, url, updated_at = content
     updated = _EPOCH + updated_at * _MICROSECOND
     return NamedDocument(KnowledgeDocument(document_id, language, title, text, updated, url), version)

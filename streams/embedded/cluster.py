@@ -9,8 +9,8 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from streams.embedded.broker import Broker
@@ -67,21 +67,18 @@ class EmbeddedKafka:
             raise ValueError("at least one broker, and one proxy for each of them or none")
         self._count = brokers
         self._data_dir = data_dir
-        self._host = host
-        self._extra = dict(properties or {})
-        self._proxies = tuple(proxies)
         self._listeners = tuple(listeners)
         self._format_options = tuple(format_options)
         self._heap_mb = heap_mb
         self._start_timeout = start_timeout
         self._folder: Path | None = None
-        self._plan = ClusterPlan(ports=())
+        self._plan = ClusterPlan((), tuple(proxies), dict(properties or {}), host)
         self.brokers: list[Broker] = []
 
     @property
     def addresses(self) -> list[str]:
         """The address of each broker's client listener, in the order of their indexes."""
-        return [f"{self._host}:{ports.client}" for ports in self._plan.ports]
+        return [f"{self._plan.host}:{ports.client}" for ports in self._plan.ports]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -95,7 +92,7 @@ class EmbeddedKafka:
 
     def listening(self, name: str) -> str:
         """Give where a further listener is, of all brokers, as ``bootstrap_servers`` gives its own."""
-        return ",".join(f"{self._host}:{ports.further[name]}" for ports in self._plan.ports)
+        return ",".join(f"{self._plan.host}:{ports.further[name]}" for ports in self._plan.ports)
 
     @property
     def pids(self) -> list[int | None]:
@@ -140,12 +137,7 @@ class EmbeddedKafka:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _start_on_free_ports(self) -> None:
@@ -160,9 +152,11 @@ class EmbeddedKafka:
                 return
 
     def _start_once(self) -> None:
-        self._plan = ClusterPlan(self._choose_ports(), self._proxies, self._extra, self._host)
+        self._plan = replace(self._plan, ports=self._choose_ports())
         for index, (broker, ports) in enumerate(zip(self.brokers, self._plan.ports, strict=True)):
-            broker.configure(server_properties(self._plan, index, broker.log_dir), self._host, ports.client)
+            broker.configure(
+                server_properties(self._plan, index, broker.log_dir), self._plan.host, ports.client
+            )
         cluster_id = self.brokers[0].cluster_id or _new_cluster_id()
         self._each(lambda broker: broker.format(cluster_id, self._format_options))
         self._each(Broker.launch)
@@ -178,7 +172,7 @@ class EmbeddedKafka:
             BrokerPorts(
                 next(chosen),
                 next(chosen),
-                next(chosen) if self._proxies else None,
+                next(chosen) if self._plan.proxies else None,
                 {name: next(chosen) for name in self._listeners},
             )
             for _ in range(self._count)

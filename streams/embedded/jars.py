@@ -85,7 +85,9 @@ def verify(home: Path, jars: Iterable[LockedJar]) -> None:
         path = home / jar.filename
         if not path.is_file():
             raise DamagedJar(f"{path} is missing; remove the folder {home} to have it fetched again")
-        if _sha256(path) != jar.sha256:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != jar.sha256:
             raise DamagedJar(
                 f"{path} has another SHA-256 than the lock file says; "
                 f"remove the folder {home} to have it fetched again"
@@ -150,8 +152,3 @@ def _fetcher(repository: Path) -> Callable[[LockedJar], Path]:
         return Path(artifact.resolve())
 
     return fetch
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

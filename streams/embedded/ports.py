@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterator
+from itertools import islice
 
 LOOPBACK = "127.0.0.1"
 # Below the ephemeral range of Linux (32768) and macOS (49152): a client that keeps trying a stopped
@@ -32,10 +32,5 @@ def accepts(host: str, port: int) -> bool:
 
 def free_ports(count: int) -> list[int]:
     """Choose ``count`` different ports that are free now; a retry is the answer to losing one."""
-    return [port for port, _ in zip(_free(), range(count), strict=False)]
-
-
-def _free() -> Iterator[int]:
-    for port in random.sample(_CANDIDATES, len(_CANDIDATES)):
-        if is_free(port):
-            yield port
+    candidates = random.sample(_CANDIDATES, len(_CANDIDATES))
+    return list(islice(filter(is_free, candidates), count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -42,8 +42,6 @@ _REFUSALS = (
 
 _NONE = "a client without certificate (kafka.ssl_certfile is not set)"
 
-_Client = TypeVar("_Client")
-
 
 class ServiceUnreachable(Exception):
     """A service does not answer within its time limit; the message is one line that names the setting."""
@@ -67,7 +65,7 @@ async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterato
     options = {"request_timeout_ms": int(settings.delivery_timeout_seconds * 1000), **options}
     arguments = await _reachable(settings)
     producer = AIOKafkaProducer(**arguments, acks="all", **options)
-    async with _opened(settings, producer, producer.start, lambda: _stop_producer(producer)):
+    async with _started(settings, producer.start, lambda: _stop_producer(producer)):
         yield producer
         await _within(settings, settings.delivery_timeout_seconds, producer.flush())
 
@@ -84,7 +82,7 @@ async def open_consumer(
     options = {"enable_auto_commit": False, **options}
     arguments = await _reachable(settings)
     consumer = AIOKafkaConsumer(**arguments, **options)
-    async with _opened(settings, consumer, consumer.start, lambda: _stop_consumer(consumer)):
+    async with _started(settings, consumer.start, lambda: _stop_consumer(consumer)):
         if topics:
             consumer.subscribe(topics)
         yield consumer
@@ -96,7 +94,7 @@ async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClie
     arguments = await _reachable(settings)
     limit = int(settings.connect_timeout_seconds * 1000)
     admin = AIOKafkaAdminClient(**arguments, request_timeout_ms=limit)
-    async with _opened(settings, admin, admin.start, admin.close):
+    async with _started(settings, admin.start, admin.close):
         try:
             yield admin
         except (KafkaError, TimeoutError) as error:
@@ -109,15 +107,12 @@ async def check_reachable(settings: KafkaSettings) -> None:
 
 
 @asynccontextmanager
-async def _opened(
-    settings: KafkaSettings,
-    client: _Client,
-    start: Callable[[], Awaitable[None]],
-    stop: Callable[[], Awaitable[None]],
-) -> AsyncIterator[_Client]:
+async def _started(
+    settings: KafkaSettings, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
+) -> AsyncIterator[None]:
     try:
         await _within(settings, settings.connect_timeout_seconds, start())
-        yield client
+        yield
     finally:
         # A cluster that is gone must not hold up the end: what matters has been awaited by then.
         with suppress(TimeoutError):
@@ -195,18 +190,12 @@ async def _ask(host: str, port: int, arguments: dict[str, Any]) -> str:
         await server.connect()
         await server.send(MetadataRequest([]))
     finally:
-        await _hang_up(server)
+        closed = server.close()
+        # The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket
+        # open.
+        if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
+            await asyncio.wait([closed], timeout=_GOODBYE_SECONDS)
     return address(host, port)
-
-
-async def _hang_up(server: AIOKafkaConnection) -> None:
-    """Close a connection, if there is one, and wait until it is closed.
-
-    The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket open.
-    """
-    closed = server.close()
-    if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
-        await asyncio.wait([closed], timeout=_GOODBYE_SECONDS)
 
 
 def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:

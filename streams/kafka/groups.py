@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain
 from typing import Final
 
 from aiokafka.admin import AIOKafkaAdminClient
@@ -73,10 +74,6 @@ def described(response: Response) -> Group | None:
         return None
     # While a group rebalances, what its members read is not told.
     own = [member[3] for member in members if member[1].startswith(CLIENT_PREFIX) and member[3]]
-    return Group(name, frozenset(topic for metadata in own for topic in _subscribed(metadata)))
-
-
-def _subscribed(metadata: bytes) -> list[str]:
     # Bytes that follow the topics are the assignor's own.
-    subscribed: list[str] = ConsumerProtocolMemberMetadata.decode(BytesIO(metadata)).subscription
-    return subscribed
+    subscribed = (ConsumerProtocolMemberMetadata.decode(BytesIO(metadata)).subscription for metadata in own)
+    return Group(name, frozenset(chain.from_iterable(subscribed)))

@@ -9,7 +9,6 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -46,18 +45,6 @@ class TokenUnavailable(KafkaConnectionError):  # type: ignore[misc]
     """The token endpoint cannot be reached, or does not do its part."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    token: str
-    until: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    error: TokenRefused | TokenUnavailable
-    until: float
-
-
 class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
     """A provider of tokens as aiokafka's and Faust's connections ask for them, in whatever event loop.
 
@@ -75,25 +62,30 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         self._settings = settings
         self._clock = clock
         self._trust = trusting("kafka.oauth.cafile", settings.cafile)
-        self._kept: _Kept | None = None
-        self._failure: _Failure | None = None
+        self._token: str | None = None
+        self._token_until = 0.0
+        self._failure: TokenRefused | TokenUnavailable | None = None
+        self._failure_until = 0.0
         self._served = False
 
     async def token(self) -> str:
         """Return a token that is not near its end; raises TokenRefused and TokenUnavailable."""
         now = self._clock()
-        if self._kept and now < self._kept.until:
-            return self._kept.token
-        if self._failure and now < self._failure.until:
-            raise type(self._failure.error)(*self._failure.error.args)
+        if self._token and now < self._token_until:
+            return self._token
+        if self._failure and now < self._failure_until:
+            raise type(self._failure)(*self._failure.args)
         try:
-            kept = await self._fetch(now)
+            token, seconds = await self._fetch()
         except (TokenRefused, TokenUnavailable) as error:
-            self._tell(error)
-            self._failure = _Failure(error, self._clock() + _FAILURE_SECONDS)
+            # At the start whoever connects says it; later connections come and go without a word.
+            if self._served and self._failure is None:
+                log.warning("kafka_token_not_had", reason=error.args[0])
+            self._failure, self._failure_until = error, self._clock() + _FAILURE_SECONDS
             raise
-        self._kept, self._failure, self._served = kept, None, True
-        return kept.token
+        self._token, self._token_until = token, now + _KEPT * seconds
+        self._failure, self._served = None, True
+        return token
 
     def extensions(self) -> dict[str, str]:
         """Return what goes to the broker beside the token."""
@@ -101,14 +93,10 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
 
     def forget(self) -> None:
         """Have the next connection ask for another token: the broker refuses this one."""
-        self._kept = None
+        self._token = None
 
-    def _tell(self, error: TokenRefused | TokenUnavailable) -> None:
-        # At the start whoever connects says it; later connections come and go without a word.
-        if self._served and self._failure is None:
-            log.warning("kafka_token_not_had", reason=error.args[0])
-
-    async def _fetch(self, now: float) -> _Kept:
+    async def _fetch(self) -> tuple[str, float]:
+        """Ask for a token; give it with the seconds that it lives."""
         limit = self._settings.timeout_seconds
         try:
             async with asyncio.timeout(limit):
@@ -116,10 +104,11 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         except TimeoutError:
             raise TokenUnavailable(f"{self._where} does not answer within {limit:g} s") from None
         if status == _OK:
-            return self._read(body, now)
-        code = _error_code(body)
+            return self._read(body)
         if status in _REFUSALS:
-            reason = code or f"status {status}"
+            code = _json(body).get("error")
+            told = isinstance(code, str) and _ERROR_CODE.fullmatch(code)
+            reason = code if told else f"status {status}"
             raise TokenRefused(f"{self._where} refuses client {self._settings.client_id!r}: {reason}")
         raise TokenUnavailable(f"{self._where} answers with status {status}")
 
@@ -127,13 +116,16 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         # Not at the top: it takes a tenth of a second, which no command without tokens needs.
         import httpx2  # noqa: PLC0415
 
+        form = {"grant_type": "client_credentials"}
+        if self._settings.scope:
+            form["scope"] = self._settings.scope
         try:
             async with (
                 httpx2.AsyncClient(
                     verify=self._trust, trust_env=False, follow_redirects=False, timeout=None
                 ) as client,
                 client.stream(
-                    "POST", self._settings.token_url, data=self._form(), headers=self._headers()
+                    "POST", self._settings.token_url, data=form, headers=self._headers()
                 ) as response,
             ):
                 body = b""
@@ -148,10 +140,6 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
                 raise TokenRefused(f"{self._where}: {told}") from None
             raise TokenUnavailable(f"{self._where} cannot be reached: {line(failure or error)}") from None
 
-    def _form(self) -> dict[str, str]:
-        scope = {"scope": self._settings.scope} if self._settings.scope else {}
-        return {"grant_type": "client_credentials", **scope}
-
     def _headers(self) -> dict[str, str]:
         # Each part is encoded first: RFC 6749, 2.3.1.
         user = quote_plus(self._settings.client_id)
@@ -163,14 +151,14 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
             "accept-encoding": "identity",
         }
 
-    def _read(self, body: bytes, now: float) -> _Kept:
+    def _read(self, body: bytes) -> tuple[str, float]:
         answer = _json(body)
         token, kind = answer.get("access_token"), answer.get("token_type", "bearer")
         if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
             raise TokenRefused(f"{self._where} answers without a token")
         if not (isinstance(kind, str) and kind.lower() == "bearer"):
             raise TokenRefused(f"{self._where} gives a token that is no bearer token")
-        return _Kept(token, now + _KEPT * _seconds(answer.get("expires_in")))
+        return token, _seconds(answer.get("expires_in"))
 
     @property
     def _where(self) -> str:
@@ -199,11 +187,6 @@ def _json(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
-
-
-def _error_code(body: bytes) -> str | None:
-    code = _json(body).get("error")
-    return code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else None
 
 
 def _seconds(expires_in: object) -> float:

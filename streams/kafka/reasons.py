@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
 from pathlib import Path
 
 from aiokafka.errors import KafkaError
@@ -25,7 +24,14 @@ def line(error: BaseException) -> str:
 
 def tls_failure(error: BaseException) -> ssl.SSLError | None:
     """Find what TLS says in an error or in what it came from: libraries tell of a broken connection alone."""
-    return next((each for each in _chain(error) if isinstance(each, ssl.SSLError)), None)
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen:
+        if isinstance(cause, ssl.SSLError):
+            return cause
+        seen.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def distrust(error: ssl.SSLError, setting: str, cafile: Path | None) -> str | None:
@@ -34,11 +40,3 @@ def distrust(error: ssl.SSLError, setting: str, cafile: Path | None) -> str | No
         return None
     trusted = f"{setting} {cafile}" if cafile else f"the system's authorities ({setting} is not set)"
     return f"its certificate is not trusted with {trusted}: {error.verify_message.rstrip('.')}"
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
-        yield error
-        seen.append(error)
-        error = error.__cause__ or error.__context__

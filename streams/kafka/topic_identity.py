@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from aiokafka.client import AIOKafkaClient
@@ -33,8 +33,7 @@ from aiokafka.protocol.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The topic that was read, as the brokers know it. ``topic_id`` is empty where the broker tells none."""
 
     cluster_id: str
@@ -104,41 +103,37 @@ _NAME = CompactString("utf-8")
 _TAGS = ("tags", TaggedFields)
 
 
+_BROKERS = CompactArray(("node_id", Int32), ("host", _NAME), ("port", Int32), ("rack", _NAME), _TAGS)
+_PARTITIONS = CompactArray(
+    ("error_code", Int16),
+    ("partition", Int32),
+    ("leader", Int32),
+    ("leader_epoch", Int32),
+    ("replicas", CompactArray(Int32)),
+    ("isr", CompactArray(Int32)),
+    ("offline_replicas", CompactArray(Int32)),
+    _TAGS,
+)
+_TOPICS = CompactArray(
+    ("error_code", Int16),
+    ("topic", _NAME),
+    ("topic_id", _Uuid),
+    ("is_internal", Boolean),
+    ("partitions", _PARTITIONS),
+    ("authorized_operations", Int32),
+    _TAGS,
+)
+
+
 class _MetadataResponse(Response):  # type: ignore[misc]
     API_KEY = 3
     API_VERSION = 12
     SCHEMA = Schema(
         ("throttle_time_ms", Int32),
-        (
-            "brokers",
-            CompactArray(("node_id", Int32), ("host", _NAME), ("port", Int32), ("rack", _NAME), _TAGS),
-        ),
+        ("brokers", _BROKERS),
         ("cluster_id", _NAME),
         ("controller_id", Int32),
-        (
-            "topics",
-            CompactArray(
-                ("error_code", Int16),
-                ("topic", _NAME),
-                ("topic_id", _Uuid),
-                ("is_internal", Boolean),
-                (
-                    "partitions",
-                    CompactArray(
-                        ("error_code", Int16),
-                        ("partition", Int32),
-                        ("leader", Int32),
-                        ("leader_epoch", Int32),
-                        ("replicas", CompactArray(Int32)),
-                        ("isr", CompactArray(Int32)),
-                        ("offline_replicas", CompactArray(Int32)),
-                        _TAGS,
-                    ),
-                ),
-                ("authorized_operations", Int32),
-                _TAGS,
-            ),
-        ),
+        ("topics", _TOPICS),
         _TAGS,
     )
 

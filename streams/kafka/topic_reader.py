@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -52,33 +52,26 @@ class TopicLog:
         return all(positions.get(at, 0) >= end for at, end in self.ends.items())
 
 
+@dataclass(eq=False)
 class TopicReader:
     """Reads topics from given offsets on.
 
     Args:
         settings: of the cluster; ``connect_timeout_seconds`` limits each question to it.
-        consumer: started, without a topic.
+        consumer: started, without a topic; of use for what is not done here.
         topics: their full names.
         clock: seconds since 1970.
 
     Attributes:
-        consumer: the same, for what is not done here.
         positions: the next offset to read of each partition that is read. They are the consumer's: what
             transactions and compaction remove leaves gaps behind the last record.
     """
 
-    def __init__(
-        self,
-        settings: KafkaSettings,
-        consumer: AIOKafkaConsumer,
-        topics: tuple[str, ...],
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.consumer = consumer
-        self.positions: dict[TopicPartition, int] = {}
-        self._settings = settings
-        self._topics = topics
-        self._clock = clock
+    settings: KafkaSettings
+    consumer: AIOKafkaConsumer
+    topics: tuple[str, ...]
+    clock: Callable[[], float] = time.time
+    positions: dict[TopicPartition, int] = field(default_factory=dict, init=False)
 
     async def look(self) -> TopicLog:
         """Ask which topics these are and how far they go.
@@ -88,11 +81,11 @@ class TopicReader:
                 not there.
             ServiceUnreachable: no answer in time.
         """
-        limit, seen_at = self._settings.connect_timeout_seconds, self._clock()
+        limit, seen_at = self.settings.connect_timeout_seconds, self.clock()
         async with self._limited():
             # The consumer has no public way to send a request of one's own.
             client = self.consumer._client  # noqa: SLF001
-            described = [await describe_topic(client, topic, limit) for topic in self._topics]
+            described = [await describe_topic(client, topic, limit) for topic in self.topics]
             places = [TopicPartition(each.origin.topic, n) for each in described for n in each.partitions]
             begins = await self.consumer.beginning_offsets(places)
             ends = await self.consumer.end_offsets(places)
@@ -171,7 +164,7 @@ class TopicReader:
             if records:
                 heard_at = time.monotonic()
             elif time.monotonic() - heard_at > _SILENCE_SECONDS:
-                await check(self._settings)
+                await check(self.settings)
                 heard_at = time.monotonic()
             yield records
 
@@ -202,7 +195,7 @@ class TopicReader:
 
     @asynccontextmanager
     async def _limited(self) -> AsyncIterator[None]:
-        limit = self._settings.connect_timeout_seconds
+        limit = self.settings.connect_timeout_seconds
         try:
             async with asyncio.timeout(limit):
                 yield
@@ -210,7 +203,7 @@ class TopicReader:
             raise self._unreachable(f"does not answer within {limit:g} s") from error
 
     def _unreachable(self, what: str) -> ServiceUnreachable:
-        return ServiceUnreachable(f"Kafka at {self._settings.bootstrap_servers} {what}")
+        return ServiceUnreachable(f"Kafka at {self.settings.bootstrap_servers} {what}")
 
 
 @asynccontextmanager

@@ -27,7 +27,9 @@ def to_json(deployment: Deployment) -> str:
         JSON as Grafana imports it, always in the same order and layout.
     """
     board = json.loads(FILE.read_text("utf-8"))
-    variables, limits = _variables(deployment), _limits(deployment.settings)
+    limits, objectives = _limits(deployment.settings), deployment.settings.objectives
+    shares = {"in_time": str(objectives.in_time), "judged": str(objectives.judged)}
+    variables = {"job": deployment.job, **shares}
     for variable in board["templating"]["list"]:
         if value := variables.get(variable["name"]):
             variable["current"] = {"selected": True, "text": value, "value": value}
@@ -37,12 +39,6 @@ def to_json(deployment: Deployment) -> str:
         if limit := limits.get(panel["title"]):
             panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"] = limit
     return _laid_out(board) + "\n"
-
-
-def _variables(deployment: Deployment) -> Mapping[str, str]:
-    objectives = deployment.settings.objectives
-    shares = {"in_time": str(objectives.in_time), "judged": str(objectives.judged)}
-    return {"job": deployment.promql.job, **shares}
 
 
 def _limits(settings: Settings) -> Mapping[str, float]:

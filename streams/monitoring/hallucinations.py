@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.monitoring.promql import Promql
+from streams.monitoring.deployment import Deployment
 from streams.monitoring.rules import Alert, Group, Recording
 
 #: How long the last value counts while no worker leads: between two leaders nothing is exported.
@@ -18,18 +18,21 @@ _GAUGES = (
 )
 
 
-def hallucination_rules(promql: Promql) -> Group:
+def hallucination_rules(deployment: Deployment) -> Group:
     """Give the rules on the lower bounds of the rates, which three answers cannot lift over a threshold.
 
     The leader's gauges are recorded without the worker's name and read with their last value: another
     worker that takes over, or a scrape that fails, changes no series.
     """
-    recordings = (Recording(_recorded(gauge), _newest(promql, gauge)) for gauge in _GAUGES)
-    bound, threshold, scored, least = (_kept(promql, gauge) for gauge in _GAUGES)
+    recorded = {f"job:{gauge}:max": deployment.series(gauge) for gauge in _GAUGES}
+    recordings = (Recording(name, deployment.by("max", gauge, *_LABELS)) for name, gauge in recorded.items())
+    bound, threshold, scored, least = (
+        deployment.over("last_over_time", name, _LEADER_CHANGE_SECONDS) for name in recorded
+    )
     high = Alert(
         name="TruthgateHallucinationRateHigh",
         expression=f"{bound} > {threshold} and {scored} >= {least}",
-        hold=_HOLD_SECONDS * promql.pace,
+        hold=_HOLD_SECONDS * deployment.pace,
         severity=None,
         summary="Too many untrue answers: {{ $labels.alert }}",
         description=(
@@ -40,15 +43,3 @@ def hallucination_rules(promql: Promql) -> Group:
         ),
     )
     return Group("truthgate-hallucinations", (*recordings, high))
-
-
-def _recorded(gauge: str) -> str:
-    return f"job:{gauge}:max"
-
-
-def _newest(promql: Promql, gauge: str) -> str:
-    return promql.by("max", promql.series(gauge), *_LABELS)
-
-
-def _kept(promql: Promql, gauge: str) -> str:
-    return promql.over("last_over_time", _recorded(gauge), _LEADER_CHANGE_SECONDS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import duration
+from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.rules import Alert, Group
 
 #: Retries and a slow moment cost less; an endpoint that is away fails all.
@@ -35,7 +34,6 @@ def _endpoints(deployment: Deployment) -> Iterator[Alert]:
         name="TruthgateJudgeFailing",
         expression=_share(deployment, _REQUESTS, f'error_type!~"|{_LATE}"', _MODEL, _FAILED_SHARE),
         hold=deployment.minutes(5),
-        severity="warning",
         summary="A language model does not reply: {{ $labels.gen_ai_request_model }}",
         description="{{ $value | humanizePercentage }} of the requests of the last 15 minutes failed. "
         "Answers in doubt go to review, degraded judge_unavailable; none is sent or blocked for it.",
@@ -44,7 +42,6 @@ def _endpoints(deployment: Deployment) -> Iterator[Alert]:
         name="TruthgateJudgeSlow",
         expression=_share(deployment, _REQUESTS, f'error_type=~"{_LATE}"', _MODEL, _FAILED_SHARE),
         hold=deployment.minutes(5),
-        severity="warning",
         summary="A language model takes too long: {{ $labels.gen_ai_request_model }}",
         description="{{ $value | humanizePercentage }} of the requests of the last 15 minutes had no reply "
         f"in time: all for one answer may take {limit} (judges.time_limit_seconds). Answers in doubt wait so "
@@ -58,7 +55,6 @@ def _opinions(deployment: Deployment) -> Iterator[Alert]:
         name="TruthgateOpinionsMalformed",
         expression=_share(deployment, "truthgate_opinions_total", unusable, "method", _MALFORMED_SHARE),
         hold=deployment.minutes(5),
-        severity="warning",
         summary="Replies of language models cannot be used: method {{ $labels.method }}",
         description="{{ $value | humanizePercentage }} of the opinions of the last 15 minutes have no label, "
         "since the replies were not of the form asked for, empty, or cut off. They are paid, and their "
@@ -67,15 +63,15 @@ def _opinions(deployment: Deployment) -> Iterator[Alert]:
 
 
 def _budget(deployment: Deployment) -> Iterator[Alert]:
-    promql, budget = deployment.promql, deployment.settings.judges.budget
+    budget = deployment.settings.judges.budget
     limits = {"requests": budget.requests_per_day, "tokens": budget.tokens_per_day}
     for of, limit in limits.items():
         if limit is None:
             continue
-        left = promql.series("truthgate_judge_budget_left", 'window="day"', f'of="{of}"')
+        left = deployment.series("truthgate_judge_budget_left", 'window="day"', f'of="{of}"')
         yield Alert(
             name="TruthgateJudgeBudgetNearlySpent",
-            expression=f"{promql.by('sum', left)} < {_NEARLY_SPENT * limit:.10g}",
+            expression=f"{deployment.by('sum', left)} < {_NEARLY_SPENT * limit:.10g}",
             hold=deployment.minutes(5),
             severity="info",
             summary=f"The day's budget for language models is nearly spent: {of}",
@@ -83,14 +79,11 @@ def _budget(deployment: Deployment) -> Iterator[Alert]:
             "answers in doubt go to review, degraded judge_budget_spent.",
             labels={"of": of},
         )
-    refused = deployment.promql.by(
-        "sum", promql.over("increase", "truthgate_judge_budget_refusals_total", 900), "priority"
-    )
+    refused = deployment.increase("truthgate_judge_budget_refusals_total", by="priority")
     yield Alert(
         name="TruthgateJudgeBudgetSpent",
         expression=f"{refused} >= {_LEAST_REFUSED}",
         hold=deployment.minutes(10),
-        severity="warning",
         summary="Answers in doubt are not asked about: priority {{ $labels.priority }}",
         description="For {{ $value | humanize }} opinions of the last 15 minutes too little of judges.budget "
         "was left. Their answers go to review, degraded judge_budget_spent.",
@@ -99,7 +92,6 @@ def _budget(deployment: Deployment) -> Iterator[Alert]:
 
 def _share(deployment: Deployment, counter: str, matcher: str, label: str, most: float) -> str:
     """Write that more than a share of what is counted is of a kind, by a label."""
-    promql = deployment.promql
-    of_kind = promql.by("sum", promql.over("increase", counter, 900, matcher), label)
-    every = promql.by("sum", promql.over("increase", counter, 900), label)
+    of_kind = deployment.increase(counter, matcher, by=label)
+    every = deployment.increase(counter, by=label)
     return f"{of_kind} / {every} > {most} and {of_kind} >= {_LEAST}"

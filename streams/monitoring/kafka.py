@@ -5,8 +5,7 @@ All that needs Kafka stands still or fails then, and would be told as a fault of
 
 from __future__ import annotations
 
-from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import DEPLOYMENT, Promql, duration
+from streams.monitoring.deployment import DEPLOYMENT, Deployment, duration
 from streams.monitoring.rules import Alert
 
 _UP = "truthgate_kafka_up"
@@ -16,10 +15,10 @@ _LAST_WORD_SECONDS = 900.0
 
 def kafka_silent(deployment: Deployment) -> Alert:
     """Give the alert; it comes before all others that Kafka's silence sets off."""
-    promql, health = deployment.promql, deployment.settings.health
-    up = promql.series(_UP)
-    last = promql.over("last_over_time", _UP, _LAST_WORD_SECONDS)
-    silent, were_silent = (f"{promql.by('sum', f'1 - {each}')} > 0" for each in (up, last))
+    health = deployment.settings.health
+    up = deployment.series(_UP)
+    last = deployment.over("last_over_time", _UP, _LAST_WORD_SECONDS)
+    silent, were_silent = (f"{deployment.by('sum', f'1 - {each}')} > 0" for each in (up, last))
     return Alert(
         name="TruthgateKafkaSilent",
         expression=f"{silent} or ({were_silent} unless on ({', '.join(DEPLOYMENT)}) {up})",
@@ -34,13 +33,13 @@ def kafka_silent(deployment: Deployment) -> Alert:
     )
 
 
-def unless_kafka_is_silent(promql: Promql, expression: str, *labels: str) -> str:
+def unless_kafka_is_silent(deployment: Deployment, expression: str, *labels: str) -> str:
     """Write what is told only where Kafka answers one worker at least, of all that share these labels."""
-    highest = promql.by("max", promql.series(_UP), *labels)
+    highest = deployment.by("max", deployment.series(_UP), *labels)
     return f"{expression} unless on ({', '.join((*DEPLOYMENT, *labels))}) ({highest} == 0)"
 
 
-def but_for_silence(promql: Promql, series: str, window: float) -> str:
+def but_for_silence(deployment: Deployment, series: str, window: float) -> str:
     """Write what workers show that Kafka answered all through a window of so many seconds."""
-    lowest = promql.over("min_over_time", _UP, window)
+    lowest = deployment.over("min_over_time", _UP, window)
     return f"{series} unless on ({', '.join((*DEPLOYMENT, 'instance'))}) ({lowest} == 0)"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streams.monitoring.deployment import Deployment
+from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.kafka import but_for_silence, unless_kafka_is_silent
-from streams.monitoring.promql import duration
 from streams.monitoring.rules import Alert, Group
 
 #: From so many in a quarter of an hour on it is no hiccup; what fails is tried again by itself.
@@ -23,13 +22,12 @@ def neighbour_rules(deployment: Deployment) -> Group:
 
 
 def _documents(deployment: Deployment) -> Iterator[Alert]:
-    promql, increase = deployment.promql, deployment.increase
+    increase = deployment.increase
     stale = increase("truthgate_degraded_total", 'code="documents_stale"')
     yield Alert(
         name="TruthgateDocumentsStale",
         expression=f"{stale} > 0",
         hold=deployment.minutes(5),
-        severity="warning",
         summary="Help documents may be out of date",
         description="A worker could not confirm its copy of the documents for "
         f"{duration(deployment.settings.documents.stale_after_seconds)} (documents.stale_after_seconds): "
@@ -46,7 +44,6 @@ def _documents(deployment: Deployment) -> Iterator[Alert]:
     yield Alert(
         name="TruthgateRetrievalIndexFailing",
         expression=f"{increase('truthgate_retrieval_index_failures_total')} >= {_FAILURES}",
-        severity="warning",
         summary="The index of the documents cannot be brought up to date",
         description="{{ $value | humanize }} failures in 15 minutes. Answers that bring no context are "
         "judged by an index that is behind, and go to review.",
@@ -60,54 +57,49 @@ def _documents(deployment: Deployment) -> Iterator[Alert]:
         "were known before.",
     )
     # It is half open now and then, to try one call: that is no recovery.
-    opened = promql.over("max_over_time", "truthgate_translation_breaker", 120, 'state="open"')
+    opened = deployment.over("max_over_time", "truthgate_translation_breaker", 120, 'state="open"')
     yield Alert(
         name="TruthgateTranslationBreakerOpen",
-        expression=f"{promql.by('max', opened)} == 1",
+        expression=f"{deployment.by('max', opened)} == 1",
         hold=deployment.minutes(5),
-        severity="warning",
         summary="The translator does not answer",
         description="Answers are judged untranslated, degraded translation_unavailable, and go to review.",
     )
 
 
 def _rates(deployment: Deployment) -> Iterator[Alert]:
-    promql, increase = deployment.promql, deployment.increase
-    leaders = promql.by("sum", promql.series("truthgate_rates_leader"))
+    increase = deployment.increase
+    leaders = deployment.by("sum", deployment.series("truthgate_rates_leader"))
     yield Alert(
         name="TruthgateRatesWithoutLeader",
-        expression=unless_kafka_is_silent(promql, f"{leaders} == 0"),
+        expression=unless_kafka_is_silent(deployment, f"{leaders} == 0"),
         hold=deployment.minutes(5),
-        severity="warning",
         summary="No worker counts the rates",
         description="Hallucination rates and their alerts stand still; answers are judged all the same.",
     )
-    waiting = promql.by("max", promql.series("truthgate_rates_lag"))
+    waiting = deployment.by("max", deployment.series("truthgate_rates_lag"))
     yield Alert(
         name="TruthgateRatesStandStill",
         expression=f"{waiting} > 0 and {increase('truthgate_rates_verdicts_total', minutes=5)} == 0",
         hold=deployment.minutes(5),
-        severity="warning",
         summary="Verdicts wait to be counted",
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
         "and their alerts stand still. Answers are judged all the same.",
     )
-    failures = promql.over("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
-    failures = promql.by("sum", but_for_silence(promql, failures, _QUARTER_SECONDS))
+    failures = deployment.over("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
+    failures = deployment.by("sum", but_for_silence(deployment, failures, _QUARTER_SECONDS))
     yield Alert(
         name="TruthgateRatesFailing",
         expression=f"{failures} >= {_FAILURES}",
-        severity="warning",
         summary="Counting the rates fails again and again",
         description="{{ $value | humanize }} failures in 15 minutes. Rates come late, and are exact again "
         "once it works. Answers are judged all the same.",
     )
-    age = promql.by("min", promql.series("truthgate_rates_watermark_age_seconds"))
+    age = deployment.by("min", deployment.series("truthgate_rates_watermark_age_seconds"))
     yield Alert(
         name="TruthgateRatesAhead",
         expression=f"{age} < -{_AHEAD}",
         hold=deployment.minutes(5),
-        severity="warning",
         summary="The rates are ahead of the clock",
         description="The age of their watermark is {{ $value | humanizeDuration }}: a clock is or was wrong. "
         "Windows close before their time, and their verdicts come as late corrections, which "

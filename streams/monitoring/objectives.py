@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streams.monitoring.promql import Promql, duration
+from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.rules import Alert, Group, Recording, Severity
 from streams.monitoring.sums import IN_TIME, LETTERS, TIMED, VERDICTS
 from streams.settings import ObjectiveSettings
@@ -74,10 +74,11 @@ class Counted:
     plus: tuple[str, ...]
     minus: tuple[str, ...] = ()
 
-    def increase(self, promql: Promql, window: float) -> str:
+    def increase(self, deployment: Deployment, window: float) -> str:
         """Write the increase over a window, over all workers."""
         added, taken = (
-            [promql.sum_over("increase", name, window) for name in names] for names in (self.plus, self.minus)
+            [deployment.sum_over("increase", name, window) for name in names]
+            for names in (self.plus, self.minus)
         )
         return " - ".join([" + ".join(added), *taken])
 
@@ -105,10 +106,10 @@ def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
     return in_time, judged
 
 
-def objective_rules(promql: Promql, settings: ObjectiveSettings) -> tuple[Group, ...]:
+def objective_rules(deployment: Deployment, settings: ObjectiveSettings) -> tuple[Group, ...]:
     """Give a group of recordings and alerts for each objective."""
     return tuple(
-        Group(objective.key.replace("_", "-"), _rules(promql, objective))
+        Group(objective.key.replace("_", "-"), _rules(deployment, objective))
         for objective in objectives(settings)
     )
 
@@ -127,23 +128,23 @@ def _failed(objective: Objective, window: int) -> str:
     return f"job:{objective.key}:increase_{duration(window)}"
 
 
-def _rules(promql: Promql, objective: Objective) -> tuple[Recording | Alert, ...]:
-    recordings = [each for window in WINDOWS for each in _recordings(promql, objective, window)]
-    return (*recordings, *(_alert(promql, objective, rate) for rate in burn_rates(objective)))
+def _rules(deployment: Deployment, objective: Objective) -> tuple[Recording | Alert, ...]:
+    recordings = [each for window in WINDOWS for each in _recordings(deployment, objective, window)]
+    return (*recordings, *(_alert(deployment, objective, rate) for rate in burn_rates(objective)))
 
 
-def _recordings(promql: Promql, objective: Objective, window: int) -> tuple[Recording, Recording]:
-    failed, events = _failed(objective, window), objective.events.increase(promql, window)
+def _recordings(deployment: Deployment, objective: Objective, window: int) -> tuple[Recording, Recording]:
+    failed, events = _failed(objective, window), objective.events.increase(deployment, window)
     return (
-        Recording(failed, objective.failures.increase(promql, window)),
-        Recording(failed_share(objective, window), f"{promql.series(failed)} / ({events})"),
+        Recording(failed, objective.failures.increase(deployment, window)),
+        Recording(failed_share(objective, window), f"{deployment.series(failed)} / ({events})"),
     )
 
 
-def _alert(promql: Promql, objective: Objective, rate: BurnRate) -> Alert:
+def _alert(deployment: Deployment, objective: Objective, rate: BurnRate) -> Alert:
     limit = f"{rate.factor * objective.budget:.6g}"
-    long, short = (promql.series(failed_share(objective, window)) for window in (rate.long, rate.short))
-    failures = promql.series(_failed(objective, rate.long))
+    long, short = (deployment.series(failed_share(objective, window)) for window in (rate.long, rate.short))
+    failures = deployment.series(_failed(objective, rate.long))
     return Alert(
         name=objective.alert,
         expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {LEAST_FAILURES}",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streams.monitoring.deployment import Deployment
+from streams.monitoring.deployment import DEPLOYMENT, Deployment, duration
 from streams.monitoring.kafka import kafka_silent, unless_kafka_is_silent
-from streams.monitoring.promql import DEPLOYMENT, duration
 from streams.monitoring.rules import Alert, Group
 from streams.monitoring.sums import LETTERS, VERDICTS
 
@@ -29,22 +28,22 @@ def operation_rules(deployment: Deployment) -> Group:
 
 
 def _workers(deployment: Deployment) -> Iterator[Alert]:
-    promql, stall = deployment.promql, deployment.settings.health.stall_timeout_seconds
+    stall = deployment.settings.health.stall_timeout_seconds
     yield Alert(
         name="TruthgateWorkersAbsent",
-        expression=f"absent({promql.series('up')} == 1)",
+        expression=f"absent({deployment.series('up')} == 1)",
         hold=deployment.minutes(2),
         severity="critical",
         summary="No truthgate worker can be scraped",
-        description=f"Prometheus reaches no worker of job {promql.job}. Answers are probably not judged, "
+        description=f"Prometheus reaches no worker of job {deployment.job}. Answers are probably not judged, "
         "and wait in Kafka; none is lost.",
     )
     yield from _missing(deployment)
     yield kafka_silent(deployment)
-    ready = promql.by("sum", promql.series("truthgate_ready"))
+    ready = deployment.by("sum", deployment.series("truthgate_ready"))
     yield Alert(
         name="TruthgateNoWorkerReady",
-        expression=unless_kafka_is_silent(promql, f"{ready} == 0"),
+        expression=unless_kafka_is_silent(deployment, f"{ready} == 0"),
         hold=deployment.minutes(5),
         severity="critical",
         summary="No truthgate worker is ready",
@@ -53,14 +52,13 @@ def _workers(deployment: Deployment) -> Iterator[Alert]:
     )
     yield Alert(
         name="TruthgateWorkerRestarting",
-        expression=f"{promql.over('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
-        severity="warning",
+        expression=f"{deployment.over('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
         summary="Worker {{ $labels.instance }} starts again and again",
         description="{{ $value }} starts in 30 minutes. A worker ends by itself when something fails that "
         "every answer needs; what it had in work is judged again, so verdicts are repeated.",
     )
-    lag = promql.by("max", promql.series("truthgate_consumer_lag"), "partition")
-    age = promql.by("max", promql.series("truthgate_commit_age_seconds"), "partition")
+    lag = deployment.by("max", deployment.series("truthgate_consumer_lag"), "partition")
+    age = deployment.by("max", deployment.series("truthgate_commit_age_seconds"), "partition")
     yield Alert(
         name="TruthgateNoCommit",
         expression=f"{age} > {stall / 2:g} and {lag} > 0",
@@ -73,15 +71,13 @@ def _workers(deployment: Deployment) -> Iterator[Alert]:
 
 
 def _missing(deployment: Deployment) -> Iterator[Alert]:
-    promql = deployment.promql
-    up = promql.series("up")
-    others = promql.by("count", f"{up} == 1")
+    up = deployment.series("up")
+    others = deployment.by("count", f"{up} == 1")
     yield Alert(
         name="TruthgateWorkerMissing",
         # With none left, that none is has an alert of its own.
         expression=f"{up} == 0 and on ({', '.join(DEPLOYMENT)}) {others}",
         hold=deployment.minutes(5),
-        severity="warning",
         summary="Worker {{ $labels.instance }} cannot be scraped",
         description="Others can. They have taken over its partitions, unless it runs and only Prometheus "
         "does not reach it: fewer workers judge the same answers.",
@@ -91,7 +87,6 @@ def _missing(deployment: Deployment) -> Iterator[Alert]:
             name="TruthgateWorkerMissing",
             expression=f"{others} < {deployment.workers}",
             hold=deployment.minutes(5),
-            severity="warning",
             summary=f"Fewer than {deployment.workers} truthgate workers can be scraped",
             description=f"{{{{ $value }}}} of {deployment.workers} can. They have taken over the partitions "
             "of the others: fewer workers judge the same answers.",
@@ -100,16 +95,14 @@ def _missing(deployment: Deployment) -> Iterator[Alert]:
 
 
 def _answers(deployment: Deployment) -> Iterator[Alert]:
-    promql = deployment.promql
-    lag = promql.by("sum", promql.series("truthgate_consumer_lag"))
+    lag = deployment.by("sum", deployment.series("truthgate_consumer_lag"))
     now = deployment.increase(_RECEIVED, minutes=_QUIET_SECONDS / 60)
-    usual = promql.sum_over("increase", _RECEIVED, _QUIET_SECONDS, ago=_WEEK_SECONDS)
+    usual = deployment.sum_over("increase", _RECEIVED, _QUIET_SECONDS, ago=_WEEK_SECONDS)
     quiet = f"{now} == 0 and {usual} >= {_USUAL_ANSWERS} unless {lag} > 0"
     yield Alert(
         name="TruthgateNoAnswers",
-        expression=unless_kafka_is_silent(promql, f"({quiet})"),
+        expression=unless_kafka_is_silent(deployment, f"({quiet})"),
         hold=deployment.minutes(5),
-        severity="warning",
         summary="No answers come from the chatbot",
         description="None has come for half an hour, and none waits; a week ago some came at this time. The "
         "chatbot may be down, or publish them elsewhere: past the gate, if it sends them all the same.",
@@ -117,40 +110,37 @@ def _answers(deployment: Deployment) -> Iterator[Alert]:
     yield Alert(
         name="TruthgateLagGrowing",
         # Over the sum, since a partition that changes hands begins a series of its own.
-        expression=f"deriv(({lag})[{promql.time(600)}:{promql.time(60)}]) > 0 "
+        expression=f"deriv(({lag})[{deployment.time(600)}:{deployment.time(60)}]) > 0 "
         f"and {lag} > {deployment.settings.flow.max_in_flight}",
         hold=deployment.minutes(20),  # longer than a peak of 10 minutes lifts the slope of 10 minutes
-        severity="warning",
         summary="More answers come than are judged",
         description="The answers that wait have become more for 20 minutes, now by {{ $value | humanize }} a "
         "second. Customers wait longer and longer.",
     )
     processes, busy, queue = (
-        promql.sum_over("avg_over_time", f"truthgate_scoring_{name}", 10 * 60)
+        deployment.sum_over("avg_over_time", f"truthgate_scoring_{name}", 10 * 60)
         for name in ("processes", "processes_busy", "queue")
     )
     yield Alert(
         name="TruthgateScoringSaturated",
         expression=f"{busy} / {processes} > {_SATURATED} and {queue} > 1",
         hold=deployment.minutes(10),
-        severity="warning",
         summary="The scoring processes are full",
         description="They were busy for {{ $value | humanizePercentage }} of the last 10 minutes, and "
         "answers wait for one. Verdicts come later, and there is no room for a peak.",
     )
-    increase = promql.over("increase", "truthgate_degraded_total", 900)
-    degraded, verdicts = promql.by("sum", increase, "code"), deployment.increase(VERDICTS)
+    degraded = deployment.increase("truthgate_degraded_total", by="code")
+    verdicts = deployment.increase(VERDICTS)
     yield Alert(
         name="TruthgateDegradedShare",
         expression=f"{degraded} / on (namespace, job) group_left () {verdicts} > {_DEGRADED_SHARE} "
         f"and {degraded} >= {_LEAST_DEGRADED}",
         hold=deployment.minutes(10),
-        severity="warning",
         summary="Much cannot be checked: {{ $labels.code }}",
         description="{{ $value | humanizePercentage }} of the verdicts of the last 15 minutes are degraded "
         "{{ $labels.code }}. They go to review: people have more to do, and customers wait.",
     )
-    letters = promql.by("sum", promql.over("increase", LETTERS, 900), "stage")
+    letters = deployment.increase(LETTERS, by="stage")
     yield Alert(
         name="TruthgateDeadLetters",
         expression=f"{letters} > 0",
@@ -162,22 +152,21 @@ def _answers(deployment: Deployment) -> Iterator[Alert]:
 
 
 def _holds(deployment: Deployment) -> Iterator[Alert]:
-    promql = deployment.promql
     yield Alert(
         name="TruthgateSendingHeld",
-        expression=promql.by("max", promql.series("truthgate_holds"), "message_type", "language") + " > 0",
+        expression=deployment.by("max", deployment.series("truthgate_holds"), "message_type", "language")
+        + " > 0",
         hold=deployment.minutes(4 * 60),
         severity="info",
         summary="Sending is held: message type {{ $labels.message_type }}, language {{ $labels.language }}",
         description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
         "and customers wait. Nobody may remember the hold.",
     )
-    known = promql.by("min", promql.series("truthgate_holds_known"), "instance")
+    known = deployment.by("min", deployment.series("truthgate_holds_known"), "instance")
     yield Alert(
         name="TruthgateHoldsUnknown",
-        expression=unless_kafka_is_silent(promql, f"{known} == 0", "instance"),
+        expression=unless_kafka_is_silent(deployment, f"{known} == 0", "instance"),
         hold=deployment.minutes(1),
-        severity="warning",
         summary="Worker {{ $labels.instance }} does not know what is held",
         description="It cannot read the holds on sending, so it sends nothing by itself: what it would send "
         "goes to review.",

@@ -21,12 +21,12 @@ _HEADER = (
 
 def all_rules(deployment: Deployment) -> tuple[Group, ...]:
     """Give every group of rules."""
-    settings, promql = deployment.settings, deployment.promql
-    rates = (hallucination_rules(promql),) if settings.rates.enabled else ()
+    settings = deployment.settings
+    rates = (hallucination_rules(deployment),) if settings.rates.enabled else ()
     judges = (judge_rules(deployment),) if settings.judges.endpoints else ()
     objectives = (
-        sum_rules(promql, settings.objectives.verdict_within_seconds),
-        *objective_rules(promql, settings.objectives),
+        sum_rules(deployment, settings.objectives.verdict_within_seconds),
+        *objective_rules(deployment, settings.objectives),
     )
     return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment), *judges)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from streams.monitoring.promql import duration
+from streams.monitoring.deployment import duration
 
 #: ``critical`` calls a person at once, ``warning`` is for the same day, ``info`` is for whoever looks.
 Severity = Literal["critical", "warning", "info"]
@@ -40,9 +40,9 @@ class Alert:
 
     name: str
     expression: str
-    severity: Severity | None
     summary: str
     description: str
+    severity: Severity | None = "warning"
     hold: float = 0
     labels: Mapping[str, str] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from streams.monitoring.promql import Promql
+from streams.monitoring.deployment import Deployment
 from streams.monitoring.rules import Group, Recording
 
 LETTERS: Final = "instance_stage:truthgate_dead_letters:sum"
@@ -22,14 +22,16 @@ IN_TIME: Final = "instance:truthgate_verdicts_in_time:sum"
 _LATENCY: Final = "truthgate_verdict_latency_seconds"
 
 
-def sum_rules(promql: Promql, verdict_within: float) -> Group:
+def sum_rules(deployment: Deployment, verdict_within: float) -> Group:
     """Give the recordings; ``verdict_within`` is the objective for the time to a verdict, in seconds."""
-    letters = promql.by("sum", promql.series("truthgate_dead_letters_total"), "instance", "stage")
-    verdicts = promql.by("sum", promql.series("truthgate_verdicts_total"), "instance")
-    timed = promql.by("sum", promql.series(f"{_LATENCY}_count"), "instance")
-    in_time = promql.by("sum", promql.series(f"{_LATENCY}_bucket", at_most(verdict_within)), "instance")
+    letters = deployment.by("sum", deployment.series("truthgate_dead_letters_total"), "instance", "stage")
+    verdicts = deployment.by("sum", deployment.series("truthgate_verdicts_total"), "instance")
+    timed = deployment.by("sum", deployment.series(f"{_LATENCY}_count"), "instance")
+    in_time = deployment.by(
+        "sum", deployment.series(f"{_LATENCY}_bucket", at_most(verdict_within)), "instance"
+    )
     # Verdicts are exported before there is one, and their latency is not.
-    before_the_first = f"0 * {promql.series(VERDICTS)}"
+    before_the_first = f"0 * {deployment.series(VERDICTS)}"
     recordings = (
         Recording(LETTERS, letters),
         Recording(VERDICTS, verdicts),

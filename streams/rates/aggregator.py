@@ -7,12 +7,11 @@ from enum import StrEnum
 from typing import Final
 
 from schemas.records import LATEST, RateWindow
-from streams.rates.boundaries import Boundaries
-from streams.rates.cells import Group, WindowKey
+from streams.rates.cells import Cell, Group, Window, WindowKey
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.memory import Label, Memory, Version
 from streams.rates.outcome import Outcome, milliseconds
-from streams.rates.table import WindowTable
+from streams.rates.state import Boundaries
 from streams.rates.tally import Tally
 from streams.rates.windows import RateRules, WindowSpec
 
@@ -48,25 +47,23 @@ class RateAggregator:
     Args:
         rules: the windows.
         floor: windows that start before this are incomplete, and never come out (milliseconds since 1970).
+
+    Attributes:
+        watermark: the time up to which windows are closed; 0 before the first.
+        kept_from: windows that end at or before this are forgotten.
     """
 
     def __init__(self, rules: RateRules, floor: int = 0) -> None:
+        self.watermark = 0
+        self.kept_from = 0
+        self._final_to = 0
         self._rules = rules
-        self._table = WindowTable(rules.specs, max(0, floor))
+        self._floors = dict.fromkeys(rules.specs, max(0, floor))
+        self._windows: dict[WindowSpec, dict[int, Window]] = {spec: {} for spec in rules.specs}
+        self._changed: dict[Cell, None] = {}
         self._memory = Memory()
-        self._watermark = 0
         longest = rules.retention + max(spec.size for spec in rules.specs)
         self._step = max(1, longest // _FORGETTING_STEPS)
-
-    @property
-    def watermark(self) -> int:
-        """The time up to which windows are closed; 0 before the first."""
-        return self._watermark
-
-    @property
-    def kept_from(self) -> int:
-        """Windows that end at or before this are forgotten."""
-        return self._table.kept_from
 
     @property
     def remembered(self) -> int:
@@ -92,14 +89,11 @@ class RateAggregator:
         label = Label(outcome.decision, outcome.scored, *group, faithfulness)
         version = Version(outcome.scored_at, outcome.event_time, label)
         before, after = self._memory.add(outcome.verdict_id, version, horizon)
-        if before is not None:
-            if after != before:
-                self._table.replace(before, after)
-            return Taken.DUPLICATE
-        counted, late = self._table.count(after)
-        if late:
-            return Taken.LATE
-        return Taken.COUNTED if counted else Taken.EXPIRED
+        if before is None:
+            return self._count(after)
+        if after != before:
+            self._replace(before, after)
+        return Taken.DUPLICATE
 
     def advance(self, watermark: int, of_events: int | None = None) -> None:
         """Close and finish windows up to a watermark, and forget the oldest; nothing of that goes back.
@@ -107,22 +101,30 @@ class RateAggregator:
         ``of_events`` is how far events alone moved the watermark (None: as far): where the clock moved it,
         nothing is forgotten, or what waits for the end of an outage would no longer count.
         """
-        if watermark > self._watermark:
-            self._watermark = watermark
-            self._table.finish(watermark - self._rules.allowed_lateness)
-        read_to = self._watermark if of_events is None else min(self._watermark, of_events)
+        if watermark > self.watermark:
+            self.watermark = watermark
+            self._finish(watermark - self._rules.allowed_lateness)
+        read_to = self.watermark if of_events is None else min(self.watermark, of_events)
         self._forget(read_to - self._rules.retention)
 
     def take_changes(self) -> tuple[RateWindow, ...]:
-        """Give the windows that changed or became final since the last call, the earliest first."""
-        return self._table.take_changes()
+        """Give the windows that changed or became final since the last call, by start, size and group."""
+        # What changed and changed back meanwhile, such as by two verdicts in each other's place, is the same.
+        cells = [
+            cell for cell in self._changed if (cell.counts or cell.published) and cell.state != cell.published
+        ]
+        self._settle_changes()
+        cells.sort(key=lambda cell: (cell.window.start, cell.window.spec, cell.group))
+        return tuple(cell.record() for cell in cells)
 
     def closed_windows(self) -> tuple[ClosedWindow, ...]:
         """Give the newest closed window of each size; none of a size before the first that is complete."""
-        groups = sorted(self._table.groups())
+        groups = sorted({group for window in self._all() for group in window.cells})
+        newest = ((spec, spec.newest_closed(self.watermark)) for spec in self._windows)
         return tuple(
             ClosedWindow(spec, start, {group: self._tally(spec, start, group) for group in groups})
-            for spec, start in self._newest_closed()
+            for spec, start in newest
+            if start >= self._floors[spec]
         )
 
     def lates(self) -> dict[WindowKey, int]:
@@ -131,12 +133,13 @@ class RateAggregator:
         It is ``late`` of the windows that changed after they were final, and 0 for those whose last
         answer was counted elsewhere, so that they become final all the same.
         """
-        return self._table.lates()
+        cells = (cell for window in self._all() for cell in window.cells.values())
+        return {cell.key: cell.late for cell in cells if cell.late or (cell.published and not cell.counts)}
 
     def boundaries(self) -> Boundaries:
         """Give the boundaries; they are true of what is published right after the changes were taken."""
-        table = self._table
-        return Boundaries(self._watermark, table.final_to, table.kept_from, dict(table.floors))
+        floors = [(spec.size, spec.hop, floor) for spec, floor in self._floors.items()]
+        return Boundaries(self.watermark, self._final_to, self.kept_from, floors)
 
     def restore(self, boundaries: Boundaries, lates: Mapping[WindowKey, int]) -> None:
         """Go on where another aggregator was when it gave ``boundaries`` and ``lates``.
@@ -145,23 +148,96 @@ class RateAggregator:
         watermark. Nothing that was published comes out again. Other windows than the other's come
         out from where they are complete.
         """
-        for spec, floor in self._table.floors.items():
-            self._table.floors[spec] = max(floor, boundaries.floors.get(spec, boundaries.kept_from))
+        left = {WindowSpec(size, hop): floor for size, hop, floor in boundaries.floors}
+        for spec, floor in self._floors.items():
+            self._floors[spec] = max(floor, left.get(spec, boundaries.kept_from))
         self._forget(boundaries.kept_from)
-        self._table.restore(boundaries.final_to, lates)
-        self._watermark = boundaries.watermark
+        self._finish(boundaries.final_to)
+        by_size = {spec.size: spec for spec in self._windows}
+        for key, late in lates.items():
+            known = by_size.get(key.size)
+            # One that starts elsewhere is of other settings, or of nobody.
+            window = self._window(known, key.start) if known and key.start % known.hop == 0 else None
+            if window is not None:
+                cell = window.cell(Group(key.message_type, key.language))
+                cell.late = late
+                cell.published = cell.state
+        self._settle_changes()
+        self.watermark = boundaries.watermark
+
+    def _count(self, version: Version) -> Taken:
+        """Count an answer in all its windows."""
+        taken = Taken.EXPIRED
+        for cell in self._cells(version):
+            cell.add(version.label, 1)
+            self._changed[cell] = None
+            if cell.window.final:
+                cell.late += 1
+                taken = Taken.LATE
+            elif taken is Taken.EXPIRED:
+                taken = Taken.COUNTED
+        return taken
+
+    def _replace(self, old: Version, new: Version) -> None:
+        """Count ``new`` in place of ``old``; a window that has the same of both does not change."""
+        before = {(cell, old.label) for cell in self._cells(old)}
+        after = {(cell, new.label) for cell in self._cells(new)}
+        for number, places in ((-1, before - after), (1, after - before)):
+            for cell, label in places:
+                cell.add(label, number)
+        for cell in {cell for cell, _ in before ^ after}:
+            cell.late += cell.window.final
+            self._changed[cell] = None
+
+    def _finish(self, boundary: int) -> None:
+        """Make the windows final that end at or before ``boundary``."""
+        self._final_to = max(self._final_to, boundary)
+        for window in self._all():
+            if not window.final and window.end <= self._final_to:
+                window.final = True
+                self._changed.update(dict.fromkeys(window.cells.values()))
 
     def _forget(self, boundary: int) -> None:
-        self._table.forget(boundary)
-        for version in self._memory.forget(self._table.kept_from):
-            self._table.count(version)
+        """Drop the windows that end at or before ``boundary``; what they changed can still be taken."""
+        self.kept_from = max(self.kept_from, boundary)
+        for spec, windows in self._windows.items():
+            for start in [start for start in windows if not self._takes(spec, start)]:
+                del windows[start]
+        for version in self._memory.forget(self.kept_from):
+            self._count(version)
 
-    def _newest_closed(self) -> Iterator[tuple[WindowSpec, int]]:
-        for spec, floor in self._table.floors.items():
-            if (start := spec.newest_closed(self._watermark)) >= floor:
-                yield spec, start
+    def _settle_changes(self) -> None:
+        """Take all that changed for published; what was empty again before anybody saw it is dropped."""
+        for cell in self._changed:
+            if cell.counts or cell.published:
+                cell.published = cell.state
+            else:
+                cell.window.cells.pop(cell.group, None)
+        self._changed.clear()
+
+    def _cells(self, version: Version) -> Iterator[Cell]:
+        group = Group(version.label.message_type, version.label.language)
+        for spec, windows in self._windows.items():
+            for start in spec.starts(version.event_time):
+                window = windows.get(start) or self._window(spec, start)
+                if window is not None:
+                    yield window.cells.get(group) or window.cell(group)
+
+    def _window(self, spec: WindowSpec, start: int) -> Window | None:
+        if not self._takes(spec, start):
+            return None
+        windows = self._windows[spec]
+        if start not in windows:
+            windows[start] = Window(spec, start, start + spec.size <= self._final_to)
+        return windows[start]
+
+    def _takes(self, spec: WindowSpec, start: int) -> bool:
+        return start >= self._floors[spec] and start + spec.size > self.kept_from
+
+    def _all(self) -> Iterator[Window]:
+        return (window for windows in self._windows.values() for window in windows.values())
 
     def _tally(self, spec: WindowSpec, start: int, group: Group) -> Tally:
-        window = self._table.window(spec, start)
+        window = self._windows[spec].get(start)
         cell = window.cells.get(group) if window else None
         return cell.tally() if cell else Tally()

@@ -17,9 +17,8 @@ from streams.rates.aggregator import RateAggregator, Taken
 from streams.rates.closed_window import ClosedWindow
 from streams.rates.outcome import Outcome, outcome_of
 from streams.rates.publication import Publication
-from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption
-from streams.rates.state_topic import Lates, LeaderState, PartitionState, records_of
+from streams.rates.state import Lates, LeaderState, PartitionState, records_of
 from streams.rates.thresholds import ThresholdState, evaluate
 from streams.rates.watermark import Watermarks
 from streams.rates.windows import rate_rules
@@ -33,6 +32,31 @@ _MS = 1_000
 
 #: Told of each verdict that is new: its record, and what became of it; None for one that cannot be read.
 OnVerdict = Callable[[ConsumerRecord, Taken | None], None]
+
+
+class ReplayStarts:
+    """Remembers of each horizon, of which there are few, the first offset in each partition.
+
+    A horizon says how long a verdict matters: until the aggregator's ``kept_from`` has come to it.
+    """
+
+    def __init__(self) -> None:
+        self._firsts: dict[int, dict[TopicPartition, int]] = {}
+
+    def read(self, at: TopicPartition, offset: int, horizon: int) -> None:
+        """Note a verdict; those of a partition come in the order of their offsets."""
+        self._firsts.setdefault(horizon, {}).setdefault(at, offset)
+
+    def since(self, kept_from: int, positions: Offsets) -> dict[TopicPartition, int]:
+        """Give the offsets to replay from; the position itself where nothing before it matters any more.
+
+        Horizons at or before ``kept_from`` are forgotten: it may only grow from call to call.
+        """
+        self._firsts = {horizon: firsts for horizon, firsts in self._firsts.items() if horizon > kept_from}
+        return {
+            at: min((firsts[at] for firsts in self._firsts.values() if at in firsts), default=position)
+            for at, position in positions.items()
+        }
 
 
 class Counting:
@@ -67,12 +91,18 @@ class Counting:
         self.threshold_states: tuple[ThresholdState, ...] = ()
         self._settings = settings
         self._codec = codec
-        self._begin = begin
         self._state = state
-        self._ticks = ticks
         self._longest = max(window.size_seconds for window in settings.rates.windows) * _MS
         self._aggregator = RateAggregator(rate_rules(settings.rates), begin.floor)
-        self._watermarks = self._make_watermarks()
+        places = state.places if state else {}
+        self._watermarks = Watermarks(
+            begin.positions,
+            round(settings.rates.idle_after_seconds * _MS),
+            self._longest,
+            lambda: int(ticks() * _MS),
+            state.boundaries.watermark if state else 0,
+            {at: now.seen for at, now in places.items() if now.seen is not None},
+        )
         self._starts = ReplayStarts()
         self._positions = dict(begin.positions)
         self._firing = state.firing if state else ()
@@ -124,9 +154,9 @@ class Counting:
         self._firing, self.threshold_states = evaluation.firing, evaluation.states
         if not windows and not evaluation.changes and self._positions == self._committed:
             return None
-        state = self._leave()
-        records = tuple(records_of(state, self._lates))
-        self._committed, self._lates = self._positions, dict(state.lates)
+        lates = self._aggregator.lates()
+        records = tuple(records_of(self._leave(), lates, self._lates))
+        self._committed, self._lates = self._positions, lates
         return Publication(windows, evaluation.changes, records)
 
     @property
@@ -134,23 +164,21 @@ class Counting:
         """The time up to which windows are closed, in milliseconds since 1970; 0 before the first."""
         return self._aggregator.watermark
 
-    def _make_watermarks(self) -> Watermarks:
-        state, idle_after = self._state, round(self._settings.rates.idle_after_seconds * _MS)
-        return Watermarks(
-            self._begin.positions,
-            idle_after,
-            self._longest,
-            lambda: int(self._ticks() * _MS),
-            state.boundaries.watermark if state else 0,
-            {at: now.seen for at, now in state.partitions.items() if now.seen is not None} if state else {},
-        )
-
     async def _read(self, record: ConsumerRecord) -> Outcome | None:
         try:
             await self._codec.lookup(record.value)
             return outcome_of(self._codec.decode_part(record.value, VERDICT_OUTCOME), record.timestamp)
         except DecodeError as error:
-            self._tell(record, error.code)
+            # The first of each kind alone: somebody else writes into the topic, perhaps a lot.
+            if error.code not in self._refused:
+                self._refused.add(error.code)
+                log.warning(
+                    "unreadable_verdict",
+                    error_type=error.code,
+                    topic=record.topic,
+                    partition=record.partition,
+                    offset=record.offset,
+                )
             return None
 
     def _add(self, record: ConsumerRecord, outcome: Outcome) -> Taken:
@@ -158,25 +186,16 @@ class Counting:
         self._starts.read(place_of(record), record.offset, self._aggregator.horizon(outcome))
         return self._aggregator.add(outcome)
 
-    def _tell(self, record: ConsumerRecord, code: str) -> None:
-        """Log the first of each kind: somebody else writes into the topic, perhaps a lot."""
-        if code not in self._refused:
-            self._refused.add(code)
-            log.warning(
-                "unreadable_verdict",
-                error_type=code,
-                topic=record.topic,
-                partition=record.partition,
-                offset=record.offset,
-            )
-
     def _leave(self) -> LeaderState:
         boundaries, seen = self._aggregator.boundaries(), self._watermarks.event_times
         since = self._starts.since(boundaries.kept_from, self._positions)
-        partitions = {
-            at: PartitionState(position, since[at], seen.get(at)) for at, position in self._positions.items()
-        }
-        return LeaderState(self.origins, partitions, boundaries, self._firing, self._aggregator.lates())
+        partitions: dict[str, list[PartitionState]] = {}
+        for at, position in sorted(self._positions.items()):
+            left = PartitionState(at.partition, position, since[at], seen.get(at))
+            partitions.setdefault(at.topic, []).append(left)
+        return LeaderState(
+            origins=self.origins, partitions=partitions, boundaries=boundaries, firing=self._firing
+        )
 
 
 async def _in_slices(records: Iterable[ConsumerRecord]) -> AsyncIterator[ConsumerRecord]:

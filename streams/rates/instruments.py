@@ -25,16 +25,22 @@ _OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
 
 
 class RatesTelemetry:
-    """The instruments of rates and alerts."""
+    """The instruments of rates and alerts.
+
+    Attributes:
+        leader: whether this worker is the leader.
+        verdicts: by what became of them: one of :class:`Taken`, or UNREADABLE.
+        failures: by a code or the name of the exception's class.
+    """
 
     def __init__(self, instruments: Instruments) -> None:
-        self._leader = instruments.gauge(
+        self.leader = instruments.gauge(
             "truthgate.rates_leader",
             "Whether this worker computes the rates of the deployment (1) or another one does (0).",
             "The sum over all workers is 1, but for moments of handing over; the logs of the worker that "
             "has partition 0 of the answers.",
         )
-        self._verdicts = instruments.counter(
+        self.verdicts = instruments.counter(
             "truthgate.rates_verdicts",
             "Verdicts that the leader read, by what became of them: counted; known already (duplicate); "
             "counted into a window that was final (late); too old for any window (expired); no verdict "
@@ -43,7 +49,7 @@ class RatesTelemetry:
             "`rates.retention_seconds`, a long outage.",
             Label("outcome", (*(taken.value for taken in Taken), UNREADABLE)),
         )
-        self._failures = instruments.counter(
+        self.failures = instruments.counter(
             "truthgate.rates_failures",
             "Times that computing the rates failed and began anew from the last committed progress.",
             "The log line `rates_failed`; the state of Kafka's transactions and the topics of rates.",
@@ -64,18 +70,6 @@ class RatesTelemetry:
         )
         self._of_rates = _gauges_of_rates(instruments)
         self._of_alerts = _gauges_of_alerts(instruments)
-
-    def lead(self, leads: bool) -> None:
-        """Show whether this worker is the leader."""
-        self._leader.set(leads)
-
-    def verdict(self, outcome: str) -> None:
-        """Count a verdict by what became of it: one of :class:`Taken`, or UNREADABLE."""
-        self._verdicts.add(outcome)
-
-    def failed(self, error_type: str) -> None:
-        """Count a failure, by a code or the name of its exception class."""
-        self._failures.add(error_type)
 
     def watch(self, watermark_age: Callable[[], float | None], lag: Callable[[], int | None]) -> None:
         """Show what these give, called from any thread; None shows nothing."""
@@ -104,7 +98,7 @@ class RatesTelemetry:
 
     def step_down(self) -> None:
         """Show nothing but that this worker is not the leader."""
-        self.lead(leads=False)
+        self.leader.set(0)
         self.watch(lambda: None, lambda: None)
         self.show_rates(())
         self.show_alerts(())

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
 
 import structlog
 from aiokafka.errors import ProducerFenced
@@ -42,6 +43,7 @@ _FETCH_BYTES = 1_048_576
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 30.0
 
 
+@dataclass(eq=False)
 class RateLeader:
     """Counts the verdicts of the deployment while this worker leads, and waits while it does not.
 
@@ -56,29 +58,20 @@ class RateLeader:
         clock: seconds since 1970.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        telemetry: RatesTelemetry,
-        tracing: Tracing,
-        leads: Callable[[], bool],
-        stopping: asyncio.Event,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._settings = settings
-        self._telemetry = telemetry
-        self._tracing = tracing
-        self._leads = leads
-        self._stopping = stopping
-        self._clock = clock
-        self._led_at = 0.0
-        self._pause = _FIRST_PAUSE_SECONDS
+    settings: Settings
+    telemetry: RatesTelemetry
+    tracing: Tracing
+    leads: Callable[[], bool]
+    stopping: asyncio.Event
+    clock: Callable[[], float] = time.time
+    _led_at: float = field(default=0.0, init=False)
+    _pause: float = field(default=_FIRST_PAUSE_SECONDS, init=False)
 
     async def run(self) -> None:
         """Take turn after turn until the worker stops."""
-        self._telemetry.step_down()
-        while not self._stopping.is_set():
-            if not self._leads():
+        self.telemetry.step_down()
+        while not self.stopping.is_set():
+            if not self.leads():
                 await self._rest(_ELECTION_SECONDS)
                 continue
             began = time.monotonic()
@@ -93,61 +86,58 @@ class RateLeader:
             except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged all the same
                 await self._fail(error, began)
             finally:
-                self._telemetry.step_down()
+                self.telemetry.step_down()
 
     async def _fail(self, error: BaseException, began: float) -> None:
         """Tell of a turn's failure and rest, the longer the more turns in a row fail early."""
         if time.monotonic() - began > _LONGEST_PAUSE_SECONDS:
             self._pause = _FIRST_PAUSE_SECONDS
-        self._tell(error)
-        self._telemetry.step_down()
+        if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self.leads()):
+            log.info("rates_turn_ends", error_type=type(error).__name__)
+        else:
+            self.telemetry.failures.add(type(error).__name__)
+            # The text of an exception may quote a record: its class is enough.
+            log.warning("rates_failed", error_type=type(error).__name__, retry_in=self._pause)
+        self.telemetry.step_down()
         await self._rest(self._pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
 
     async def _rest(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._stopping.wait()
-
-    def _tell(self, error: BaseException) -> None:
-        if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self._leads()):
-            log.info("rates_turn_ends", error_type=type(error).__name__)
-            return
-        self._telemetry.failed(type(error).__name__)
-        # The text of an exception may quote a record: its class is enough.
-        log.warning("rates_failed", error_type=type(error).__name__, retry_in=self._pause)
+                await self.stopping.wait()
 
     async def _take_turn(self) -> None:
         self._led_at = time.monotonic()
-        kafka, traces = self._settings.kafka, Publications(self._settings.kafka, self._tracing)
+        kafka, traces = self.settings.kafka, Publications(self.settings.kafka, self.tracing)
         # One for each turn and event loop; a leader that lacks the registry fences nobody.
-        codec = Codec(self._settings.encoding.schema_registry_url, self._settings.encoding.json_input)
+        codec = Codec(self.settings.encoding.schema_registry_url, self.settings.encoding.json_input)
         await codec.prepare(RateWindow, RateAlert)
         async with AsyncExitStack() as stack:
             # First of all: from here on the one before can commit nothing that is not read below.
-            opened = open_rate_publisher(self._settings, codec, traces)
+            opened = open_rate_publisher(self.settings, codec, traces)
             publisher = await stack.enter_async_context(opened)
             verdicts = open_reader(
                 kafka,
                 *Topics(kafka.topic_prefix).outputs,
-                clock=self._clock,
+                clock=self.clock,
                 fetch_min_bytes=_FETCH_BYTES,
                 fetch_max_wait_ms=_FETCH_WAIT_MS,
             )
             reader = await stack.enter_async_context(verdicts)
-            self._telemetry.lead(leads=True)
-            counting = await take_over(self._settings, codec, reader, self._goes_on)
+            self.telemetry.leader.set(1)
+            counting = await take_over(self.settings, codec, reader, self._goes_on)
             if counting is None:
                 return
             log.info("rates_lead")
-            turn = Turn(counting, reader, publisher, self._telemetry, traces, self._clock)
-            await turn.count(self._settings.rates.publish_interval_seconds, self._goes_on)
-            if self._stopping.is_set():
+            turn = Turn(counting, reader, publisher, self.telemetry, traces, self.clock)
+            await turn.count(self.settings.rates.publish_interval_seconds, self._goes_on)
+            if self.stopping.is_set():
                 async with asyncio.timeout(_LAST_SECONDS):
                     await turn.publish()
 
     def _goes_on(self) -> bool:
         """Say whether to go on; false when stopping, and some time after another worker leads."""
-        if self._leads():
+        if self.leads():
             self._led_at = time.monotonic()
-        return not self._stopping.is_set() and time.monotonic() - self._led_at < _GRACE_SECONDS
+        return not self.stopping.is_set() and time.monotonic() - self._led_at < _GRACE_SECONDS

@@ -38,6 +38,7 @@ class Publication:
     state: Sequence[tuple[bytes, bytes | None]]
 
 
+@dataclass(frozen=True, eq=False)
 class RatePublisher:
     """Publishes under a transactional id: whoever opens a producer of that id later fences this one.
 
@@ -48,13 +49,10 @@ class RatePublisher:
         publications: the traces of what is published.
     """
 
-    def __init__(
-        self, producer: AIOKafkaProducer, topics: Topics, codec: Codec, publications: Publications
-    ) -> None:
-        self._producer = producer
-        self._topics = topics
-        self._codec = codec
-        self._publications = publications
+    producer: AIOKafkaProducer
+    topics: Topics
+    codec: Codec
+    publications: Publications
 
     async def publish(self, publication: Publication) -> None:
         """Commit a publication, or raise; then it is unknown whether it was, and this publisher is of no use.
@@ -63,15 +61,15 @@ class RatePublisher:
         """
         windows = len(publication.windows)
         async with asyncio.timeout(_PUBLISH_SECONDS):
-            with self._publications.send(self._topics.rates, messages=windows) as trace:
-                await self._producer.begin_transaction()
+            with self.publications.send(self.topics.rates, messages=windows) as trace:
+                await self.producer.begin_transaction()
                 await self._send_all(publication, trace)
-                await self._producer.commit_transaction()
+                await self.producer.commit_transaction()
 
     async def _send_all(self, publication: Publication, trace: Headers) -> None:
         sent: list[asyncio.Future[object]] = []
         for number, record in enumerate(self._records(publication, trace), start=1):
-            sent.append(await self._producer.send(**record))
+            sent.append(await self.producer.send(**record))
             sent[-1].add_done_callback(_note_failure)
             if number % _SLICE == 0:
                 await asyncio.sleep(0)
@@ -80,20 +78,20 @@ class RatePublisher:
     def _records(self, publication: Publication, trace: Headers) -> Iterator[dict[str, object]]:
         for window in publication.windows:
             yield {
-                "topic": self._topics.rates,
+                "topic": self.topics.rates,
                 "key": window.message_type.encode(),
-                "value": self._codec.encode(window),
+                "value": self.codec.encode(window),
                 "headers": [*_window_headers(window), *trace],
             }
         for alert in publication.alerts:
             yield {
-                "topic": self._topics.rate_alerts,
+                "topic": self.topics.rate_alerts,
                 "key": (alert.message_type or ALL).encode(),
-                "value": self._codec.encode(alert),
+                "value": self.codec.encode(alert),
                 "headers": [*_alert_headers(alert), *trace],
             }
         for key, value in publication.state:
-            yield {"topic": self._topics.rates_state, "key": key, "value": value, "partition": 0}
+            yield {"topic": self.topics.rates_state, "key": key, "value": value, "partition": 0}
 
 
 @asynccontextmanager
@@ -122,17 +120,14 @@ def _note_failure(sent: asyncio.Future[object]) -> None:
 
 
 def _window_headers(window: RateWindow) -> Headers:
-    # Of event time, as the counts are: the same counts are the same event, whoever publishes them.
-    return published_headers(_window_id(window), window, subject=window.message_type, time=window.window_end)
+    # Its id has the counts, since one that is published again has others. Its time is that of events, as the
+    # counts are: the same counts are the same event, whoever publishes them.
+    place = f"{rfc3339(window.window_start)}/{rfc3339(window.window_end)}"
+    counts = f"{window.answers}.{window.scored}.{window.hallucinated}.{window.late}.{int(window.final)}"
+    window_id = f"{window.message_type}/{window.language or ''}/{place}/{counts}"
+    return published_headers(window_id, window, subject=window.message_type, time=window.window_end)
 
 
 def _alert_headers(alert: RateAlert) -> Headers:
     alert_id = f"{alert.alert_id}/{alert.status}"
     return published_headers(alert_id, alert, subject=alert.alert_id, time=alert.window_end)
-
-
-def _window_id(window: RateWindow) -> str:
-    """Name a state of a window: one that is published again has other counts."""
-    place = f"{rfc3339(window.window_start)}/{rfc3339(window.window_end)}"
-    counts = f"{window.answers}.{window.scored}.{window.hallucinated}.{window.late}.{int(window.final)}"
-    return f"{window.message_type}/{window.language or ''}/{place}/{counts}"

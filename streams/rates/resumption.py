@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aiokafka import TopicPartition
 
 from streams.kafka.topic_reader import Offsets, TopicLog
-from streams.rates.state_topic import LeaderState
+from streams.rates.state import LeaderState
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def over_reason(state: LeaderState | None, seen: TopicLog) -> str | None:
     if not seen.is_same(state.origins):
         return "another_topic"
     # Beyond the end, or of a partition that is gone: not the log that was read.
-    if any(now.position > seen.ends.get(at, -1) for at, now in state.partitions.items()):
+    if any(now.position > seen.ends.get(at, -1) for at, now in state.places.items()):
         return "offset_out_of_range"
     return None
 
@@ -41,9 +41,9 @@ def go_on(state: LeaderState, seen: TopicLog, now: int) -> Resumption:
 
     ``now`` is in milliseconds since 1970. A new partition is read from its beginning.
     """
-    since, positions, floor = {}, {}, 0
+    places, since, positions, floor = state.places, {}, {}, 0
     for at, begin in seen.begins.items():
-        left = state.partitions.get(at)
+        left = places.get(at)
         since[at] = max(begin, left.since) if left else begin
         positions[at] = max(begin, left.position) if left else begin
         if left and begin > left.since:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 import structlog
 
 from schemas import Codec
-from streams.kafka.topic_reader import TopicLog, TopicReader
+from streams.kafka.topic_reader import TopicLog, TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.rates.counting import Counting
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
-from streams.rates.state_format import NotOurs
-from streams.rates.state_topic import Lates, LeaderState, Records, lates_in, read_records, state_in
-from streams.settings import Settings
+from streams.rates.state import LeaderState, NotOurs, Records, lates_in, state_in
+from streams.settings import KafkaSettings, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +32,7 @@ async def take_over(
     """
     records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
     seen, lates = await reader.look(), lates_in(records)
-    state = _state(records, lates, seen)
+    state = _state(records, seen)
     begin = await _begin(settings, reader, seen, state)
     if begin.floor:
         log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
@@ -47,10 +46,24 @@ async def take_over(
     return counting
 
 
-def _state(records: Records, lates: Lates, seen: TopicLog) -> LeaderState | None:
+async def read_records(settings: KafkaSettings, topic: str) -> Records:
+    """Read the last committed value of each key.
+
+    To be called by the holder of the transactional id: what its predecessor did not commit is
+    aborted by then. Raises KafkaError, ServiceUnreachable.
+    """
+    last = Records()
+    async with open_reader(settings, topic) as reader:
+        seen = await reader.look()
+        async for records in reader.between(seen.begins, seen.ends):
+            last |= {record.key or b"": record.value for record in records}
+    return last
+
+
+def _state(records: Records, seen: TopicLog) -> LeaderState | None:
     """Give the state to go on from, None to start over."""
     try:
-        state = state_in(records, lates)
+        state = state_in(records)
         reason = over_reason(state, seen)
     except NotOurs:
         reason = "state_unreadable"

@@ -89,10 +89,14 @@ async def counting_aside(
     leads: Callable[[], bool],
     stopping: asyncio.Event,
 ) -> AsyncIterator[None]:
-    """Count the verdicts in a thread while ``leads`` says so; it is called here, in the worker's event loop.
+    """Count the verdicts of all workers in a thread, if rates are on, while ``leads`` says so.
 
-    It ends by itself once ``stopping`` is set, and at the end of the context has some seconds to do so.
+    ``leads`` is called here, in the worker's event loop. Nothing that fails in the thread comes out. It ends
+    by itself once ``stopping`` is set, and at the end of the context has some seconds to do so.
     """
+    if not settings.rates.enabled:
+        yield
+        return
     lead = threading.Event()
     thread = LoopThread(
         lambda asked: RateLeader(settings, telemetry, tracing, lead.is_set, asked).run(), "rates"

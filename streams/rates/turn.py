@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from aiokafka import ConsumerRecord
 
@@ -24,6 +25,7 @@ class TopicsChanged(Exception):
     """A verdict topic has more partitions than before, or is another one."""
 
 
+@dataclass(eq=False)
 class Turn:
     """Reads on from where the reader stands.
 
@@ -36,22 +38,15 @@ class Turn:
         clock: seconds since 1970.
     """
 
-    def __init__(
-        self,
-        counting: Counting,
-        reader: TopicReader,
-        publisher: RatePublisher,
-        telemetry: RatesTelemetry,
-        traces: Publications,
-        clock: Callable[[], float],
-    ) -> None:
-        self._counting = counting
-        self._reader = reader
-        self._publisher = publisher
-        self._telemetry = telemetry
-        self._traces = traces
-        self._clock = clock
-        self._positions_at_look = dict(reader.positions)
+    counting: Counting
+    reader: TopicReader
+    publisher: RatePublisher
+    telemetry: RatesTelemetry
+    traces: Publications
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self._positions_at_look = dict(self.reader.positions)
         self._lag: int | None = None
 
     async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
@@ -59,7 +54,7 @@ class Turn:
 
         Raises TopicsChanged, KafkaError, RegistryUnreachable, ServiceUnreachable, TimeoutError.
         """
-        self._telemetry.watch(self._watermark_age, lambda: self._lag)
+        self.telemetry.watch(self._watermark_age, lambda: self._lag)
         next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS
         while goes_on():
             await self._read(min(_POLL_SECONDS, interval))
@@ -72,31 +67,31 @@ class Turn:
 
     async def publish(self) -> None:
         """Publish what has changed, if anything has. Raises KafkaError, TimeoutError."""
-        if publication := self._counting.publication():
-            await self._publisher.publish(publication)
-        self._telemetry.show_rates(self._counting.closed)
-        self._telemetry.show_alerts(self._counting.threshold_states)
+        if publication := self.counting.publication():
+            await self.publisher.publish(publication)
+        self.telemetry.show_rates(self.counting.closed)
+        self.telemetry.show_alerts(self.counting.threshold_states)
 
     async def _read(self, wait: float) -> None:
-        await self._counting.take(await self._reader.poll(wait), self._note)
-        self._counting.settle(self._reader.positions, self._reader.at_end())
-        self._reader.hold_back(self._counting.hurried())
-        self._lag = self._reader.lag  # shown from other threads, which must not ask the consumer
+        await self.counting.take(await self.reader.poll(wait), self._note)
+        self.counting.settle(self.reader.positions, self.reader.at_end())
+        self.reader.hold_back(self.counting.hurried())
+        self._lag = self.reader.lag  # shown from other threads, which must not ask the consumer
 
     def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
-        self._telemetry.verdict(taken.value if taken else UNREADABLE)
+        self.telemetry.verdicts.add(taken.value if taken else UNREADABLE)
         if taken in (Taken.COUNTED, Taken.LATE):
-            self._traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
+            self.traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
 
     async def _look(self) -> None:
-        seen = await self._reader.look()
-        positions = self._reader.positions
-        if not seen.is_same(self._counting.origins) or seen.ends.keys() != positions.keys():
+        seen = await self.reader.look()
+        positions = self.reader.positions
+        if not seen.is_same(self.counting.origins) or seen.ends.keys() != positions.keys():
             raise TopicsChanged
         if positions == self._positions_at_look and any(seen.ends[at] > now for at, now in positions.items()):
             raise TimeoutError(f"verdicts do not arrive within {_LOOK_SECONDS:g} s")
         self._positions_at_look = dict(positions)
 
     def _watermark_age(self) -> float | None:
-        watermark = self._counting.watermark
-        return self._clock() - watermark / _MS if watermark else None
+        watermark = self.counting.watermark
+        return self.clock() - watermark / _MS if watermark else None

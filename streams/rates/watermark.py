@@ -28,6 +28,10 @@ class Watermarks:
         clock: gives milliseconds that only go forward, from any beginning.
         value: the watermark of a predecessor, 0 if there is none.
         event_times: the greatest event times that a predecessor saw.
+
+    Attributes:
+        of_events: how far events alone moved the watermark when it was last asked for. Time passes in an
+            outage too, but all that was waiting is still to come.
     """
 
     def __init__(
@@ -46,7 +50,7 @@ class Watermarks:
         self._event_times = {p: time for p, time in (event_times or {}).items() if p in self._heard}
         self._at_end: set[Partition] = set()
         self._value = value
-        self._of_events = 0
+        self.of_events = 0
         self._newest = max((value, *self._event_times.values()))
         self._appended, self._appended_at = value, clock()
 
@@ -80,14 +84,6 @@ class Watermarks:
         self._value = max(self._value, self._reached())
         return self._value
 
-    @property
-    def of_events(self) -> int:
-        """How far events alone moved the watermark when it was last asked for.
-
-        Time passes in an outage too, but all that was waiting is still to come.
-        """
-        return self._of_events
-
     def hurried(self, lead: int) -> frozenset[Partition]:
         """Give the partitions that are more than ``lead`` ahead of one that has more to be read.
 
@@ -105,7 +101,7 @@ class Watermarks:
         if not heeded:
             return self._appended + now - self._appended_at - self._idle_after if self._appended else 0
         slowest = min(self._event_times.get(partition, 0) for partition in heeded)
-        self._of_events = max(self._of_events, slowest)
+        self.of_events = max(self.of_events, slowest)
         return slowest
 
     def _is_silent(self, partition: Partition, now: int) -> bool:

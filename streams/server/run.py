@@ -34,7 +34,7 @@ from streams.telemetry.tracing import open_tracing
 from streams.worker import parts
 from streams.worker.lifetime import beat, end_process, first, stop_signals
 from streams.worker.metrics import Metrics, open_metrics
-from streams.worker.watchdog import Watchdog
+from streams.worker.watchdog import watchdog
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +102,7 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
         beating = asyncio.create_task(beat(health), name="heartbeat")
         stack.callback(beating.cancel)
-        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, _end_at_once))
+        stack.enter_context(watchdog(health, settings.health.check_interval_seconds, _end_at_once))
         pages = create_pages(health, metrics.registry)
         verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, fail)
         verdicts.add_to(pages)

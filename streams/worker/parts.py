@@ -40,12 +40,10 @@ from streams.kafka.clients import open_producer
 from streams.kafka.instance import client_id
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
-from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval, open_retrieval
 from streams.retrieval.types import Retriever
 from streams.settings import EndpointSettings, Settings
 from streams.telemetry.stages import Stages
-from streams.telemetry.tracing import Tracing
 from streams.translating.opening import open_translation
 from streams.translating.step import Translation
 from streams.worker.lifetime import when_failed
@@ -242,22 +240,3 @@ def way(
 
     steps = put_together(documents, assessor, decide, profile, translation, found, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
-
-
-@asynccontextmanager
-async def rates(
-    settings: Settings,
-    metrics: Metrics,
-    tracing: Tracing,
-    leads: Callable[[], bool],
-    stopping: asyncio.Event,
-) -> AsyncIterator[None]:
-    """Count the verdicts of all workers while ``leads`` says that it is for this one to do.
-
-    Nothing that fails there comes out here. It ends by itself once ``stopping`` is set.
-    """
-    if not settings.rates.enabled:
-        yield
-        return
-    async with counting_aside(settings, metrics.rates, tracing, leads, stopping):
-        yield

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -35,6 +35,7 @@ _POLL_SECONDS = 0.1
 _SIGHTINGS = 3
 
 
+@dataclass(eq=False)
 class ProgressProbe:
     """Asks the brokers, again and again, how far the group is on the partitions of this worker.
 
@@ -50,29 +51,18 @@ class ProgressProbe:
         in_work: says whether the worker has begun to work on an answer of a partition that waits.
     """
 
-    def __init__(
-        self,
-        kafka: KafkaSettings,
-        consumer: AIOKafkaConsumer,
-        topic: str,
-        assignment: Callable[[], Iterable[TP]],
-        health: Health,
-        interval: float,
-        on_replaced: Callable[[], Awaitable[None]],
-        in_work: Callable[[TP], bool],
-    ) -> None:
-        self._kafka = kafka
-        self._consumer = consumer
-        self._topic = topic
-        self._assignment = assignment
-        self._health = health
-        self._interval = interval
-        self._on_replaced = on_replaced
-        self._in_work = in_work
-        self._origin: Origin | None = None
-        self._times_gone = 0
-        self._times_short = 0
-        self._committed: dict[TopicPartition, int] = {}
+    kafka: KafkaSettings
+    consumer: AIOKafkaConsumer
+    topic: str
+    assignment: Callable[[], Iterable[TP]]
+    health: Health
+    interval: float
+    on_replaced: Callable[[], Awaitable[None]]
+    in_work: Callable[[TP], bool]
+    _origin: Origin | None = field(default=None, init=False)
+    _times_gone: int = field(default=0, init=False)
+    _times_short: int = field(default=0, init=False)
+    _committed: dict[TopicPartition, int] = field(default_factory=dict, init=False)
 
     async def identify(self) -> None:
         """Note which topic this is; to be done before anything is read from it.
@@ -83,9 +73,9 @@ class ProgressProbe:
         try:
             self._origin = await self._ask_origin()
         except KafkaError as error:
-            reason = f"topic {self._topic} cannot be described: {type(error).__name__}"
+            reason = f"topic {self.topic} cannot be described: {type(error).__name__}"
             raise InfrastructureFailure(reason) from error
-        self._health.kafka_answered()
+        self.health.kafka_answered()
 
     async def run(self) -> None:
         """Observe until cancelled; a failed observation is one that did not happen.
@@ -97,26 +87,26 @@ class ProgressProbe:
         try:
             while True:
                 await self._try_to_observe()
-                await asyncio.sleep(self._interval)
+                await asyncio.sleep(self.interval)
         finally:
-            self._health.kafka_unasked()
+            self.health.kafka_unasked()
 
     async def _try_to_observe(self) -> None:
         try:
             async with asyncio.timeout(_REQUEST_SECONDS * 3):
                 await self._observe()
         except (KafkaError, ServiceUnreachable, TimeoutError) as error:
-            self._health.kafka_failed(type(error).__name__)
+            self.health.kafka_failed(type(error).__name__)
             log.warning("progress_unknown", error_type=type(error).__name__)
             # A broker that hangs may lead nothing any more, and aiokafka would ask it again for minutes.
-            self._consumer._client.force_metadata_update()  # noqa: SLF001 - as above
+            self.consumer._client.force_metadata_update()  # noqa: SLF001 - as above
 
     async def _observe(self) -> None:
         await self._check_identity()
-        owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self._assignment()}
+        owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self.assignment()}
         looked = await self._look(owned.keys()) if owned else {}
-        self._health.observe(
-            {owned[p]: replace(now, in_work=self._in_work(owned[p])) for p, now in looked.items()}
+        self.health.observe(
+            {owned[p]: replace(now, in_work=self.in_work(owned[p])) for p, now in looked.items()}
         )
 
     async def _check_identity(self) -> None:
@@ -129,25 +119,26 @@ class ProgressProbe:
             raise
         self._times_gone = 0
         if self._origin and not self._origin.is_same(origin):
-            await self._on_replaced()
+            await self.on_replaced()
             raise self._replaced("it has another id")
 
     async def _ask_origin(self) -> Origin:
         # The consumer has no public way to send a request of one's own.
-        return (await describe_topic(self._consumer._client, self._topic, _REQUEST_SECONDS)).origin  # noqa: SLF001
+        return (await describe_topic(self.consumer._client, self.topic, _REQUEST_SECONDS)).origin  # noqa: SLF001
 
     def _replaced(self, seen: str) -> InfrastructureFailure:
-        return InfrastructureFailure(f"topic {self._topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
+        return InfrastructureFailure(f"topic {self.topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
 
     async def _look(self, owned: Collection[TopicPartition]) -> dict[TopicPartition, Progress]:
         # Asked for before the ends, which are then never below them unless the log was cut.
-        committed = {p: await self._consumer.committed(p) or 0 for p in owned}
-        starts = await self._consumer.beginning_offsets(owned)
-        ends = await self._consumer.end_offsets(owned)
+        committed = {p: await self.consumer.committed(p) or 0 for p in owned}
+        starts = await self.consumer.beginning_offsets(owned)
+        ends = await self.consumer.end_offsets(owned)
         # Not only when it is known what lies behind the offsets: that takes its time.
-        self._health.kafka_answered()
+        self.health.kafka_answered()
         await self._check_ends(committed, ends)
-        seen = {p: _progress(committed[p], starts[p], ends[p]) for p in owned}
+        reached = {p: max(committed[p], starts[p]) for p in owned}
+        seen = {p: Progress(now, max(0, ends[p] - now)) for p, now in reached.items()}
         still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
         self._committed = {p: now.committed for p, now in seen.items()}
         idle = await self._without_records(still) if still else set()
@@ -159,7 +150,7 @@ class ProgressProbe:
         short = any(ends[p] < offset for p, offset in committed.items())
         self._times_short = self._times_short + 1 if short else 0
         if self._times_short >= _SIGHTINGS:
-            await self._on_replaced()
+            await self.on_replaced()
             raise self._replaced("it ends before the committed offset")
 
     async def _without_records(self, still: Mapping[TopicPartition, Progress]) -> set[TopicPartition]:
@@ -171,7 +162,7 @@ class ProgressProbe:
         unread, idle = set(still), set[TopicPartition]()
         deadline = time.monotonic() + _PEEK_SECONDS
         # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
-        async with open_reader(self._kafka, self._topic, isolation_level="read_uncommitted") as peek:
+        async with open_reader(self.kafka, self.topic, isolation_level="read_uncommitted") as peek:
             peek.read_from({p: now.committed for p, now in still.items()})
             while unread and time.monotonic() < deadline:
                 unread -= set(map(place_of, await peek.poll(_POLL_SECONDS, most=1)))
@@ -179,8 +170,3 @@ class ProgressProbe:
                 unread, idle = unread - done, idle | done
                 peek.hold_back(still.keys() - unread)
         return idle
-
-
-def _progress(committed: int, start: int, end: int) -> Progress:
-    committed = max(committed, start)
-    return Progress(committed, max(0, end - committed))

@@ -1,15 +1,15 @@
-"""Writes the reference of metrics and log lines, from the definitions that the worker itself uses.
+"""Writes the reference of metrics, from the definitions that the worker itself uses.
 
-``python -m streams.worker.reference`` writes it into ``streams/telemetry/README.md``.
+``python -m streams.worker.reference`` writes it into ``streams/telemetry/README.md``, before the log lines.
+These are written by hand there: each event with its fields in the order of the call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from streams.telemetry.instruments import Definition, Label
-from streams.worker.log_events import LOG_EVENTS, LogEvent
 from streams.worker.metrics import Metrics
 
 PAGE = Path(__file__).parents[1] / "telemetry" / "README.md"
@@ -17,8 +17,8 @@ PAGE = Path(__file__).parents[1] / "telemetry" / "README.md"
 _BEGINNING = """\
 # What a worker tells
 
-This page is made from the code (`python -m streams.worker.reference`); a test compares it with what a
-worker exports.
+The metrics are made from the code (`python -m streams.worker.reference`), the log lines are written here;
+tests compare both with what a worker exports and logs.
 
 ## Metrics
 
@@ -33,20 +33,12 @@ of one worker of a deployment, its leader. `OTEL_SDK_DISABLED=true` switches all
 `/metrics` too; `OTEL_METRICS_EXPORTER=none` those by OTLP.
 """
 
-_LOG_LINES = """\
-## Log lines
-
-One line each on standard error: JSON, or readable where that is a terminal (`log.format` says otherwise).
-Every line has `event`, `level`, `logger` and `timestamp`, and `trace_id` and `span_id` where it belongs to a
-trace. `error_type` is a stable code or the class of an exception, `reason` a sentence. Questions, answers and
-documents are in none of them; of what libraries log, the values of records and the texts of exceptions
-are left out, and `opentelemetry` and `grpc` get a line a minute each.
-"""
+_LOG_LINES = "## Log lines\n"
 
 
-def render(sections: Mapping[str, Sequence[Definition]], events: Iterable[LogEvent]) -> str:
-    """Give the reference page, in Markdown."""
-    return "\n".join([_BEGINNING, *_metrics(sections), _LOG_LINES, *_events(events), ""])
+def render(sections: Mapping[str, Sequence[Definition]], page: str) -> str:
+    """Give the page, in Markdown, with these metrics and its log lines as they are."""
+    return "\n".join([_BEGINNING, *_metrics(sections), page[page.index(_LOG_LINES) :]])
 
 
 def _metrics(sections: Mapping[str, Sequence[Definition]]) -> Iterator[str]:
@@ -69,13 +61,5 @@ def _label(label: Label) -> str:
     return f"`{label.prometheus}`: {', '.join(label.values)}" if label.values else f"`{label.prometheus}`"
 
 
-def _events(events: Iterable[LogEvent]) -> Iterator[str]:
-    yield "| Event | Fields | Meaning |"
-    yield "|---|---|---|"
-    for event in events:
-        fields = ", ".join(f"`{field}`" for field in event.fields)
-        yield f"| `{event.name}` | {fields} | {event.meaning} |"
-
-
 if __name__ == "__main__":
-    PAGE.write_text(render(Metrics().sections, LOG_EVENTS), encoding="utf-8")
+    PAGE.write_text(render(Metrics().sections, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

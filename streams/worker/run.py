@@ -35,6 +35,7 @@ from streams.http import Verdicts
 from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics
 from streams.pages import address_of, create_pages, serve
+from streams.rates.thread import counting_aside
 from streams.retrieval.service import Retrieval
 from streams.settings import Settings, WrongSettings
 from streams.telemetry.logs import configure
@@ -45,7 +46,7 @@ from streams.worker.lifetime import beat, end_process, first, stop_signals, when
 from streams.worker.metrics import open_metrics
 from streams.worker.probe import ProgressProbe
 from streams.worker.surroundings import check_surroundings, look_for_others_later
-from streams.worker.watchdog import Watchdog
+from streams.worker.watchdog import watchdog
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +111,7 @@ async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
     await check_surroundings(settings)
-    stopping = stop_signals(_tell_stop)
+    stopping = stop_signals(lambda name: log.info("worker_stops", signal=name))
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     board = HoldBoard()
     async with AsyncExitStack() as stack:
@@ -120,7 +121,7 @@ async def _run(settings: Settings) -> None:
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
         _beside(stack, beat(health), "heartbeat")
         _beside(stack, look_for_others_later(settings), "other-deployments")
-        stack.enter_context(Watchdog(health, settings.health.check_interval_seconds, end_at_once))
+        stack.enter_context(watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_pages(health, metrics.registry, settings, board)
         verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, end_at_once)
         if settings.web.verdicts.enabled:
@@ -154,7 +155,9 @@ async def _run(settings: Settings) -> None:
         app = create_app(settings, topics, intake)
         await stack.enter_async_context(_probe(settings, app, health))
         await stack.enter_async_context(
-            parts.rates(settings, metrics, tracing, lambda: _leads(app, topics), stopping)
+            counting_aside(
+                settings, metrics.rates, tracing, lambda: TP(topics.answers, 0) in _owned(app), stopping
+            )
         )
         log.info("worker_starts", port=port, group=settings.kafka.consumer_group)
 
@@ -237,14 +240,10 @@ async def _consume(
     readiness.cancel()
     health.waits_for("the end", _longest_wait(settings))
     with _ending_within(longest_settling(settings), health):
-        await _leave(app, intake)
-
-
-async def _leave(app: TruthgateApp, intake: Intake) -> None:
-    _halt(app)
-    await intake.drain()
-    await app.consumer.commit()
-    await app.stop()
+        _halt(app)
+        await intake.drain()
+        await app.consumer.commit()
+        await app.stop()
 
 
 def _halt(app: TruthgateApp) -> None:
@@ -328,7 +327,7 @@ async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> Async
             health,
             interval,
             lambda: _rewind(app),
-            lambda tp: _in_work(app, tp),
+            lambda tp: isinstance(app.consumer, SafeConsumer) and app.consumer.offsets.in_work(tp),
         )
         await probe.identify()
         task = asyncio.create_task(probe.run())
@@ -339,10 +338,6 @@ async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> Async
             task.cancel()
 
 
-def _in_work(app: TruthgateApp, tp: TP) -> bool:
-    return isinstance(app.consumer, SafeConsumer) and app.consumer.offsets.in_work(tp)
-
-
 def _owned(app: TruthgateApp) -> set[TP]:
     if not app.started:
         return set()
@@ -350,11 +345,6 @@ def _owned(app: TruthgateApp) -> set[TP]:
         return set(app.consumer.assignment())
     except ConsumerNotStarted:  # the application counts as started before its consumer is
         return set()
-
-
-def _leads(app: TruthgateApp, topics: Topics) -> bool:
-    """Whether this worker is the one of its group that counts all workers' verdicts."""
-    return TP(topics.answers, 0) in _owned(app)
 
 
 def _share(app: TruthgateApp, topics: Topics) -> tuple[frozenset[int], int]:
@@ -383,7 +373,3 @@ async def _rewind(app: TruthgateApp) -> None:
 
 async def _end_with(documents: DocumentFollower) -> None:
     end_at_once(await documents.wait_failed())
-
-
-def _tell_stop(name: str) -> None:
-    log.info("worker_stops", signal=name)

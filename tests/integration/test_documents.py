@@ -519,7 +519,7 @@ async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings: Settings
         older = await client.send(client.get_random_node(), MetadataRequest([topics.documents]))
     assert UUID(now.origin.topic_id).int
     described = read_description(older.to_object(), topics.documents)
-    assert described == replace(now, origin=replace(now.origin, topic_id=""))
+    assert described == replace(now, origin=now.origin._replace(topic_id=""))
     assert described.partitions == (0, 1, 2)
 
 

@@ -25,7 +25,6 @@ from streams.answers.verdict import verdict_id
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics, create_topics
 from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
@@ -207,7 +206,7 @@ class Watch:
 
 async def test_queries_return_data_and_an_alert_fires_and_resolves(watched: Settings, tmp_path: Path) -> None:
     """A chatbot becomes worse while it is watched, and well again."""
-    deployment = Deployment(watched, Promql(pace=_PACE))
+    deployment = Deployment(watched, pace=_PACE)
     await create_topics(watched)
     replay = Replay(watched)
     with Worker(watched, tmp_path) as worker:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.monitoring.rules import Group
 from tests.support.monitoring import EVERYTHING
@@ -264,7 +263,7 @@ def _only(name: str, deployment: Deployment) -> tuple[Group, ...]:
 @pytest.fixture
 def quick_quiet(tmp_path: Path) -> Path:
     """Give the rule at a tenth of its times: half an hour is 3 minutes, a week 1008."""
-    return _written(tmp_path, _only(QUIET, Deployment(EVERYTHING, Promql(pace=0.1))))
+    return _written(tmp_path, _only(QUIET, Deployment(EVERYTHING, pace=0.1)))
 
 
 def _answers(course: str, lag: str) -> dict[str, str]:

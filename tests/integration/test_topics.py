@@ -5,7 +5,7 @@ from aiokafka.admin import NewTopic
 
 from streams.kafka.clients import open_admin, open_producer
 from streams.kafka.topics import (
-    TopicOutcome,
+    TopicCheck,
     Topics,
     TopicStatus,
     check_topics,
@@ -17,8 +17,8 @@ from streams.settings import Settings, TopicSettings, WrongSettings
 from tests.support.records import Outgoing, consume_all, produce
 
 
-def _statuses(outcomes: list[TopicOutcome]) -> dict[str, TopicStatus]:
-    return {outcome.name: outcome.status for outcome in outcomes}
+def _statuses(outcomes: list[TopicCheck]) -> dict[str, TopicStatus]:
+    return {outcome.spec.name: outcome.status for outcome in outcomes}
 
 
 async def _problems(settings: Settings, **options: bool) -> list[str]:
@@ -44,7 +44,7 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
     async with open_admin(settings.kafka) as admin:
         await admin.create_topics([NewTopic(topics.documents, 1, 1)])
     for _ in range(2):
-        differing = {o.name: o.problems for o in await create_topics(settings) if o.problems}
+        differing = {o.spec.name: o.problems for o in await create_topics(settings) if o.problems}
         assert list(differing) == [topics.documents]
         assert differing[topics.documents] == (
             "has 1 of 3 partitions",
@@ -60,7 +60,7 @@ async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothi
 ) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     brief = settings.model_copy(update={"topics": TopicSettings(partitions=3, retention_days=0.5)})
-    warned = {outcome.name for outcome in await create_topics(brief) if outcome.warnings}
+    warned = {outcome.spec.name for outcome in await create_topics(brief) if outcome.warnings}
     assert warned == {topics.answers, topics.dead_letters}
     checks = await check_topics(settings)
     assert [check.problems for check in checks if check.problems] == []

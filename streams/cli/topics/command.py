@@ -18,7 +18,6 @@ from streams.cli.topics.shown import as_json as checked_as_json
 from streams.cli.topics.shown import needs, spec_as_json
 from streams.kafka.topics import (
     TopicCheck,
-    TopicOutcome,
     TopicStatus,
     check_topics,
     create_topics,
@@ -46,10 +45,10 @@ def create(as_json: AsJson = False, config: ConfigFile = None) -> None:
     if as_json:
         for outcome in outcomes:
             told = {"status": outcome.status, "problems": outcome.problems, "warnings": outcome.warnings}
-            write_line(json_line({"topic": outcome.name, **told}))
+            write_line(json_line({"topic": outcome.spec.name, **told}))
     else:
         for outcome in outcomes:
-            _warn(outcome.name, outcome.warnings)
+            _warn(outcome.spec.name, outcome.warnings)
         ResultConsole().print(_table(outcomes))
     raise typer.Exit(_code(any(outcome.problems for outcome in outcomes)))
 
@@ -139,12 +138,12 @@ def _code(problems: bool) -> ExitCode:
     return ExitCode.WRONG_USAGE if problems else ExitCode.DONE
 
 
-def _table(outcomes: list[TopicOutcome]) -> Table:
+def _table(outcomes: Sequence[TopicCheck]) -> Table:
     table = Table("topic", "status", "falls short", box=None, pad_edge=False)
     for outcome in outcomes:
         style = _STYLES[outcome.status]
         table.add_row(
-            outcome.name,
+            outcome.spec.name,
             f"[{style}]{outcome.status}[/]" if style else outcome.status,
             "; ".join(outcome.problems),
         )

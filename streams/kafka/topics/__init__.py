@@ -3,7 +3,6 @@
 from streams.kafka.topics.names import Topics
 from streams.kafka.topics.operations import (
     TopicCheck,
-    TopicOutcome,
     TopicStatus,
     check_topics,
     create_topics,
@@ -22,7 +21,6 @@ __all__ = [
     "ActualTopic",
     "Need",
     "TopicCheck",
-    "TopicOutcome",
     "TopicSpec",
     "TopicStatus",
     "Topics",

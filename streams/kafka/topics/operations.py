@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -31,42 +31,41 @@ class TopicStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TopicOutcome:
-    """What became of one topic.
-
-    ``problems`` say in what it differs from what is needed, ``warnings`` what may be lost with it.
-    """
-
-    name: str
-    status: TopicStatus
-    problems: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class TopicCheck:
     """One topic beside what is asked of it; ``actual`` None is one that is missing.
 
-    ``problems`` and ``warnings`` go on where "topic ..." begins.
+    ``problems`` say in what it differs from what is needed, ``warnings`` what may be lost with it; both go on
+    where "topic ..." begins. ``created`` says that it was made just now.
     """
 
     spec: TopicSpec
     actual: ActualTopic | None
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    created: bool = False
+
+    @property
+    def status(self) -> TopicStatus:
+        """What was found or done."""
+        if self.created:
+            return TopicStatus.CREATED
+        return TopicStatus.DIFFERS if self.problems else TopicStatus.EXISTS
 
 
-async def create_topics(settings: Settings) -> list[TopicOutcome]:
+async def create_topics(settings: Settings) -> list[TopicCheck]:
     """Create the topics that are missing; those that exist are compared and left as they are.
 
     Raises ServiceUnreachable, and WrongSettings when the cluster refuses to make a topic.
     """
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
-        existing = await _names(admin)
+        # All of them: asking for one by name creates it where the cluster makes topics by itself.
+        existing = set(await admin.list_topics())
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
         actual = await _settled(admin, [spec.name for spec in specs], settings.kafka.connect_timeout_seconds)
-    return [_outcome(spec, created, actual) for spec in specs]
+    checks = [_checked(spec, actual.get(spec.name), "is not known to the brokers yet") for spec in specs]
+    # A cluster that makes a topic otherwise than it was asked to does so by its owner's choice.
+    return [replace(one, problems=(), created=True) if one.spec.name in created else one for one in checks]
 
 
 async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[TopicCheck]:
@@ -78,19 +77,18 @@ async def check_topics(settings: Settings, *, any_partitions: bool = False) -> l
     specs = specifications(settings)
     async with open_admin(settings.kafka) as admin:
         actual = await _settled(admin, [spec.name for spec in specs], _NEWS_SECONDS)
-    return [_checked(spec, actual.get(spec.name), any_partitions) for spec in specs]
+    return [
+        _checked(spec, actual.get(spec.name), "is missing", any_partitions=any_partitions) for spec in specs
+    ]
 
 
-def _checked(spec: TopicSpec, actual: ActualTopic | None, any_partitions: bool) -> TopicCheck:
+def _checked(
+    spec: TopicSpec, actual: ActualTopic | None, absence: str, *, any_partitions: bool = False
+) -> TopicCheck:
     if actual is None:
-        return TopicCheck(spec, None, ("is missing",))
+        return TopicCheck(spec, None, (absence,))
     problems = differences(spec, actual, any_partitions=any_partitions)
     return TopicCheck(spec, actual, problems, shortages(spec, actual))
-
-
-async def _names(admin: AIOKafkaAdminClient) -> set[str]:
-    # All of them: asking for one by name creates it where the cluster makes topics by itself.
-    return set(await admin.list_topics())
 
 
 async def _create(admin: AIOKafkaAdminClient, specs: list[TopicSpec]) -> set[str]:
@@ -152,17 +150,3 @@ def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
             )
         configs[name] = {entry[0]: entry[1] for entry in entries}
     return configs
-
-
-def _outcome(spec: TopicSpec, created: set[str], actual: Mapping[str, ActualTopic]) -> TopicOutcome:
-    if spec.name not in actual:
-        if spec.name in created:
-            return TopicOutcome(spec.name, TopicStatus.CREATED)
-        return TopicOutcome(spec.name, TopicStatus.DIFFERS, ("is not known to the brokers yet",))
-    warnings = shortages(spec, actual[spec.name])
-    if spec.name in created:
-        return TopicOutcome(spec.name, TopicStatus.CREATED, warnings=warnings)
-    problems = differences(spec, actual[spec.name])
-    return TopicOutcome(
-        spec.name, TopicStatus.DIFFERS if problems else TopicStatus.EXISTS, problems, warnings
-    )

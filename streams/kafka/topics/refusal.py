@@ -21,15 +21,11 @@ def refuse_wrong_topics(checks: Sequence[TopicCheck]) -> None:
     short = [check for check in checks if check.actual is not None and check.problems]
     if not missing and not short:
         return
-    lines = [*_missing(missing, len(checks)), *_falling_short(short)]
+    lines = _falling_short(short)
+    if missing:
+        lines.insert(0, f"{len(missing)} of {len(checks)} topics are missing: {_some(missing)}")
     made = "`truthgate topics create` makes what is missing; " if missing else ""
     raise WrongSettings(lines[0], *lines[1:], f"{made}`truthgate topics check` says what each needs")
-
-
-def _missing(names: Sequence[str], needed: int) -> list[str]:
-    if not names:
-        return []
-    return [f"{len(names)} of {needed} topics are missing: {_some(names)}"]
 
 
 def _falling_short(checks: Sequence[TopicCheck]) -> list[str]:

@@ -141,7 +141,7 @@ def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = 
 
     ``any_partitions`` True lets it have fewer partitions too.
     """
-    problems: list[str | None] = []
+    problems = []
     if actual.partitions < spec.partitions and not any_partitions:
         problems.append(f"has {actual.partitions} of {spec.partitions} partitions")
     if actual.replication < spec.replication:
@@ -149,10 +149,14 @@ def differences(spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = 
     in_sync = int(actual.config.get(_IN_SYNC, _SAFE_IN_SYNC))
     if actual.replication >= _SAFE_REPLICATION and in_sync < _SAFE_IN_SYNC:
         problems.append(f"has min.insync.replicas {in_sync}, 2 wanted: one broker could lose a message")
-    problems += [
-        _shortfall(key, spec.config.get(key), actual.config.get(key)) for key in (*_EXACTLY, *_AT_LEAST)
-    ]
-    return tuple(problem for problem in problems if problem)
+    for key in (*_EXACTLY, *_AT_LEAST):
+        wanted, found = spec.config.get(key), actual.config.get(key)
+        if wanted is None or found is None:
+            continue
+        enough = int(found) >= int(wanted) if key in _AT_LEAST else found == wanted
+        if not enough:
+            problems.append(f"has {key} {found}, {wanted} wanted")
+    return tuple(problems)
 
 
 def shortages(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
@@ -214,10 +218,3 @@ def _compacted(settings: Settings) -> dict[str, str]:
         # The open segment is never compacted; a week of it would be read at every first start.
         "segment.ms": str(_DAY_SECONDS * _SECOND_MS),
     }
-
-
-def _shortfall(key: str, wanted: str | None, found: str | None) -> str | None:
-    if wanted is None or found is None:
-        return None
-    enough = int(found) >= int(wanted) if key in _AT_LEAST else found == wanted
-    return None if enough else f"has {key} {found}, {wanted} wanted"

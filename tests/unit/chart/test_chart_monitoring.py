@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from helm.generate.files import IN_RULES
 from streams.monitoring.dashboard import to_json
 from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.settings import Settings
 from tests.support.charts import MINIMUM, feature, only, refusal, resources, with_settings
@@ -40,7 +39,7 @@ OTHER = [
 
 
 def _rules(settings: Settings) -> list[dict[str, Any]]:
-    return yaml.safe_load(to_yaml(all_rules(Deployment(settings, Promql(JOB))), RUNBOOK))["groups"]
+    return yaml.safe_load(to_yaml(all_rules(Deployment(settings, JOB)), RUNBOOK))["groups"]
 
 
 def _rendered_rules(values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -66,7 +65,7 @@ def test_rules_that_would_be_others_are_refused_with_what_to_do(sections: Mappin
 @pytest.mark.parametrize("sections", OTHER)
 def test_rules_that_truthgate_wrote_are_taken_as_they_are(sections: Mapping[str, Any]) -> None:
     settings = Settings(**sections)
-    written = to_yaml(all_rules(Deployment(settings, Promql(JOB))), RUNBOOK)
+    written = to_yaml(all_rules(Deployment(settings, JOB)), RUNBOOK)
     values = {**with_settings(**sections), "prometheusRule": {"enabled": True, "rules": written}}
     assert only(resources(values), "PrometheusRule")["spec"]["groups"] == _rules(settings)
 
@@ -77,7 +76,7 @@ def test_the_dashboard_is_the_one_that_truthgate_writes_for_these_settings(
 ) -> None:
     values = {**with_settings(**sections), "dashboard": {"enabled": True}}
     board = only(resources(values), "ConfigMap", component="dashboard")["data"][f"{JOB}.json"]
-    assert json.loads(board) == json.loads(to_json(Deployment(Settings(**sections), Promql(JOB))))
+    assert json.loads(board) == json.loads(to_json(Deployment(Settings(**sections), JOB)))
 
 
 @pytest.mark.parametrize("name", ["monitoring", "pod-monitor"])

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from streams.monitoring.dashboard import FILE, to_json
-from streams.monitoring.deployment import Deployment
+from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.objectives import BURN_RATES, objectives
-from streams.monitoring.promql import Promql, duration
 from streams.settings import HealthSettings, ObjectiveSettings, Settings
 from tests.support.monitoring import VARIABLES, board, panels
 
@@ -20,7 +19,7 @@ _OTHER = Deployment(
         objectives=ObjectiveSettings(verdict_within_seconds=2.5, in_time=0.95, judged=0.9999999),
         health=HealthSettings(stall_timeout_seconds=42, kafka_timeout_seconds=7),
     ),
-    Promql("gate"),
+    "gate",
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from streams import monitoring
 from streams.monitoring.deployment import Deployment
 from streams.settings import RatesSettings, Settings
-from streams.worker.log_events import LOG_EVENTS
+from tests.support.log_lines import documented_log_lines
 from tests.support.monitoring import (
     EVERYTHING,
     OWN_SERIES,
@@ -67,7 +67,7 @@ def test_every_setting_that_the_runbook_names_exists() -> None:
 
 
 def test_every_log_line_that_the_runbook_names_is_written_by_a_worker() -> None:
-    events = {event.name for event in LOG_EVENTS}
+    events = {name for name, _ in documented_log_lines()}
     named = [
         name
         for sentence in re.findall(r"log\s+lines?\s+((?:`[a-z_]+`(?:\s+or\s+)?)+)", RUNBOOK)

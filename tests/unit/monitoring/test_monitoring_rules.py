@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from promql_parser import parse_duration
 
-from streams.monitoring.deployment import Deployment
-from streams.monitoring.promql import Promql, duration
+from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.rule_file import all_rules, to_yaml
 from streams.monitoring.rules import Recording
 from streams.settings import HealthSettings, ObjectiveSettings, Settings, WrongSettings
@@ -84,7 +83,7 @@ def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
 
 
 def test_another_pace_changes_windows_and_waits_and_nothing_else() -> None:
-    quick = Deployment(EVERYTHING, Promql(pace=0.01))
+    quick = Deployment(EVERYTHING, pace=0.01)
     windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+|(?<=offset )\w+")
     usual, fast = (windows.sub("", to_yaml(all_rules(each))) for each in (DEPLOYMENT, quick))
     # Where lines are broken depends on their lengths.
@@ -115,4 +114,4 @@ def test_how_many_workers_there_should_be_is_watched_where_somebody_says_it() ->
 @pytest.mark.parametrize("job", ["", 'a"b', "a{b}", "a\\"])
 def test_a_job_that_would_break_its_quotes_is_refused(job: str) -> None:
     with pytest.raises(WrongSettings, match="--job"):
-        Promql(job)
+        Deployment(EVERYTHING, job)

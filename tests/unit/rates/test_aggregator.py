@@ -228,17 +228,17 @@ def test_what_is_remembered_is_bounded_by_the_retention() -> None:
         most = max(most, aggregator.remembered)
     longest = RULES.retention + 50 + 5
     assert most <= longest * 1.2 + 10
-    assert sum(1 for _ in aggregator._table._all()) <= longest * (1 / 10 + 1 / 10 + 1 / 20) + 3
+    assert sum(1 for _ in aggregator._all()) <= longest * (1 / 10 + 1 / 10 + 1 / 20) + 3
 
 
 # Restarts
 
 
 def _state(aggregator: RateAggregator) -> tuple[object, ...]:
-    table, memory = aggregator._table, aggregator._memory
+    memory = aggregator._memory
     cells = {
         cell.key: (cell.counts, cell.tally(), cell.late, cell.published, window.final)
-        for window in table._all()
+        for window in aggregator._all()
         for cell in window.cells.values()
     }
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,12 +29,8 @@ class Telemetry:
 
     def __init__(self) -> None:
         self.told: list[Any] = []
-
-    def lead(self, leads: bool) -> None:
-        self.told.append(("lead", leads))
-
-    def failed(self, error_type: str) -> None:
-        self.told.append(error_type)
+        self.leader = SimpleNamespace(set=lambda leads: self.told.append(("lead", bool(leads))))
+        self.failures = SimpleNamespace(add=self.told.append)
 
     def step_down(self) -> None:
         self.told.append("step_down")
@@ -149,7 +146,7 @@ def test_where_another_leads_before_it_has_taken_over_it_counts_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stage = Stage(until_it_is_not_to_go_on, left=None)
-    monkeypatch.setattr(stage.telemetry, "lead", lambda leads: stage.stopping.set())
+    monkeypatch.setattr(stage.telemetry.leader, "set", lambda leads: stage.stopping.set())
     stage.run(monkeypatch, 10)
     assert stage.order[-2:] == [("take over", "reader", False), "publisher closed"]
 

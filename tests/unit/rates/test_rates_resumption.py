@@ -11,18 +11,19 @@ from aiokafka import TopicPartition
 from schemas import RateAlert
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
-from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
+from streams.rates.counting import ReplayStarts
 from streams.rates.outcome import instant
-from streams.rates.replay_starts import ReplayStarts
 from streams.rates.resumption import Resumption, go_on, over_reason, start_over
-from streams.rates.state_topic import LeaderState, PartitionState, lates_in, records_of, state_in
-from streams.rates.windows import WindowSpec
+from streams.rates.state import Boundaries, LeaderState, PartitionState, lates_in, records_of, state_in
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.review", 1)
 ORIGIN = Origin("cluster", "verdicts.review", "id-1")
-BOUNDARIES = Boundaries(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0})
-STATE = LeaderState((ORIGIN,), {A: PartitionState(10, 4, 900), B: PartitionState(5, 5, None)}, BOUNDARIES)
+STATE = LeaderState(
+    origins=(ORIGIN,),
+    partitions={"verdicts.review": [PartitionState(0, 10, 4, 900), PartitionState(1, 5, 5, None)]},
+    boundaries=Boundaries(5_000, 4_000, 1_000, [(1000, 500, 0)]),
+)
 NOW = 50_000
 
 
@@ -40,7 +41,7 @@ def test_it_goes_on_where_the_last_one_was() -> None:
     ("state", "seen", "reason"),
     [
         (None, _log({A: 0}, {A: 0}), "new"),
-        (STATE, TopicLog((replace(ORIGIN, topic_id="id-2"),), {A: 0}, {A: 99}, 0), "another_topic"),
+        (STATE, TopicLog((ORIGIN._replace(topic_id="id-2"),), {A: 0}, {A: 99}, 0), "another_topic"),
         (STATE, TopicLog((), {}, {}, 0), "another_topic"),
         (STATE, _log({A: 0, B: 0}, {A: 9, B: 5}), "offset_out_of_range"),
         (STATE, _log({A: 0}, {A: 99}), "offset_out_of_range"),
@@ -82,15 +83,14 @@ def _alert() -> RateAlert:
 
 def test_a_state_comes_back_as_it_was_left() -> None:
     lates = {WindowKey(1000, 500, "binary", ""): 2, WindowKey(1000, 0, "binary", "nl"): 0}
-    left = replace(STATE, firing=(_alert(),), lates=lates)
-    records = dict(records_of(left, {}))
-    assert state_in(records, lates_in(records)) == left
+    left = replace(STATE, firing=(_alert(),))
+    records = dict(records_of(left, lates, {}))
+    assert (state_in(records), lates_in(records)) == (left, lates)
 
 
 def test_only_lates_that_changed_are_written_and_those_that_are_gone_deleted() -> None:
     gone, same, changed = (WindowKey(1000, start, "binary", "nl") for start in (0, 1000, 2000))
-    left = replace(STATE, lates={same: 1, changed: 3})
-    *written, (last, _) = records_of(left, {gone: 1, same: 1, changed: 2})
+    *written, (last, _) = records_of(STATE, {same: 1, changed: 3}, {gone: 1, same: 1, changed: 2})
     assert sorted(value or b"" for _, value in written) == [b"", b"3"]
     assert last == b"progress"
 

@@ -7,25 +7,20 @@ import json
 from typing import Any
 
 import pytest
-from aiokafka import TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from schemas.records import LATEST
 from streams.kafka.topic_identity import Origin
-from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.outcome import milliseconds
-from streams.rates.state_format import NotOurs
-from streams.rates.state_topic import LeaderState, PartitionState, lates_in, state_in
-from streams.rates.windows import WindowSpec
+from streams.rates.state import Boundaries, LeaderState, NotOurs, PartitionState, lates_in, state_in
 
-A = TopicPartition("verdicts.review", 0)
 STATE = LeaderState(
-    (Origin("cluster", "verdicts.review", "id-1"),),
-    {A: PartitionState(10, 4, 900)},
-    Boundaries(5_000, 4_000, 1_000, {WindowSpec(1000, 500): 0}),
+    origins=(Origin("cluster", "verdicts.review", "id-1"),),
+    partitions={"verdicts.review": [PartitionState(0, 10, 4, 900)]},
+    boundaries=Boundaries(5_000, 4_000, 1_000, [(1000, 500, 0)]),
 )
 WRITTEN: dict[str, Any] = json.loads(STATE.progress())
 LATE_KEY = b'["late",1000,500,"binary","nl"]'
@@ -50,9 +45,18 @@ def _partition(*values: object) -> bytes:
     return _written(partitions={"verdicts.review": [list(values)]})
 
 
+def test_a_state_is_written_in_the_form_that_successors_read() -> None:
+    assert STATE.progress() == (
+        b'{"version":1,"origins":[["cluster","verdicts.review","id-1"]],'
+        b'"partitions":{"verdicts.review":[[0,10,4,900]]},'
+        b'"boundaries":{"watermark":5000,"final_to":4000,"kept_from":1000,"floors":[[1000,500,0]]},'
+        b'"firing":[]}'
+    )
+
+
 def test_no_progress_is_no_state() -> None:
-    assert state_in({}, {}) is None
-    assert state_in({b"progress": None}, {}) is None
+    assert state_in({}) is None
+    assert state_in({b"progress": None}) is None
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_no_progress_is_no_state() -> None:
 )
 def test_what_no_leader_wrote_is_refused(value: bytes) -> None:
     with pytest.raises(NotOurs):
-        state_in({b"progress": value}, {})
+        state_in({b"progress": value})
 
 
 @given(st.data(), anything)
@@ -109,20 +113,20 @@ def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, 
         place = place[key]
     place[key] = other
     try:
-        state = state_in({b"progress": json.dumps(damaged).encode()}, {})
+        state = state_in({b"progress": json.dumps(damaged).encode()})
     except NotOurs:
         return
     assert state is not None
     assert 0 <= state.boundaries.kept_from <= state.boundaries.watermark <= milliseconds(LATEST)
-    assert all(0 <= now.since <= now.position < 2**63 for now in state.partitions.values())
-    assert LeaderState.read(state.progress(), {}) == state
+    assert all(0 <= now.since <= now.position < 2**63 for now in state.places.values())
+    assert state_in({b"progress": state.progress()}) == state
 
 
 @given(st.binary(max_size=200), st.binary(max_size=30))
 def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
     assert lates_in({key: value, LATE_KEY: b"1"}) == LATE
     with pytest.raises(NotOurs):
-        state_in({b"progress": value}, {})
+        state_in({b"progress": value})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,10 +18,17 @@ from schemas import Codec
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
 from streams.rates import takeover
-from streams.rates.boundaries import Boundaries
 from streams.rates.cells import WindowKey
 from streams.rates.counting import Counting
-from streams.rates.state_topic import LeaderState, PartitionState, Records, lates_in, records_of, state_in
+from streams.rates.state import (
+    Boundaries,
+    LeaderState,
+    PartitionState,
+    Records,
+    lates_in,
+    records_of,
+    state_in,
+)
 from streams.settings import KafkaSettings, Settings
 from tests.support.pages import BEGIN, blocked_verdict
 
@@ -34,10 +40,12 @@ SEEN = TopicLog((ORIGIN,), {A: 0}, {A: 3}, NOW)
 MINUTE_MS = 60_000
 BEGIN_MS = int(BEGIN.timestamp()) * 1_000
 STATE = LeaderState(
-    (ORIGIN,), {A: PartitionState(1, 0, BEGIN_MS)}, Boundaries(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, {})
+    origins=(ORIGIN,),
+    partitions={A.topic: [PartitionState(0, 1, 0, BEGIN_MS)]},
+    boundaries=Boundaries(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, []),
 )
 LATE = WindowKey(300_000, BEGIN_MS - BEGIN_MS % 300_000, "instruction", "nl")
-OURS: Records = dict(records_of(replace(STATE, lates={LATE: 1}), {}))
+OURS: Records = dict(records_of(STATE, {LATE: 1}, {}))
 WRITTEN: dict[str, Any] = json.loads(STATE.progress())
 FOREIGN: Records = {
     b"": b"",
@@ -106,9 +114,9 @@ async def test_it_goes_on_from_its_own_state_beside_foreign_records() -> None:
         ("rates_state_ignored", len(FOREIGN) - 1)
     ]
     left = left_by(counting, {**FOREIGN, **OURS})
-    state = state_in(left, lates_in(left))
+    state = state_in(left)
     assert state is not None
-    assert (state.partitions[A].position, state.lates) == (3, {LATE: 1})
+    assert (state.places[A].position, lates_in(left)) == (3, {LATE: 1})
 
 
 @pytest.mark.parametrize(
@@ -123,9 +131,9 @@ async def test_a_progress_of_nobody_is_started_over_from_and_replaced_by_its_own
     reasons = [line["reason"] for line in lines if line["event"] == "rates_start_over"]
     assert reasons == ["new" if progress is None else "state_unreadable"]
     left = left_by(counting, foreign)
-    state = state_in(left, lates_in(left))
+    state = state_in(left)
     assert state is not None
-    assert state.partitions[A].position == 3
+    assert state.places[A].position == 3
 
 
 anything = st.recursive(
@@ -152,7 +160,7 @@ def test_no_record_stops_the_counting(data: st.DataObject) -> None:
 
     async def go() -> None:
         left = left_by(await counted(records), records)
-        assert state_in(left, lates_in(left)) is not None
+        assert state_in(left) is not None
 
     asyncio.run(go())
 

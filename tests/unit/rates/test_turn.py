@@ -85,15 +85,13 @@ class Telemetry:
     """Keeps what is told."""
 
     def __init__(self) -> None:
-        self.verdicts: list[str] = []
+        self.counted: list[str] = []
+        self.verdicts = SimpleNamespace(add=self.counted.append)
         self.rates: list[Any] = []
         self.alerts: list[Any] = []
 
     def watch(self, watermark_age: Any, lag: Any) -> None:
         self.watermark_age, self.lag = watermark_age, lag
-
-    def verdict(self, outcome: str) -> None:
-        self.verdicts.append(outcome)
 
     def show_rates(self, closed: Any) -> None:
         self.rates.append(closed)
@@ -124,7 +122,7 @@ class Run:
         traces = SimpleNamespace(rests_on=self.rests_on.append)
         self._seconds, self._interval = seconds, interval
         self.turn = Turn(reader, reader, self.publisher, self.telemetry, traces, lambda: 100.0)
-        self.turn._counting = counting
+        self.turn.counting = counting
 
     def go(self, monkeypatch: pytest.MonkeyPatch) -> Run:
         async def count() -> None:
@@ -142,7 +140,7 @@ def test_each_verdict_is_told_by_what_became_of_it_and_those_that_count_are_link
 ) -> None:
     outcomes = (Taken.COUNTED, Taken.LATE, Taken.DUPLICATE, Taken.EXPIRED, None)
     run = Run(Reader([record(n) for n in range(5)]), Counting(*outcomes)).go(monkeypatch)
-    assert run.telemetry.verdicts == ["counted", "late", "duplicate", "expired", "unreadable"]
+    assert run.telemetry.counted == ["counted", "late", "duplicate", "expired", "unreadable"]
     assert run.rests_on == [(("traceparent", b"00-"), ("empty", b""))] * 2
 
 
@@ -186,7 +184,7 @@ def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "log",
     [
-        TopicLog((replace(ORIGIN, topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
+        TopicLog((ORIGIN._replace(topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
         TopicLog((ORIGIN,), {A: 0}, {A: 0}, 0.0),
         TopicLog(
             (ORIGIN,), {A: 0, B: 0, A._replace(partition=1): 0}, {A: 0, B: 0, A._replace(partition=1): 0}, 0.0

@@ -9,7 +9,7 @@ from faust.types import TP
 
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.health import Health, Progress
-from streams.worker.watchdog import Watchdog
+from streams.worker.watchdog import watchdog
 from tests.support.clock import Clock
 
 TP0, TP1 = TP("answers", 0), TP("answers", 1)
@@ -252,7 +252,7 @@ def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock)
         problems.append(str(problem))
         ended.set()
 
-    with Watchdog(health, 0.001, end):
+    with watchdog(health, 0.001, end):
         clock.now += 200
         assert ended.wait(5)
     assert problems == ["the event loop has stood still for 200 s"]

@@ -182,7 +182,7 @@ def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
 
 def test_only_a_leader_shows_rates_and_alerts() -> None:
     metrics = Metrics()
-    metrics.rates.lead(leads=True)
+    metrics.rates.leader.set(1)
     metrics.rates.watch(lambda: 2.5, lambda: 7)
     metrics.rates.show_rates([CLOSED])
     metrics.rates.show_alerts([ALERT])
