@@ -78,11 +78,26 @@ class Reason(StrEnum):
     )
     JUDGED_TRUE = "judged_true", "A language model is sure enough that the documents say so."
     JUDGED_UNTRUE = "judged_untrue", "A language model is sure enough that the documents do not say so."
+    JUDGED_PARTLY_UNTRUE = (
+        "judged_partly_untrue",
+        "A language model is sure enough that a part of the answer or a detail is not right.",
+    )
+    JUDGED_DECLINED = (
+        "judged_declined",
+        "The answer says that it has none, and a language model is sure enough that this is right.",
+    )
     JUDGED_NOT_GIVEN = (
         "judged_not_given",
         "A language model is sure that the answer declines, or is about something else than the question.",
     )
-    JUDGE_UNSURE = "judge_unsure", "A language model was asked about the answer, and is not sure enough."
+    JUDGES_DISAGREE = (
+        "judges_disagree",
+        "Of two language models that were asked, one finds the answer true and the other untrue.",
+    )
+    JUDGE_UNSURE = (
+        "judge_unsure",
+        "A language model was asked about the answer, and is not sure enough or did not read all documents.",
+    )
     JUDGE_UNAVAILABLE = (
         "judge_unavailable",
         "The answer was in doubt, and no language model gave an opinion on it in time.",

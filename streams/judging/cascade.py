@@ -1,14 +1,14 @@
-"""The cascade: answers in doubt go to judges, one after the other until one is sure, within a budget."""
+"""The cascade: answers in doubt go to judges, one after the other until they decide, within a budget."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from scoring.judges import METHODS, Case, JudgeOptions, ask, opinion_key
-from scoring.policy import Doubt
+from scoring.policy import Doubt, Policy
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Opinion, Unsure
 from scoring.values.reasons import Reason
@@ -31,18 +31,6 @@ _UNSENT: Final = frozenset(
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
 #: would not be told: its breaker would stay closed, and no metric would show that it hangs.
 _FOR_INQUIRY: Final = 0.95
-
-
-class Doubts(Protocol):
-    """What a policy says of doubts and opinions; :class:`scoring.policy.Policy` is one."""
-
-    def doubt(self, assessment: Assessment) -> Doubt | None:
-        """Return what an opinion could do for an answer, or None where none is to be asked for."""
-        ...
-
-    def settles(self, assessment: Assessment, opinion: Opinion) -> bool:
-        """Say whether an opinion is sure enough to decide."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +64,7 @@ class Cascade:
     """Asks the judges of a chain about answers in doubt.
 
     Args:
-        policy: says who is in doubt, and whose opinion is sure.
+        policy: says who is in doubt, and which opinions decide.
         chain: the opinions, in the order in which they are asked for.
         judges: reply to requests.
         budget: what may be spent.
@@ -88,7 +76,7 @@ class Cascade:
 
     def __init__(
         self,
-        policy: Doubts,
+        policy: Policy,
         chain: Sequence[Link],
         judges: Judges,
         budget: Budget,
@@ -137,7 +125,7 @@ class Cascade:
             if isinstance(outcome, Reason):
                 return Advice(tuple(asked), (outcome,))
             asked.append(outcome)
-            if self._policy.settles(assessment, outcome.opinion):
+            if self._policy.settles(assessment, [each.opinion for each in asked]):
                 break
         return Advice(tuple(asked))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -230,8 +230,8 @@ def way(
     retriever = ObservedRetriever(retrieval.retriever, stages) if retrieval else None
     profile = settings.scoring.profile
 
-    def decide(assessment: Assessment, opinion: Opinion | None) -> Decided:
-        return settings.policy.decide(assessment, opinion, holds.holds)
+    def decide(assessment: Assessment, opinions: Sequence[Opinion]) -> Decided:
+        return settings.policy.decide(assessment, opinions, holds.holds)
 
     steps = put_together(documents, assessor, decide, profile, translation, retriever, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
