@@ -15,7 +15,7 @@ from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
 from streams.judging.advice import NO_ADVICE, Advice, Asked
 from streams.judging.budget import Budget, Priority, ask_within
-from streams.judging.endpoints.faults import Fault
+from streams.judging.endpoints.faults import NO_CONNECTION, Fault
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions
 from streams.settings import JudgeSettings
@@ -25,9 +25,7 @@ _PRIORITIES: Final[Mapping[Doubt, Priority]] = {
     Doubt.ONE_WAY: Priority.SECOND,
 }
 #: With these nothing was sent, so nothing is paid.
-_UNSENT: Final = frozenset(
-    {Fault.BREAKER_OPEN.value, Fault.BUSY.value, Fault.UNKNOWN_JUDGE.value, Fault.UNREACHABLE.value}
-)
+_UNSENT: Final = frozenset({*NO_CONNECTION, Fault.BREAKER_OPEN, Fault.BUSY, Fault.UNKNOWN_JUDGE})
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
 #: would not be told: its breaker would stay closed, and no metric would show that it hangs.
 _FOR_INQUIRY: Final = 0.95

@@ -77,6 +77,11 @@ LOG_EVENTS = (
     ),
     LogEvent("translation_failed_unexpectedly", ("error_type",), "A defect; the answer is judged as it is."),
     LogEvent(
+        "judge_failing",
+        ("judge", "reason", "meaning"),
+        "A judge does not reply: once for each reason until its circuit breaker closes again.",
+    ),
+    LogEvent(
         "judge_breaker", ("judge", "state"), "The circuit breaker before a judge changed; one line each."
     ),
     LogEvent(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -27,6 +28,8 @@ _FAULTS: tuple[tuple[type[Exception], Fault], ...] = (
     (Encoded, Fault.UNREADABLE),
     (ssl.SSLError, Fault.TLS),
     (httpx2.TimeoutException, Fault.TIMEOUT),
+    (socket.gaierror, Fault.DNS),
+    (ConnectionRefusedError, Fault.CONNECTION_REFUSED),
     (httpx2.ConnectError, Fault.UNREACHABLE),
     (httpx2.ProxyError, Fault.UNREACHABLE),
     (openai.APIConnectionError, Fault.DISCONNECTED),
@@ -86,4 +89,6 @@ class Chat:
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
+        if isinstance(error, BaseExceptionGroup):  # of a host with several addresses
+            yield from error.exceptions
         error = error.__cause__ or error.__context__

@@ -52,7 +52,9 @@ class Endpoint:
     """
 
     def __init__(self, name: str, settings: EndpointSettings, chat: Completes, observer: Observer) -> None:
+        self._name = name
         self._settings = settings
+        self._observer = observer
         self._chat = chat
         self._places = asyncio.Semaphore(settings.concurrency)
         self._pause = Pause()
@@ -123,15 +125,19 @@ class Endpoint:
         return found
 
     def _report(self, found: _Attempt) -> None:
-        if isinstance(found, NotAnswered) and found.retry_after:
-            self._pause.begin(found.retry_after)
-        if isinstance(found, NotAnswered) and found.fault in OUTAGES:
+        fault = None
+        if isinstance(found, NotAnswered):
+            fault = found.fault
+            self._observer.failed(self._name, fault)
+            self._pause.begin(found.retry_after or 0)
+        if fault in OUTAGES:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
 
     def _ran_out_of(self, seconds: float) -> None:
         if seconds >= min(self._settings.request_timeout_seconds, _TELLING_SECONDS):
+            self._observer.failed(self._name, Fault.TIMEOUT)
             self._breaker.ran_out_of_time(seconds)
 
 
