@@ -76,6 +76,21 @@ def test_settings_that_a_worker_can_start_with_are_called_that_and_what_changes_
             {"TRUTHGATE_DOCUMENTS__STORE": f"{__file__}/below"},
             f"documents.store: cannot write to {__file__}/below: {__file__} is no folder",
         ),
+        # Root may do anything there by its permissions, and cannot.
+        ({"TRUTHGATE_DOCUMENTS__STORE": "/proc/store"}, "documents.store: cannot write to /proc/store: "),
+        ({"TRUTHGATE_RETRIEVAL__INDEX": "/proc/index"}, "retrieval.index: cannot write to /proc/index: "),
+        (
+            {
+                "TRUTHGATE_JUDGES__BUDGET__FILE": "/proc/spent/today.json",
+                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "http://vllm/v1",
+                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "m",
+            },
+            "judges.budget.file: cannot write to /proc/spent: ",
+        ),
+        (
+            {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": " "},
+            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: is empty: name at least one host:port",
+        ),
         (
             {"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nl_core_news_lgg"}'},
             "scoring.pipelines: language 'nl': pipeline 'nl_core_news_lgg' is neither installed nor a folder",
