@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Self
+from scoring.values.codes import Code
 
 
-class Reason(StrEnum):
-    """A stable code of a verdict; ``description`` says in one sentence what it means."""
-
-    description: str
-
-    def __new__(cls, code: str, description: str) -> Self:
-        """Make a member whose value is the code and that carries its description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
+class Reason(Code):
+    """A stable code of a verdict."""
 
     LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
     MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."

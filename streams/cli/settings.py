@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from scoring.judges import Failure, Outcome
+from scoring.judges import Failure
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
@@ -100,31 +100,20 @@ def check(
     if ask_judges and not judges.endpoints:
         raise WrongUsage("--ask-judges: judges.endpoints names no language model")
     asked = asyncio.run(try_judges(judges)) if ask_judges else {}
-    code = (
-        ExitCode.UNREACHABLE if any(isinstance(each, Failure) for each in asked.values()) else ExitCode.DONE
-    )
+    failed = any(isinstance(each, Failure) for each in asked.values())
     if as_json:
-        told = {name: _outcome_as_json(each) for name, each in asked.items()}
+        codes = {name: getattr(each, "code", "ok") for name, each in asked.items()}
         write_line(
-            json_line({"ok": not code, "warnings": warnings, **({"judges": told} if ask_judges else {})})
+            json_line({"ok": not failed, "warnings": warnings, **({"judges": codes} if codes else {})})
         )
-        raise typer.Exit(code)
-    for warning in warnings:
-        say(f"warning: {warning}")
-    write_line("a worker can start with these settings")
-    for name, each in asked.items():
-        write_line(f"judges.endpoints.{name}: {_outcome(each)}")
-    raise typer.Exit(code)
-
-
-def _outcome(asked: Outcome) -> str:
-    if isinstance(asked, Failure):
-        return with_meaning(asked.code)
-    return f"ok, {asked.seconds:.1f} s"
-
-
-def _outcome_as_json(asked: Outcome) -> dict[str, object]:
-    return {"error": asked.code} if isinstance(asked, Failure) else {"seconds": round(asked.seconds, 3)}
+    else:
+        for warning in warnings:
+            say(f"warning: {warning}")
+        write_line("a worker can start with these settings")
+        for name, each in asked.items():
+            told = with_meaning(each.code) if isinstance(each, Failure) else f"ok, {each.seconds:.1f} s"
+            write_line(f"judges.endpoints.{name}: {told}")
+    raise typer.Exit(ExitCode.UNREACHABLE if failed else ExitCode.DONE)
 
 
 def _refuse(mistakes: Sequence[str], as_json: bool) -> NoReturn:

@@ -6,7 +6,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 import openai
@@ -58,11 +58,7 @@ class Chat:
             max_retries=0,
         )
 
-    async def __aenter__(self) -> Self:
-        """Do nothing: it connects when it is used."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Self
+
+from scoring.values.codes import Code
 
 
-class Fault(StrEnum):
-    """A stable code for ``Failure.code``, logs and metrics; ``description`` says what it means."""
-
-    description: str
-
-    def __new__(cls, code: str, description: str) -> Self:
-        """Make a member whose value is the code and that carries its description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
+class Fault(Code):
+    """A stable code for ``Failure.code``, logs and metrics."""
 
     TIMEOUT = "timeout", "no answer in the time that a call may take"
     BUSY = "busy", "all calls that may be made at once were under way"

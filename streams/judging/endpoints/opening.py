@@ -41,7 +41,8 @@ async def open_judges(
     async with AsyncExitStack() as stack:
         models: dict[str, Model] = {}
         for name, endpoint in settings.endpoints.items():
-            chat = await stack.enter_async_context(Chat(name, endpoint))
+            chat = Chat(name, endpoint)
+            stack.push_async_callback(chat.close)
             models[name] = observed(name, endpoint, Endpoint(name, endpoint, chat, observer or Observer()))
         yield Judges(models, settings.endpoints)
 

@@ -225,8 +225,8 @@ def test_each_language_model_is_asked_once_where_that_is_wanted_and_why_one_does
         refusing.behave()
         as_json = truthgate_here("settings", "check", "--config", config, "--ask-judges", "--json")
     told = json.loads(as_json.stdout)
-    assert (as_json.returncode, told["ok"], list(told["judges"])) == (0, True, ["well", "refusing"])
-    assert told["judges"]["well"]["seconds"] >= 0
+    assert as_json.returncode == 0
+    assert (told["ok"], told["judges"]) == (True, {"well": "ok", "refusing": "ok"})
 
 
 def test_where_no_language_model_is_named_there_is_none_to_ask() -> None:
