@@ -44,15 +44,13 @@ class Method:
     """A method under its name in the settings.
 
     ``requests`` is the most requests that it makes with given options, repairs not counted: each may be
-    repaired once. ``paper`` says where it comes from, and ``sure`` what its confidence means.
+    repaired once. What its confidence means stands in this folder's README.
     """
 
     name: str
     run: Run
     prompts: tuple[Prompt[Any], ...]
     requests: Callable[[JudgeOptions], int]
-    paper: str
-    sure: str
 
 
 def unsure(reason: Unsure) -> Judgement:

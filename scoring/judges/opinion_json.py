@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -70,29 +71,11 @@ class OpinionForm(_Form):
     @classmethod
     def of(cls, opinion: Opinion) -> Self:
         """Return the form of an opinion; raises ValueError for evidence or numbers that no judge gives."""
-        return cls(
-            version=VERSION,
-            method=opinion.method,
-            models=opinion.models,
-            prompt_version=opinion.prompt_version,
-            label=opinion.label,
-            confidence=opinion.confidence,
-            score=opinion.score,
-            consistency=opinion.consistency,
-            relevance=opinion.relevance,
-            wrong=tuple(
-                WrongForm(start=each.start, end=each.end, kind=Mistake(each.kind)) for each in opinion.wrong
-            ),
-            mistakes=opinion.mistakes,
-            unsure=opinion.unsure,
-            shortened=opinion.shortened,
-            usage=UsageForm(
-                requests=opinion.usage.requests,
-                tokens_in=opinion.usage.tokens_in,
-                tokens_out=opinion.usage.tokens_out,
-                seconds=opinion.usage.seconds,
-            ),
+        wrong = tuple(
+            WrongForm(start=each.start, end=each.end, kind=Mistake(each.kind)) for each in opinion.wrong
         )
+        forms = {"version": VERSION, "wrong": wrong, "usage": UsageForm(**asdict(opinion.usage))}
+        return cls(**{each.name: getattr(opinion, each.name) for each in fields(opinion)} | forms)
 
     def opinion(self, answer: str) -> Opinion:
         """Return the opinion on this answer.
@@ -101,21 +84,10 @@ class OpinionForm(_Form):
             OpinionUnreadable: its parts contradict each other, or it is on another answer.
         """
         try:
-            return Opinion(
-                method=self.method,
-                models=self.models,
-                prompt_version=self.prompt_version,
-                label=self.label,
-                confidence=self.confidence,
-                score=self.score,
-                consistency=self.consistency,
-                relevance=self.relevance,
-                wrong=tuple(each.evidence(answer) for each in self.wrong),
-                mistakes=self.mistakes,
-                unsure=self.unsure,
-                shortened=self.shortened,
-                usage=Usage(**dict(self.usage)),
-            )
+            wrong = tuple(each.evidence(answer) for each in self.wrong)
+            values = dict(self) | {"wrong": wrong, "usage": Usage(**dict(self.usage))}
+            del values["version"]
+            return Opinion(**values)
         except ValueError as error:
             raise OpinionUnreadable(str(error)) from None
 

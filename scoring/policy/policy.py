@@ -1,9 +1,10 @@
-"""From an assessment, and an opinion where one was asked for, to a decision and its reasons."""
+"""From an assessment, and opinions where judges were asked, to a decision and its reasons."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from functools import lru_cache
@@ -13,7 +14,7 @@ from scoring.assessing.known_rules import KINDS
 from scoring.policy.holds import NO_HOLDS, Holds, Scope
 from scoring.policy.thresholds import Override, Thresholds, check, overridden
 from scoring.values.assessment import Assessment, Decided
-from scoring.values.opinion import Label, Opinion
+from scoring.values.opinion import Opinion
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
@@ -44,9 +45,9 @@ _CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in KINDS.values()
 class Doubt(StrEnum):
     """What an opinion could do for an answer in doubt."""
 
-    #: It is sent where the opinion is that it is true, and blocked where it is that it is untrue.
+    #: It is sent where the opinion is that it is true, and held or blocked where it is that it is untrue.
     BOTH_WAYS = "both_ways"
-    #: A check objects or something could not be checked: it may be blocked, but not sent.
+    #: Checks object, have blocked it, or could not check it: no opinion sends it.
     ONE_WAY = "one_way"
 
 
@@ -67,9 +68,10 @@ class Policy:
 
     Where judges are set up, ``ask`` names which answers are in doubt: by the decision that the checks alone
     come to, or by the code of its reason; ``ask_never`` takes reasons out again, and what has a score is in
-    doubt only from ``ask_from`` to ``ask_to``. An opinion that calls an answer true sends it at a confidence
-    of ``send_confidence`` or more, where no check objects and nothing was left unchecked; one that calls it
-    untrue blocks it with ``block_confidence`` or more.
+    doubt only from ``ask_from`` to ``ask_to``. What the judges say (:meth:`Thresholds.judged`) counts from a
+    confidence of ``send_confidence``, or of ``block_confidence`` where it is that the answer is untrue, and
+    where they have read the documents whole. What becomes of the answer is for :func:`with_judges` to say.
+    ``declined`` is for an answer that says that it has none, where a judge finds that right.
 
     With ``hold`` nothing is sent by itself: what would have been is held for review, and all else is as
     before. Operators do the same while workers run, see :class:`~scoring.policy.holds.Holds`.
@@ -85,11 +87,9 @@ class Policy:
     >>> policy.thresholds(MessageType.ACTION, "nl").unscored.value
     'blocked'
 
-    The shipped thresholds, measured on the rated answers of ``training/rated``: profile ``truthgate`` makes
-    its score so that below 1.5 lies one true answer in fifty of the products it was made on. What it blocks
-    besides are the answers that a sure rule speaks against. At the upper end no mean tells true from untrue:
-    one wrong word in a sentence hardly lowers it. So what is sent is an answer that quotes a guide or repeats
-    the documents (score 5), and all else is held for a person or a language model.
+    As shipped no score sends or blocks by itself: 5 and 1 are the thresholds that no mean is above or below.
+    Measured on answers about products that no rule was made on, a mean tells true from untrue too badly for
+    either: one wrong word in a sentence hardly lowers it. What is blocked has definite evidence against it.
 
     The confidences were set before anything was measured, as one mistake in ten that a deployment would
     accept of an honest model. Of 360 rated answers that a capable model was asked about (``single``), .9 sent
@@ -97,18 +97,19 @@ class Policy:
     and 68%. A model that is overconfident needs a higher one, or none.
     """
 
-    version: str = "paper-2"
-    auto_send_at: float = 5.0
-    block_below: float = 1.5
+    version: str = "shipped-3"
+    auto_send_at: float = HIGHEST
+    block_below: float = LOWEST
     unscored: Decision = Decision.REVIEW
     refusal: Decision = Decision.REVIEW
     overrides: tuple[Override, ...] = ()
-    ask: tuple[str, ...] = (Decision.REVIEW.value,)
+    ask: tuple[str, ...] = (Decision.REVIEW.value, Decision.AUTO_SEND.value)
     ask_never: tuple[str, ...] = (Reason.REFUSAL.value,)
     ask_from: float = LOWEST
     ask_to: float = HIGHEST
     send_confidence: float = 0.9
     block_confidence: float = 0.9
+    declined: Decision = Decision.REVIEW
     hold: bool = False
 
     def __post_init__(self) -> None:
@@ -147,26 +148,32 @@ class Policy:
         thresholds = self.thresholds(assessment.message_type, assessment.language)
         if not thresholds.asks_about(decision, str(reason), assessment.score):
             return None
-        return Doubt.ONE_WAY if _objects(assessment) else Doubt.BOTH_WAYS
+        held = decision is Decision.REVIEW and not _may_be_sent(assessment)
+        return Doubt.ONE_WAY if held or decision is Decision.BLOCKED else Doubt.BOTH_WAYS
 
-    def settles(self, assessment: Assessment, opinion: Opinion) -> bool:
-        """Say whether an opinion is sure enough to decide, so that no other needs to be asked for."""
-        return self.thresholds(assessment.message_type, assessment.language).is_sure(opinion)
+    def settles(self, assessment: Assessment, opinions: Sequence[Opinion]) -> bool:
+        """Say whether opinions decide, so that no other needs to be asked for."""
+        return self.thresholds(assessment.message_type, assessment.language).settles(opinions)
 
     def decide(
-        self, assessment: Assessment, opinion: Opinion | None = None, holds: Holds = NO_HOLDS
+        self, assessment: Assessment, opinions: Sequence[Opinion] = (), holds: Holds = NO_HOLDS
     ) -> Decided:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
-        missing, in another language or perhaps out of date the answer is neither sent nor blocked. An
-        ``opinion`` counts only where the answer is in doubt (:meth:`doubt`). What would be sent and is held,
-        by the policy or by ``holds``, is for review, and why it would have been sent comes after that.
+        missing, in another language or perhaps out of date the answer is neither sent nor blocked. The
+        ``opinions`` of judges, in the order in which they were asked, count only where the answer is in doubt
+        (:meth:`doubt`). What would be sent and is held, by the policy or by ``holds``, is for review, and why
+        it would have been sent comes after that.
         """
         decision, first = self._by_checks(assessment)
         reasons: tuple[str | Rule, ...] = (first,)
-        if opinion is not None and self.doubt(assessment) is not None:
-            decision, judged = self._by_opinion(assessment, opinion, decision)
+        if opinions and self.doubt(assessment) is not None:
+            thresholds = self.thresholds(assessment.message_type, assessment.language)
+            judged = thresholds.judged(opinions, assessment.refuses)
+            decision = with_judges(
+                decision, judged, declined=thresholds.declined, may_be_sent=_may_be_sent(assessment)
+            )
             reasons = (judged, first)
         if decision is Decision.AUTO_SEND and (held := self._held(assessment, holds)):
             decision, reasons = Decision.REVIEW, (held, *reasons)
@@ -196,25 +203,31 @@ class Policy:
             return _without_score(assessment.because, thresholds)
         return _by_mean(assessment.score, assessment.refuses, thresholds)
 
-    def _by_opinion(
-        self, assessment: Assessment, opinion: Opinion, by_checks: Decision
-    ) -> tuple[Decision, Reason]:
-        if not self.settles(assessment, opinion):
-            # What the checks block stays blocked: an opinion that is not sure takes nothing back.
-            held = Decision.BLOCKED if by_checks is Decision.BLOCKED else Decision.REVIEW
-            return held, Reason.JUDGE_UNSURE
-        if opinion.label is Label.TRUE:
-            sent = Decision.REVIEW if _objects(assessment) else Decision.AUTO_SEND
-            return sent, Reason.JUDGED_TRUE
-        if opinion.label is Label.FALSE:
-            return Decision.BLOCKED, Reason.JUDGED_UNTRUE
-        return Decision.REVIEW, Reason.JUDGED_NOT_GIVEN
+
+def with_judges(by_checks: Decision, judged: Reason, *, declined: Decision, may_be_sent: bool) -> Decision:
+    """Return the decision on an answer that judges were asked about.
+
+    What the checks block no opinion sends; one of TRUE alone brings it to review. What they would send is
+    sent only where the opinion is TRUE as well, and otherwise held: the two contradict each other, or the
+    judge is not sure. What they hold is sent or blocked by an opinion. ``may_be_sent`` says whether nothing
+    speaks against sending that, and ``declined`` what becomes of an answer that rightly says that it has
+    none.
+    """
+    if by_checks is Decision.BLOCKED:
+        return Decision.REVIEW if judged is Reason.JUDGED_TRUE else Decision.BLOCKED
+    if judged is Reason.JUDGED_UNTRUE and by_checks is Decision.REVIEW:
+        return Decision.BLOCKED
+    sent = {Reason.JUDGED_TRUE: Decision.AUTO_SEND, Reason.JUDGED_DECLINED: declined}
+    if may_be_sent or by_checks is Decision.AUTO_SEND:
+        return sent.get(judged, Decision.REVIEW)
+    return Decision.REVIEW
 
 
-def _objects(assessment: Assessment) -> bool:
-    """Whether a check speaks against the answer, or something could not be checked."""
+def _may_be_sent(assessment: Assessment) -> bool:
+    """Whether no check speaks against the answer, each could be made, and the profile has any for it."""
     rule = assessment.because
-    return bool(assessment.degraded) or (isinstance(rule, Rule) and rule.marks_fault)
+    objects = isinstance(rule, Rule) and rule.marks_fault
+    return not (assessment.degraded or objects or rule is Reason.MESSAGE_TYPE_NOT_SCORED)
 
 
 @lru_cache(maxsize=8)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 
 from scoring.values.opinion import Label, Opinion
-from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType
+from scoring.values.reasons import Reason
+from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
+# The scale that judges are given: 4 is "true, with a detail that misleads nobody", 2 "mostly untrue".
+_TRUE_FROM, _UNTRUE_TO = 4.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Override:
     ask_to: float | None = None
     send_confidence: float | None = None
     block_confidence: float | None = None
+    declined: Decision | None = None
     hold: bool | None = None
 
     def __post_init__(self) -> None:
@@ -58,6 +62,7 @@ class Thresholds:
     ask_to: float
     send_confidence: float
     block_confidence: float
+    declined: Decision
     hold: bool
 
     def asks_about(self, decision: Decision, reason: str, score: float | None) -> bool:
@@ -66,12 +71,41 @@ class Thresholds:
         in_band = score is None or self.ask_from <= score <= self.ask_to
         return named and in_band and reason not in self.ask_never
 
-    def is_sure(self, opinion: Opinion) -> bool:
-        """Say whether an opinion is sure enough to decide by."""
-        if opinion.label is Label.FALSE:
-            # What contradicts nothing that was read may stand in what was left out.
-            return opinion.confidence >= self.block_confidence and not opinion.shortened
-        return opinion.label is not None and opinion.confidence >= self.send_confidence
+    def settles(self, opinions: Sequence[Opinion]) -> bool:
+        """Say whether the opinions so far decide: the last one is sure, or two contradict each other."""
+        return bool(opinions) and (_disagree(opinions) or self._is_sure(opinions[-1]))
+
+    def judged(self, opinions: Sequence[Opinion], refuses: Refuses) -> Reason:
+        """Return what judges say of an answer, in the order in which they were asked, one or more.
+
+        The last one counts, since the next is asked only where those before were not sure; but none does
+        where one says TRUE and another FALSE. ``refuses`` is what the answer itself says: with it,
+        NOT_GIVEN is an answer that declines, and without it one about something else.
+        """
+        last = opinions[-1]
+        if _disagree(opinions):
+            return Reason.JUDGES_DISAGREE
+        if not self._is_sure(last):
+            return Reason.JUDGE_UNSURE
+        score, named = last.score, last.wrong or last.mistakes
+        flawless = score is not None and score >= _TRUE_FROM and not named
+        if last.label is Label.NOT_GIVEN:
+            declines = flawless and refuses is not Refuses.NOT
+            return Reason.JUDGED_DECLINED if declines else Reason.JUDGED_NOT_GIVEN
+        if last.label is Label.TRUE and flawless:
+            return Reason.JUDGED_TRUE
+        if last.label is Label.FALSE and score is not None and score <= _UNTRUE_TO:
+            return Reason.JUDGED_UNTRUE
+        return Reason.JUDGED_PARTLY_UNTRUE
+
+    def _is_sure(self, opinion: Opinion) -> bool:
+        # What was left out of shortened documents may say otherwise.
+        least = self.block_confidence if opinion.label is Label.FALSE else self.send_confidence
+        return opinion.label is not None and not opinion.shortened and opinion.confidence >= least
+
+
+def _disagree(opinions: Sequence[Opinion]) -> bool:
+    return {Label.TRUE, Label.FALSE} <= {each.label for each in opinions}
 
 
 def check_language(of: str, language: str | None) -> None:
@@ -99,8 +133,10 @@ def check(
         ValueError: which, for what, and what it should be.
     """
     where = " ".join(filter(None, (message_type, language))) or "all answers"
-    if thresholds.refusal is Decision.BLOCKED:
-        raise ValueError(f"policy for {where}: refusal must be review or auto_send, a refusal is not wrong")
+    if Decision.BLOCKED in (thresholds.refusal, thresholds.declined):
+        raise ValueError(
+            f"policy for {where}: refusal and declined must be review or auto_send, a refusal is not wrong"
+        )
     low, high = thresholds.block_below, thresholds.auto_send_at
     if not LOWEST <= low < high <= HIGHEST:
         raise ValueError(

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Self
+from scoring.values.codes import Code
 
 
-class Reason(StrEnum):
-    """A stable code of a verdict; ``description`` says in one sentence what it means."""
-
-    description: str
-
-    def __new__(cls, code: str, description: str) -> Self:
-        """Make a member whose value is the code and that carries its description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
+class Reason(Code):
+    """A stable code of a verdict."""
 
     LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
     MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
@@ -78,11 +68,26 @@ class Reason(StrEnum):
     )
     JUDGED_TRUE = "judged_true", "A language model is sure enough that the documents say so."
     JUDGED_UNTRUE = "judged_untrue", "A language model is sure enough that the documents do not say so."
+    JUDGED_PARTLY_UNTRUE = (
+        "judged_partly_untrue",
+        "A language model is sure enough that a part of the answer or a detail is not right.",
+    )
+    JUDGED_DECLINED = (
+        "judged_declined",
+        "The answer says that it has none, and a language model is sure enough that this is right.",
+    )
     JUDGED_NOT_GIVEN = (
         "judged_not_given",
         "A language model is sure that the answer declines, or is about something else than the question.",
     )
-    JUDGE_UNSURE = "judge_unsure", "A language model was asked about the answer, and is not sure enough."
+    JUDGES_DISAGREE = (
+        "judges_disagree",
+        "Of two language models that were asked, one finds the answer true and the other untrue.",
+    )
+    JUDGE_UNSURE = (
+        "judge_unsure",
+        "A language model was asked about the answer, and is not sure enough or did not read all documents.",
+    )
     JUDGE_UNAVAILABLE = (
         "judge_unavailable",
         "The answer was in doubt, and no language model gave an opinion on it in time.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,6 +29,8 @@ from streams.translating.step import Translated, Translation
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
 Degraded = tuple[str, ...]
+#: A policy, with the opinions of judges in the order in which they were asked.
+Decide = Callable[[Assessment, Sequence[Opinion]], Decided]
 
 
 class Patience(Protocol):
@@ -63,7 +65,7 @@ class Way:
     translate: Callable[[Exchange, float], Awaitable[Translated]] | None
     assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
     advise: Advise | None
-    decide: Callable[[Assessment, Opinion | None], Decided]
+    decide: Decide
     profile: str
 
     async def verdict(
@@ -85,7 +87,7 @@ class Way:
                 exchange = exchange_of(answer, context.judged)
                 advice = await self.advise(exchange, assessment, patience.for_judges())
                 assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
-            decided = self.decide(assessment, advice.deciding)
+            decided = self.decide(assessment, advice.opinions)
             return make_verdict(answer, assessment, decided, context, now(), advice.asked)
 
     async def _assessed(
@@ -105,7 +107,7 @@ class Way:
 def put_together(
     documents: Documents,
     assessor: Assessor,
-    decide: Callable[[Assessment, Opinion | None], Decided],
+    decide: Decide,
     profile: str,
     translation: Translation | None = None,
     retriever: Retriever | None = None,

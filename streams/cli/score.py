@@ -121,7 +121,7 @@ async def _score(
         ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool,
         open_file_translation(settings) as translation,
         retriever_on_demand(documents, settings, indexing) as retrieval,
-        open_file_judges(settings) as advise,
+        open_file_judges(settings, unserved) as advise,
     ):
         given, decide = GivenDocuments.of(documents), settings.policy.decide
         way = put_together(given, pool, decide, scoring.profile, translation, retrieval, advise)

@@ -12,6 +12,8 @@ import typer
 from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.output import plural, say
+from streams.judging.endpoints.faults import Fault, with_meaning
+from streams.judging.endpoints.observer import Observer
 from streams.judging.pool import fork_server
 from streams.settings import MOST_PROCESSES, Settings
 
@@ -104,11 +106,19 @@ def most_in_work(settings: Settings) -> int:
     return settings.scoring.processes * _WAITING_EACH
 
 
-class Unserved:
-    """How many answers were to be translated, searched for, scored in time or judged, and could not be."""
+class Unserved(Observer):
+    """How many answers were to be translated, searched for, scored in time or judged, and could not be.
+
+    As the observer of judges it remembers why.
+    """
 
     def __init__(self) -> None:
         self._degraded: Counter[str] = Counter()
+        self._faults: dict[str, Fault] = {}
+
+    def failed(self, judge: str, fault: Fault) -> None:
+        """Remember why a judge did not reply, the last time."""
+        self._faults[judge] = fault
 
     def see(self, degraded: Iterable[str]) -> None:
         """Take in what could not be checked of one answer."""
@@ -118,7 +128,9 @@ class Unserved:
         """Say of each kind how many there were, if any."""
         for reason, told in _UNSERVED.items():
             if number := self._degraded[reason]:
-                say(f"{plural(number, 'answer')} {told}: degraded {reason}")
+                whys = [f"{judge}: {with_meaning(fault)}" for judge, fault in self._faults.items()]
+                why = f" ({'; '.join(whys)})" if whys and reason == _UNASKED else ""
+                say(f"{plural(number, 'answer')} {told}{why}: degraded {reason}")
 
     def exit_code(self, *, translation_required: bool) -> ExitCode:
         """Give how the command ends.

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
 
+from scoring.judges import Failure
 from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
 from streams.cli.output import json_line, printable, say, write_line
 from streams.cli.startable import what_keeps_a_worker_from_starting
+from streams.judging.endpoints.faults import with_meaning
+from streams.judging.endpoints.opening import try_judges
 from streams.settings import WrongSettings, without_effect
 from streams.settings.described import Setting, described
 from streams.settings.effective import DEFAULT, effective_settings
@@ -71,13 +75,20 @@ def show(
 
 
 @app.command()
-def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
+def check(
+    ask_judges: Annotated[
+        bool, typer.Option("--ask-judges", help="Ask each language model once, about nothing of yours.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
     """Say all that is wrong with the settings, and with files, folders and packages that they name.
 
-    No service is asked. Exit code 2 when a worker would not start with them. What is set and changes nothing
-    is told on standard error, and is no failure.
+    No service is asked but with --ask-judges. Exit code 2 when a worker would not start with them, 3 when a
+    language model does not reply, which holds answers for review and keeps no worker from starting. What is
+    set and changes nothing is told on standard error, and is no failure.
 
-    Example: `truthgate settings check --config truthgate.toml`
+    Example: `truthgate settings check --config truthgate.toml --ask-judges`
     """
     reading = read_settings(config)
     found = what_keeps_a_worker_from_starting(reading.settings) if reading.settings else ()
@@ -85,12 +96,24 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
         _refuse(mistakes, as_json)
     assert reading.settings
     warnings = without_effect(reading.settings)
+    judges = reading.settings.judges
+    if ask_judges and not judges.endpoints:
+        raise WrongUsage("--ask-judges: judges.endpoints names no language model")
+    asked = asyncio.run(try_judges(judges)) if ask_judges else {}
+    failed = any(isinstance(each, Failure) for each in asked.values())
     if as_json:
-        write_line(json_line({"ok": True, "warnings": warnings}))
-        return
-    for warning in warnings:
-        say(f"warning: {warning}")
-    write_line("a worker can start with these settings")
+        codes = {name: getattr(each, "code", "ok") for name, each in asked.items()}
+        write_line(
+            json_line({"ok": not failed, "warnings": warnings, **({"judges": codes} if codes else {})})
+        )
+    else:
+        for warning in warnings:
+            say(f"warning: {warning}")
+        write_line("a worker can start with these settings")
+        for name, each in asked.items():
+            told = with_meaning(each.code) if isinstance(each, Failure) else f"ok, {each.seconds:.1f} s"
+            write_line(f"judges.endpoints.{name}: {told}")
+    raise typer.Exit(ExitCode.UNREACHABLE if failed else ExitCode.DONE)
 
 
 def _refuse(mistakes: Sequence[str], as_json: bool) -> NoReturn:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 from scoring.text.parsing.pipelines import PipelineError, refuse_missing
@@ -64,9 +64,13 @@ def _translation(settings: Settings) -> None:
 
 
 def _judges(settings: Settings) -> None:
-    if settings.scoring.enabled:
-        for name, endpoint in settings.judges.endpoints.items():
-            trusting(f"judges.endpoints.{name}.cafile", endpoint.cafile)
+    asking = settings.judges
+    if not (settings.scoring.enabled and asking.endpoints):
+        return
+    for name, endpoint in asking.endpoints.items():
+        trusting(f"judges.endpoints.{name}.cafile", endpoint.cafile)
+    if asking.budget.file:
+        _refuse_no_folder("judges.budget.file", asking.budget.file.parent)
 
 
 def _telemetry(settings: Settings) -> None:
@@ -80,15 +84,15 @@ def _telemetry(settings: Settings) -> None:
 
 
 def _refuse_no_folder(setting: str, folder: Path) -> None:
-    """Refuse a folder that is none, or that could not be made or written; it is left as it is."""
+    """Refuse a folder that could not be made or written to: that is tried, and nothing of it stays."""
     try:
         there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        if not there.is_dir():
+            raise WrongSettings(f"{setting}: cannot write to {folder}: {there} is no folder")
+        with TemporaryFile(dir=there) as file:
+            file.write(b"x")
     except OSError as error:
         raise WrongSettings(f"{setting}: cannot write to {folder}: {error.strerror}") from None
-    if not there.is_dir():
-        raise WrongSettings(f"{setting}: cannot write to {folder}: {there} is no folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise WrongSettings(f"{setting}: cannot write to {folder}: Permission denied")
 
 
 _CHECKS: Final[tuple[Callable[[Settings], None], ...]] = (

@@ -76,7 +76,15 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "Look at the words that the language model calls wrong. If they are right, raise "
         "policy.block_confidence."
     ),
+    Reason.JUDGED_PARTLY_UNTRUE: (
+        "Look at the words that the language model calls wrong, then send or correct the answer."
+    ),
+    Reason.JUDGED_DECLINED: (
+        "Answer the question by hand, and see whether a document on it is missing. To have such answers "
+        "sent, set policy.declined."
+    ),
     Reason.JUDGED_NOT_GIVEN: "Answer the question by hand, and see whether a document on it is missing.",
+    Reason.JUDGES_DISAGREE: "Read both opinions, then send or correct the answer.",
     Reason.JUDGE_UNSURE: (
         "Compare what is marked with the passages beside it, then send or correct the answer."
     ),

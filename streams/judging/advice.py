@@ -29,9 +29,9 @@ class Advice:
     degraded: tuple[str, ...] = ()
 
     @property
-    def deciding(self) -> Opinion | None:
-        """The opinion that counts: the last one, since nobody is asked after a sure one."""
-        return self.asked[-1].opinion if self.asked else None
+    def opinions(self) -> tuple[Opinion, ...]:
+        """What was said, for the policy."""
+        return tuple(each.opinion for each in self.asked)
 
 
 NO_ADVICE = Advice()

@@ -1,21 +1,21 @@
-"""The cascade: answers in doubt go to judges, one after the other until one is sure, within a budget."""
+"""The cascade: answers in doubt go to judges, one after the other until they decide, within a budget."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import Final
 
 from scoring.judges import METHODS, Case, JudgeOptions, ask, opinion_key
-from scoring.policy import Doubt
+from scoring.policy import Doubt, Policy
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Opinion, Unsure
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
 from streams.judging.advice import NO_ADVICE, Advice, Asked
 from streams.judging.budget import Budget, Priority, ask_within
-from streams.judging.endpoints.faults import Fault
+from streams.judging.endpoints.faults import NO_CONNECTION, Fault
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions
 from streams.settings import JudgeSettings
@@ -25,24 +25,10 @@ _PRIORITIES: Final[Mapping[Doubt, Priority]] = {
     Doubt.ONE_WAY: Priority.SECOND,
 }
 #: With these nothing was sent, so nothing is paid.
-_UNSENT: Final = frozenset(
-    {Fault.BREAKER_OPEN.value, Fault.BUSY.value, Fault.UNKNOWN_JUDGE.value, Fault.UNREACHABLE.value}
-)
+_UNSENT: Final = frozenset({*NO_CONNECTION, Fault.BREAKER_OPEN, Fault.BUSY, Fault.UNKNOWN_JUDGE})
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
 #: would not be told: its breaker would stay closed, and no metric would show that it hangs.
 _FOR_INQUIRY: Final = 0.95
-
-
-class Doubts(Protocol):
-    """What a policy says of doubts and opinions; :class:`scoring.policy.Policy` is one."""
-
-    def doubt(self, assessment: Assessment) -> Doubt | None:
-        """Return what an opinion could do for an answer, or None where none is to be asked for."""
-        ...
-
-    def settles(self, assessment: Assessment, opinion: Opinion) -> bool:
-        """Say whether an opinion is sure enough to decide."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +58,12 @@ class _Terms:
     may_ask: bool
 
 
+@dataclass(slots=True)
 class Cascade:
     """Asks the judges of a chain about answers in doubt.
 
-    Args:
-        policy: says who is in doubt, and whose opinion is sure.
+    Attributes:
+        policy: says who is in doubt, and which opinions decide.
         chain: the opinions, in the order in which they are asked for.
         judges: reply to requests.
         budget: what may be spent.
@@ -84,33 +71,18 @@ class Cascade:
         seconds: the longest that the whole chain may take for one answer.
         max_in_flight: how many answers may wait at once; for those beyond, kept opinions are all there is.
         share: gives this worker's partitions of ``answers`` and how many there are, whenever it is asked.
+        in_flight: how many answers wait for an opinion.
     """
 
-    def __init__(
-        self,
-        policy: Doubts,
-        chain: Sequence[Link],
-        judges: Judges,
-        budget: Budget,
-        kept: KeptOpinions,
-        seconds: float,
-        max_in_flight: int,
-        share: Callable[[], tuple[frozenset[int], int]],
-    ) -> None:
-        self._policy = policy
-        self._chain = chain
-        self._judges = judges
-        self._budget = budget
-        self._kept = kept
-        self._seconds = seconds
-        self._max_in_flight = max_in_flight
-        self._share = share
-        self._in_flight = 0
-
-    @property
-    def in_flight(self) -> int:
-        """How many answers wait for an opinion."""
-        return self._in_flight
+    policy: Policy
+    chain: Sequence[Link]
+    judges: Judges
+    budget: Budget
+    kept: KeptOpinions
+    seconds: float
+    max_in_flight: int
+    share: Callable[[], tuple[frozenset[int], int]]
+    in_flight: int = field(default=0, init=False)
 
     async def advise(self, exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
         """Return what judges say within ``seconds``; nobody is asked where the policy is not in doubt.
@@ -118,46 +90,46 @@ class Cascade:
         Without an opinion in time the advice is degraded ``judge_unavailable``, and without a budget for one
         ``judge_budget_spent``. Raises nothing for what an endpoint does.
         """
-        doubt = self._policy.doubt(assessment)
+        doubt = self.policy.doubt(assessment)
         if doubt is None:
             return NO_ADVICE
-        self._budget.assign(*self._share())
-        end = asyncio.get_running_loop().time() + min(seconds, self._seconds)
-        terms = _Terms(_PRIORITIES[doubt], end, may_ask=self._in_flight < self._max_in_flight)
-        self._in_flight += 1
+        self.budget.assign(*self.share())
+        end = asyncio.get_running_loop().time() + min(seconds, self.seconds)
+        terms = _Terms(_PRIORITIES[doubt], end, may_ask=self.in_flight < self.max_in_flight)
+        self.in_flight += 1
         try:
             return await self._advice(Case.of(exchange), assessment, terms)
         finally:
-            self._in_flight -= 1
+            self.in_flight -= 1
 
     async def _advice(self, case: Case, assessment: Assessment, terms: _Terms) -> Advice:
         asked: list[Asked] = []
-        for link in self._chain:
+        for link in self.chain:
             outcome = await self._ask(link, case, terms)
             if isinstance(outcome, Reason):
                 return Advice(tuple(asked), (outcome,))
             asked.append(outcome)
-            if self._policy.settles(assessment, outcome.opinion):
+            if self.policy.settles(assessment, [each.opinion for each in asked]):
                 break
         return Advice(tuple(asked))
 
     async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:
-        inquiry = self._judges.inquire(_FOR_INQUIRY * (terms.end - asyncio.get_running_loop().time()))
+        inquiry = self.judges.inquire(_FOR_INQUIRY * (terms.end - asyncio.get_running_loop().time()))
         method = METHODS[link.method]
 
         async def opinion() -> Opinion | None:
             asking = ask(case, link.method, link.options)
             most = method.requests(link.options)
-            return await ask_within(self._budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
+            return await ask_within(self.budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
 
         key = opinion_key(case, link.method, link.options, link.models)
         try:
             # The inquiry keeps its time itself; another answer's, which this one may wait for, has its own.
             async with asyncio.timeout_at(terms.end):
                 if not terms.may_ask:
-                    found = await self._kept.found(key, case.answer)
+                    found = await self.kept.found(key, case.answer)
                     return Asked(found, inquiry.cost) if found else Reason.JUDGE_UNAVAILABLE
-                found = await self._kept.opinion(key, case.answer, opinion)
+                found = await self.kept.opinion(key, case.answer, opinion)
         except TimeoutError:
             return Reason.JUDGE_UNAVAILABLE
         if found is None:

@@ -12,6 +12,7 @@ from streams.judging.budget import Budget
 from streams.judging.budget.opening import limits_of
 from streams.judging.budget.windows import steady_clock
 from streams.judging.cascade import Cascade, chain_of
+from streams.judging.endpoints.observer import Observer
 from streams.judging.endpoints.opening import open_judges
 from streams.judging.kept import open_kept_opinions
 from streams.settings import Settings
@@ -25,7 +26,7 @@ _NOT_KEPT = KeptOpinionSettings(mib=0)
 
 
 @asynccontextmanager
-async def open_file_judges(settings: Settings) -> AsyncIterator[Advise | None]:
+async def open_file_judges(settings: Settings, observer: Observer) -> AsyncIterator[Advise | None]:
     """Give what asks the judges that the settings name, or None where they name nobody.
 
     The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
@@ -33,6 +34,7 @@ async def open_file_judges(settings: Settings) -> AsyncIterator[Advise | None]:
 
     Args:
         settings: say whom to ask, about which answers, and how long that may take.
+        observer: hears of endpoints that fail.
 
     Raises:
         WrongSettings: an authority of TLS cannot be read.
@@ -40,7 +42,7 @@ async def open_file_judges(settings: Settings) -> AsyncIterator[Advise | None]:
     asking = settings.judges
     kept_in = asking.kept if asking.kept.file else _NOT_KEPT
     with open_kept_opinions(kept_in, Path()) as kept:
-        async with open_judges(asking) as judges:
+        async with open_judges(asking, observer) as judges:
             if judges is None:
                 yield None
                 return

@@ -38,6 +38,8 @@ def without_credentials(text: str) -> str:
 
 
 def _servers(value: str) -> str:
+    if not value.strip(" ,"):
+        raise ValueError("is empty: name at least one host:port, such as kafka-1:9092,kafka-2:9092")
     if not all(_is_server(server.strip()) for server in value.split(",")):
         raise ValueError(
             "should be host:port, comma separated, with ports from 1 to 65535, IPv6 in brackets, and "

@@ -17,7 +17,7 @@ from streams.settings.whole import Settings
 #: the whole section. Names that are among the reasons are never among what is told.
 _Rule = tuple[str, Callable[[Settings], bool], tuple[str, ...]]
 
-_ASKING = ("ask", "ask_never", "ask_from", "ask_to", "send_confidence", "block_confidence")
+_ASKING = ("ask", "ask_never", "ask_from", "ask_to", "send_confidence", "block_confidence", "declined")
 _TRANSLATORS_WITH_ADDRESS = ("libretranslate", "deepl")
 
 _RULES: tuple[_Rule, ...] = (

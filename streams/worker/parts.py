@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -235,8 +235,8 @@ def way(
     found = ObservedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile
 
-    def decide(assessment: Assessment, opinion: Opinion | None) -> Decided:
-        return settings.policy.decide(assessment, opinion, board.holds if board else NO_HOLDS)
+    def decide(assessment: Assessment, opinions: Sequence[Opinion]) -> Decided:
+        return settings.policy.decide(assessment, opinions, board.holds if board else NO_HOLDS)
 
     steps = put_together(documents, assessor, decide, profile, translation, found, advise)
     return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))

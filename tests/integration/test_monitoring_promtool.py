@@ -461,7 +461,9 @@ def test_a_judge_that_fails_is_told_by_its_model_and_one_that_stumbles_is_not(ru
     """Its breaker opens after a while; then all is well again."""
     name, model = "TruthgateJudgeFailing", "gen_ai_request_model"
     away = _requests(
-        reply="0+10x20 200x20 200+10x40", unreachable="_x20 0+2x3 6x60", breaker_open="_x23 0+10x17 170x40"
+        reply="0+10x20 200x20 200+10x40",
+        connection_refused="_x20 0+2x3 6x60",
+        breaker_open="_x23 0+10x17 170x40",
     )
     expected = [
         Fires(20, name, model),

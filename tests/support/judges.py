@@ -36,8 +36,10 @@ async def judges_at(url: str, observer: Observer | None = None, **settings: Any)
         yield judges
 
 
-async def asked_once(endpoint: LlmEndpoint, seconds: float = 5, **settings: Any) -> Outcome:
+async def asked_once(
+    endpoint: LlmEndpoint, seconds: float = 5, observer: Observer | None = None, **settings: Any
+) -> Outcome:
     """Give the outcome of one request."""
-    async with judges_at(endpoint.url, **settings) as judges:
+    async with judges_at(endpoint.url, observer, **settings) as judges:
         (outcome,) = await judges.inquire(seconds).answer_all([request()])
     return outcome

@@ -11,7 +11,8 @@ from scoring.evaluation.cases import NEUTRAL
 from scoring.evaluation.opinions.deciding import SendingRow, by_both, sending
 from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.opinions.ranking import Ranking, checks_score, judge_score, ranking
-from scoring.values.opinion import Label
+from scoring.values.opinion import Label, Opinion
+from scoring.values.types import HIGHEST, LOWEST
 
 SHARES = tuple(tenth / 10 for tenth in range(11))
 
@@ -29,10 +30,11 @@ class CurvePoint:
 def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES) -> tuple[CurvePoint, ...]:
     """Ask about more and more of the answers, the most doubtful first.
 
-    First come those that an opinion may send as well as block, as a worker asks first where its budget runs
-    short; then those that it may only block; last those that the checks decide, which a worker never asks
-    about. Among these the checks are least sure of what has no score, and then of what is near the middle.
-    Where they are equally sure, chance decides, always the same way: the order of files must not.
+    First come those that an opinion may send as well as hold or block, as a worker asks first where its
+    budget runs short; then those that it may only block; last those that the checks block, which a worker
+    asks about only where its policy says so. Among these the checks are least sure of what has no score, and
+    then of what is near the middle. Where they are equally sure, chance decides, always the same way: the
+    order of files must not.
 
     ``tau`` is the confidence from which an opinion decides. An answer that is not asked about keeps the
     score and the decision of the checks; of those that are, the decision is :func:`by_both`.
@@ -45,11 +47,8 @@ def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES
 
 def _certainty(judged: Judged) -> tuple[int, float]:
     """Return how many ways are closed to an opinion, and how far the score is from saying nothing."""
-    either = (
-        replace(judged.opinion, label=label, unsure=None, confidence=1.0, shortened=False)
-        for label in (Label.TRUE, Label.FALSE)
-    )
-    ways = {by_both(replace(judged, opinion=opinion), 1.0) for opinion in either}
+    sure = Opinion("", (), "", Label.TRUE, 1.0, HIGHEST), Opinion("", (), "", Label.FALSE, 1.0, LOWEST)
+    ways = {by_both(replace(judged, opinion=opinion), 1.0) for opinion in sure}
     score = judged.case.score
     return -len(ways), -1.0 if score is None else abs(score - NEUTRAL)
 

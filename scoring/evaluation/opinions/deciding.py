@@ -10,14 +10,15 @@ from scoring.evaluation.opinions.judged import Judged, rated
 from scoring.evaluation.routing import Routing, routing, routing_row
 from scoring.evaluation.sending import sending_of
 from scoring.evaluation.statistics import Share
-from scoring.values.opinion import Label
+from scoring.policy import Policy, with_judges
 from scoring.values.reasons import Reason
-from scoring.values.types import Decision
+from scoring.values.types import Decision, MessageType, Refuses
 
 Decide = Callable[[Judged, float], Decision]
 
-_BY_LABEL = {Label.TRUE: Decision.AUTO_SEND, Label.FALSE: Decision.BLOCKED}
-_CODES = frozenset(Reason)
+_SHIPPED = Policy().thresholds(MessageType.UNSPECIFIED, None)
+#: Reasons to hold an answer that let an opinion send it; all others are rules that speak against it.
+_OPEN = frozenset(Reason) - {Reason.MESSAGE_TYPE_NOT_SCORED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +41,25 @@ class SendingRow:
 
 
 def by_opinion(judged: Judged, tau: float) -> Decision:
-    """Decide by the opinion alone: a label with at least this confidence sends or blocks."""
-    opinion = judged.opinion
-    if opinion.label is None or opinion.confidence < tau:
-        return Decision.REVIEW
-    return _BY_LABEL.get(opinion.label, Decision.REVIEW)
+    """Decide by the opinion alone, from this confidence on, as the shipped policy does what checks hold."""
+    return _decided(Decision.REVIEW, judged, tau, may_be_sent=True)
 
 
 def by_both(judged: Judged, tau: float) -> Decision:
-    """Decide by the checks, and by the opinion on what they leave to a person.
+    """Decide by the checks, and by the opinion on what they do not block, as the shipped policy does.
 
-    Of that, a refusal and what could not be checked stay with the person. Where a rule holds an answer, an
-    opinion may block it, but not send it; nor does one block that has not read the documents whole.
+    A refusal and what could not be checked stay with a person.
     """
     case = judged.case
-    if case.decision is not Decision.REVIEW or case.degraded or case.reason == Reason.REFUSAL:
+    if case.decision is Decision.BLOCKED or case.degraded or case.reason == Reason.REFUSAL:
         return case.decision
-    found = by_opinion(judged, tau)
-    held_by_rule = case.reason not in _CODES
-    if (found is Decision.AUTO_SEND and held_by_rule) or (
-        found is Decision.BLOCKED and judged.opinion.shortened
-    ):
-        return Decision.REVIEW
-    return found
+    return _decided(case.decision, judged, tau, may_be_sent=case.reason in _OPEN)
+
+
+def _decided(by_checks: Decision, judged: Judged, tau: float, *, may_be_sent: bool) -> Decision:
+    thresholds = replace(_SHIPPED, send_confidence=tau, block_confidence=tau)
+    said = thresholds.judged([judged.opinion], Refuses.NOT)
+    return with_judges(by_checks, said, declined=Decision.REVIEW, may_be_sent=may_be_sent)
 
 
 def sending_rows(

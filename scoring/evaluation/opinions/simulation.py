@@ -69,9 +69,9 @@ def flipped(opinion: Opinion, flipping: Flipping, chance: np.random.Generator) -
     """Return an opinion of the weaker model: turned round by chance, label and score.
 
     What is turned round says FALSE for TRUE, and TRUE for anything else, with the score as far on the other
-    side of the middle. An honest model's confidence is drawn from a beta distribution whose mean is the
-    share that is right, and the opinion is wrong with the probability that this leaves. One without a label
-    stays as it is.
+    side of the middle, and names no wrong words. An honest model's confidence is drawn from a beta
+    distribution whose mean is the share that is right, and the opinion is wrong with the probability that
+    this leaves. One without a label stays as it is.
     """
     if opinion.label is None:
         return opinion
@@ -83,7 +83,8 @@ def flipped(opinion: Opinion, flipping: Flipping, chance: np.random.Generator) -
     if chance.random() >= wrong:
         return replace(opinion, confidence=confidence)
     score = None if opinion.score is None else LOWEST + HIGHEST - opinion.score
-    return replace(opinion, label=_FLIPPED[opinion.label], score=score, confidence=confidence)
+    label = _FLIPPED[opinion.label]
+    return replace(opinion, label=label, score=score, confidence=confidence, wrong=(), mistakes=())
 
 
 def simulate(

@@ -38,6 +38,4 @@ ADAPTIVE = Method(
     run=_run,
     prompts=(_REASON,),
     requests=lambda _: 1,
-    paper="002, 3.2.3 and 3.3",
-    sure="the product of the steps' (C of equation 1)",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoring.judges.asking import Ask, Rounds, ask_one
 from scoring.judges.brief import Brief
 from scoring.judges.judgement import Judgement, Method, check_evaluation, unsure
-from scoring.judges.methods.evaluations import evaluated
+from scoring.judges.methods.evaluations import agreed
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Reasoned
 from scoring.values.opinion import Unsure
@@ -20,7 +20,7 @@ def ask_to_reason(brief: Brief, sample: int = 0, temperature: float | None = Non
 
 def _run(brief: Brief) -> Rounds[Judgement]:
     said = yield from ask_one(ask_to_reason(brief))
-    return unsure(said) if isinstance(said, Unsure) else evaluated(said.form, said.form.confidence)
+    return unsure(said) if isinstance(said, Unsure) else agreed([said.form], said.form.confidence)
 
 
 COT = Method(
@@ -28,6 +28,4 @@ COT = Method(
     run=_run,
     prompts=(REASON,),
     requests=lambda _: 1,
-    paper="004, II-B2",
-    sure="the model's own",
 )

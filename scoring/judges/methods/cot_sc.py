@@ -24,6 +24,4 @@ COT_SC = Method(
     run=_run,
     prompts=(REASON,),
     requests=lambda options: options.samples,
-    paper="004, II-B3",
-    sure="the share of the samples that agree, those without a usable reply counted as not agreeing",
 )

@@ -9,11 +9,6 @@ from scoring.judges.judgement import Judgement, label_of
 from scoring.judges.replies.forms import Evaluation
 
 
-def evaluated(evaluation: Evaluation, confidence: float) -> Judgement:
-    """Return the judgement of one evaluation."""
-    return agreed([evaluation], confidence)
-
-
 def agreed(evaluations: Sequence[Evaluation], confidence: float) -> Judgement:
     """Return the judgement of evaluations that have the same label; there is at least one."""
     return Judgement(

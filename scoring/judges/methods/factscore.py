@@ -44,6 +44,4 @@ FACTSCORE = Method(
     run=_run,
     prompts=(_BREAK_DOWN, _CHECK),
     requests=lambda options: 1 + options.statements,
-    paper="003, 5.2.4",
-    sure="as with `faithfulness`, of facts",
 )

@@ -44,6 +44,4 @@ FAITHFULNESS = Method(
     run=_run,
     prompts=(_TAKE_APART, _SUPPORT),
     requests=lambda _: 2,
-    paper='001, "Faithfulness"',
-    sure="TRUE: that of the least sure statement; FALSE: of the surest one that is not supported",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoring.judges.asking import Rounds, ask_one
 from scoring.judges.brief import Brief
 from scoring.judges.judgement import Judgement, Method, check_evaluation, unsure
-from scoring.judges.methods.evaluations import evaluated
+from scoring.judges.methods.evaluations import agreed
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Evaluation
 from scoring.judges.replies.logprobs import lower, probability
@@ -22,7 +22,7 @@ def _run(brief: Brief) -> Rounds[Judgement]:
     sure = said.form.confidence
     for dimension in ("consistent", "relevant"):
         sure = lower(sure, probability(said.reply, dimension, _FLAGS))
-    return evaluated(said.form, sure)
+    return agreed([said.form], sure)
 
 
 IO = Method(
@@ -30,6 +30,4 @@ IO = Method(
     run=_run,
     prompts=(_JUDGE,),
     requests=lambda _: 1,
-    paper="004, II-B1",
-    sure="the model's own; the probability of either dimension where that is lower",
 )

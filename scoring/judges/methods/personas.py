@@ -32,6 +32,4 @@ PERSONAS = Method(
     run=_run,
     prompts=(_JUDGE,),
     requests=lambda options: len(_ROLES) * options.rounds,
-    paper="004, II-B4",
-    sure="the sum of the confidences of those who agree, over five",
 )

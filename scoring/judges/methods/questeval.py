@@ -157,6 +157,4 @@ QUESTEVAL = Method(
     run=_run,
     prompts=(_FROM_ANSWER, _FROM_REFERENCE, _REPLY, _SAME),
     requests=lambda _: 5,
-    paper="003, 5.2.5",
-    sure="TRUE: that of the least sure comparison; FALSE: of the surest one that failed",
 )

@@ -56,6 +56,4 @@ RELEVANCE = Method(
     run=_run,
     prompts=(_ASK_BACK, _COMPARE),
     requests=lambda _: 2,
-    paper='001, "Answer Relevance"',
-    sure="NOT_GIVEN alone: that of the comparison, times what lacks in relevance; there is no other label",
 )

@@ -24,6 +24,4 @@ ROUND_TABLE = Method(
     run=_run,
     prompts=(_JUDGE,),
     requests=lambda options: len(options.seats) * options.rounds,
-    paper="004, II-B5",
-    sure="the sum of the confidences of those who agree, over the number of seats",
 )

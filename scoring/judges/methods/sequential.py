@@ -59,6 +59,4 @@ SEQUENTIAL = Method(
     run=_run,
     prompts=(_REFUSAL, _COMPARISON, _MEANING),
     requests=lambda _: 3,
-    paper="002, 3.2.2",
-    sure="the product of the steps'",
 )

@@ -32,6 +32,4 @@ SINGLE = Method(
     run=_run,
     prompts=(_JUDGE,),
     requests=lambda _: 1,
-    paper="002, 3.2.1",
-    sure="the model's own; the probability of the label where that is lower",
 )

@@ -10,13 +10,8 @@ from __future__ import annotations
 import re
 
 from scoring.judges.texts.edited import Edited
+from scoring.text.invisible import INVISIBLE
 
-# Controls but tab and line ends, zero-width characters but the joiners that scripts need, overrides of the
-# writing direction, and the tags that mirror ASCII.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\U000e0000-\U000e007f]"
-)
 _HALF = re.compile("[\ud800-\udfff]")
 # Of ChatML and Llama 3, DeepSeek, Llama 2 and Mistral, Gemma, and the older sentence marks.
 _TEMPLATE = re.compile(
@@ -28,7 +23,7 @@ _TEMPLATE = re.compile(
 
 def cleaned(text: str) -> Edited:
     """Return a text that a model reads as a person does: nothing unseen, no marks of a chat template."""
-    seen = Edited(text).replaced(_HALF, lambda _: "\ufffd").replaced(_UNSEEN, lambda _: "")
+    seen = Edited(text).replaced(_HALF, lambda _: "\ufffd").replaced(INVISIBLE, lambda _: "")
     # Marks may share a sign: of "<|>" the second is found once the first is broken up.
     while (broken := seen.replaced(_TEMPLATE, _spaced)) is not seen:
         seen = broken

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from schemas.records import VerdictEvidence, VerdictPassage
 from scoring.policy.thresholds import Thresholds
-from scoring.values.types import HIGHEST
+from scoring.values.types import HIGHEST, LOWEST
 from streams.answers.evidence import FAULTS
 from streams.cli.claims import claim_in_full
 from streams.cli.explain.marked import LEGEND, in_lines, marked_answer
@@ -188,7 +188,8 @@ def _policy(explanation: Explanation) -> Iterator[str]:
 
 def _thresholds(found: Thresholds) -> Iterator[str]:
     sent = f"from {found.auto_send_at:g} on" if found.auto_send_at < HIGHEST else "by a rule alone"
-    yield f"for such answers: sent {sent}, blocked below {found.block_below:g}"
+    blocked = f"below {found.block_below:g}" if found.block_below > LOWEST else "by a rule alone"
+    yield f"for such answers: sent {sent}, blocked {blocked}"
     yield f"without a score for their type: {in_words(found.unscored)}; refusals: {in_words(found.refusal)}"
     asked, never = (", ".join(map(in_words, codes)) or "none" for codes in (found.ask, found.ask_never))
     yield f"in doubt: {asked}, never {never}, with a score from {found.ask_from:g} to {found.ask_to:g}"

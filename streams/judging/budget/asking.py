@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from scoring.judges import Asking, Outcome, Reply, Request, drive_async
@@ -51,47 +52,41 @@ async def ask_within(
         account.settle()
 
 
+@dataclass(slots=True)
 class _Account:
     """What one opinion has cost so far."""
 
-    def __init__(
-        self,
-        budget: Budget,
-        priority: Priority,
-        most_requests: int,
-        answer_all: AnswerAll,
-        unsent: Collection[str],
-    ) -> None:
-        self._budget = budget
-        self._priority = priority
-        self._most_requests = most_requests
-        self._answer_all = answer_all
-        self._unsent = unsent
-        self._reservation: Reservation | None = None
-        self._used = self._under_way = NOTHING
+    budget: Budget
+    priority: Priority
+    most_requests: int
+    send: AnswerAll
+    unsent: Collection[str]
+    reservation: Reservation | None = None
+    used: Amount = NOTHING
+    under_way: Amount = NOTHING
 
     async def answer_all(self, requests: tuple[Request, ...]) -> Sequence[Outcome]:
         """Have the requests of a round answered; raises _Spent before the first one where it is refused."""
-        if self._reservation is None:
-            need = _needed(requests, self._most_requests)
-            self._reservation = self._budget.reserve(need, self._priority)
-        if self._reservation is None:
+        if self.reservation is None:
+            need = _needed(requests, self.most_requests)
+            self.reservation = self.budget.reserve(need, self.priority)
+        if self.reservation is None:
             raise _Spent
-        self._under_way = sum(map(estimated, requests), NOTHING)
-        outcomes = await self._answer_all(requests)
-        self._used = sum(map(self._cost, requests, outcomes), self._used)
-        self._under_way = NOTHING
+        self.under_way = sum(map(estimated, requests), NOTHING)
+        outcomes = await self.send(requests)
+        self.used = sum(map(self._cost, requests, outcomes), self.used)
+        self.under_way = NOTHING
         return outcomes
 
     def settle(self) -> None:
         """Count what was used."""
-        if self._reservation is not None:
-            self._reservation.settle(self._used + self._under_way)
+        if self.reservation is not None:
+            self.reservation.settle(self.used + self.under_way)
 
     def _cost(self, request: Request, outcome: Outcome) -> Amount:
         if isinstance(outcome, Reply) and outcome.tokens_in:
             return Amount(1, outcome.tokens_in + outcome.tokens_out)
-        if not isinstance(outcome, Reply) and outcome.code in self._unsent:
+        if not isinstance(outcome, Reply) and outcome.code in self.unsent:
             return NOTHING
         return estimated(request)
 

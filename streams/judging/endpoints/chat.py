@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 import openai
@@ -27,6 +28,8 @@ _FAULTS: tuple[tuple[type[Exception], Fault], ...] = (
     (Encoded, Fault.UNREADABLE),
     (ssl.SSLError, Fault.TLS),
     (httpx2.TimeoutException, Fault.TIMEOUT),
+    (socket.gaierror, Fault.DNS),
+    (ConnectionRefusedError, Fault.CONNECTION_REFUSED),
     (httpx2.ConnectError, Fault.UNREACHABLE),
     (httpx2.ProxyError, Fault.UNREACHABLE),
     (openai.APIConnectionError, Fault.DISCONNECTED),
@@ -55,11 +58,7 @@ class Chat:
             max_retries=0,
         )
 
-    async def __aenter__(self) -> Self:
-        """Do nothing: it connects when it is used."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
@@ -86,4 +85,6 @@ class Chat:
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
+        if isinstance(error, BaseExceptionGroup):  # of a host with several addresses
+            yield from error.exceptions
         error = error.__cause__ or error.__context__

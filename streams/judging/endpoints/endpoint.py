@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tenacity import (
     AsyncRetrying,
@@ -25,20 +24,15 @@ from streams.judging.endpoints.parameters import Accepted, Learned, Output, chat
 from streams.judging.endpoints.pause import Pause
 from streams.settings import EndpointSettings
 
+if TYPE_CHECKING:  # it takes half a second to import
+    from streams.judging.endpoints.chat import Chat
+
 _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 0.2, 5.0
 
 #: A call that was given less time than this tells nothing of the endpoint when it does not end.
 _TELLING_SECONDS = 1.0
 
 _Attempt = Reply | NotAnswered
-
-
-class Completes(Protocol):
-    """Sends one body, once."""
-
-    async def complete(self, body: Mapping[str, Any]) -> bytes | NotAnswered:
-        """Return the body of the answer."""
-        ...
 
 
 class Endpoint:
@@ -51,8 +45,10 @@ class Endpoint:
         observer: hears of changes.
     """
 
-    def __init__(self, name: str, settings: EndpointSettings, chat: Completes, observer: Observer) -> None:
+    def __init__(self, name: str, settings: EndpointSettings, chat: Chat, observer: Observer) -> None:
+        self._name = name
         self._settings = settings
+        self._observer = observer
         self._chat = chat
         self._places = asyncio.Semaphore(settings.concurrency)
         self._pause = Pause()
@@ -123,15 +119,19 @@ class Endpoint:
         return found
 
     def _report(self, found: _Attempt) -> None:
-        if isinstance(found, NotAnswered) and found.retry_after:
-            self._pause.begin(found.retry_after)
-        if isinstance(found, NotAnswered) and found.fault in OUTAGES:
+        fault = None
+        if isinstance(found, NotAnswered):
+            fault = found.fault
+            self._observer.failed(self._name, fault)
+            self._pause.begin(found.retry_after or 0)
+        if fault in OUTAGES:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
 
     def _ran_out_of(self, seconds: float) -> None:
         if seconds >= min(self._settings.request_timeout_seconds, _TELLING_SECONDS):
+            self._observer.failed(self._name, Fault.TIMEOUT)
             self._breaker.ran_out_of_time(seconds)
 
 

@@ -76,6 +76,7 @@ class JudgeTelemetry(Observer):
         )
         self._in_flight.set(0)
         self._states: dict[str, BreakerState] = {}
+        self._logged: set[tuple[str, Fault]] = set()
 
     def watch(self, judges: Iterable[str], in_flight: Callable[[], int]) -> None:
         """Show the breakers of these judges, all closed, and how many answers wait."""
@@ -94,9 +95,17 @@ class JudgeTelemetry(Observer):
             if tokens:  # 0 where the endpoint does not tell
                 self._tokens.record(tokens, *labels, kind)
 
+    def failed(self, judge: str, fault: Fault) -> None:
+        """Log why a judge does not reply: each reason once, until its breaker closes again."""
+        if (judge, fault) not in self._logged:
+            self._logged.add((judge, fault))
+            log.warning("judge_failing", judge=judge, reason=fault.value, meaning=fault.description)
+
     def breaker_became(self, judge: str, state: BreakerState) -> None:
         """Show the new state, and log it."""
         self._states[judge] = state
+        if state is BreakerState.CLOSED:
+            self._logged = {each for each in self._logged if each[0] != judge}
         self._show_states()
         if state is BreakerState.OPEN:
             log.warning("judge_breaker", judge=judge, state=state.value)

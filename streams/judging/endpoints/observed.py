@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from scoring.judges.requests import Outcome, Reply, Request
@@ -11,10 +13,11 @@ from streams.settings import EndpointSettings
 from streams.telemetry.stages import Attributes, Stages
 
 
+@dataclass(frozen=True, slots=True)
 class ObservedModel:
     """Replies as ``model`` does, in a span by OpenTelemetry's conventions for generative AI.
 
-    Args:
+    Attributes:
         name: what the settings call the judge.
         endpoint: where it is.
         model: who replies.
@@ -22,21 +25,18 @@ class ObservedModel:
         stages: opens the spans.
     """
 
-    def __init__(
-        self, name: str, endpoint: EndpointSettings, model: Model, telemetry: JudgeTelemetry, stages: Stages
-    ) -> None:
-        self._name = name
-        self._endpoint = endpoint
-        self._model = model
-        self._telemetry = telemetry
-        self._stages = stages
+    name: str
+    endpoint: EndpointSettings
+    model: Model
+    telemetry: JudgeTelemetry
+    stages: Stages
 
     async def answer(self, request: Request, deadline: float) -> Outcome:
         """Return one outcome."""
-        span_name = f"{OPERATION} {self._endpoint.model}"
-        with self._stages.part(span_name, self._asked(request), SpanKind.CLIENT) as span:
-            outcome = await self._model.answer(request, deadline)
-            self._telemetry.count(self._endpoint, outcome)
+        span_name = f"{OPERATION} {self.endpoint.model}"
+        with self.stages.part(span_name, self._asked(request), SpanKind.CLIENT) as span:
+            outcome = await self.model.answer(request, deadline)
+            self.telemetry.count(self.endpoint, outcome)
             if span.is_recording():
                 span.set_attributes(_told(outcome))
                 if not isinstance(outcome, Reply):
@@ -44,17 +44,17 @@ class ObservedModel:
             return outcome
 
     def _asked(self, request: Request) -> Attributes:
-        host, port = server(self._endpoint)
+        host, port = server(self.endpoint)
         return {
             "gen_ai.operation.name": OPERATION,
             "gen_ai.provider.name": PROVIDER,
-            "gen_ai.request.model": self._endpoint.model,
+            "gen_ai.request.model": self.endpoint.model,
             "gen_ai.request.max_tokens": request.max_tokens,
             "gen_ai.request.temperature": request.temperature,
             "gen_ai.output.type": "json",
             "server.address": host,
             "server.port": port,
-            "truthgate.judge": self._name,
+            "truthgate.judge": self.name,
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scoring.breaker import BreakerState
+from streams.judging.endpoints.faults import Fault
 from streams.judging.endpoints.parameters import Accepted
 
 
@@ -11,6 +12,9 @@ class Observer:
 
     ``judge`` is what the settings call the endpoint.
     """
+
+    def failed(self, judge: str, fault: Fault) -> None:
+        """A call brought no reply."""
 
     def breaker_became(self, judge: str, state: BreakerState) -> None:
         """The circuit breaker changed its state."""

@@ -1,14 +1,19 @@
-"""Opens the judges that the settings name."""
+"""Opens the judges that the settings name, and tries them."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from scoring.judges import Case, Documents, JudgeOptions, Outcome, ask
+from scoring.values.types import Passage
 from streams.judging.endpoints.endpoint import Endpoint
 from streams.judging.endpoints.judges import Judges, Model
 from streams.judging.endpoints.observer import Observer
 from streams.settings import EndpointSettings, JudgeSettings
+
+_TEST = "This is a test."
+_TRIAL = Case("Is this a test?", _TEST, Documents((Passage("test", _TEST),)))
 
 
 def _as_it_is(_: str, __: EndpointSettings, model: Model) -> Model:
@@ -36,6 +41,22 @@ async def open_judges(
     async with AsyncExitStack() as stack:
         models: dict[str, Model] = {}
         for name, endpoint in settings.endpoints.items():
-            chat = await stack.enter_async_context(Chat(name, endpoint))
+            chat = Chat(name, endpoint)
+            stack.push_async_callback(chat.close)
             models[name] = observed(name, endpoint, Endpoint(name, endpoint, chat, observer or Observer()))
         yield Judges(models, settings.endpoints)
+
+
+async def try_judges(settings: JudgeSettings) -> dict[str, Outcome]:
+    """Ask each endpoint once about an answer that says nothing; return what became of it by its name.
+
+    Raises:
+        WrongSettings: an authority of TLS cannot be read.
+    """
+    once = {name: each.model_copy(update={"attempts": 1}) for name, each in settings.endpoints.items()}
+    async with open_judges(settings.model_copy(update={"endpoints": once})) as judges:
+        if judges is None:
+            return {}
+        limit = max(each.request_timeout_seconds for each in once.values())
+        requests = [next(ask(_TRIAL, "single", JudgeOptions(judges=(name,))))[0] for name in once]
+        return dict(zip(once, await judges.inquire(limit).answer_all(requests), strict=True))

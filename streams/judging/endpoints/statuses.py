@@ -19,23 +19,26 @@ _PARAMETERS = re.compile(
 )
 # The codes of OpenAI and llama.cpp, and what vLLM and others write.
 _TOO_LONG = re.compile(r"context_length_exceeded|exceed_context_size|context[ _](length|size|window)")
+_QUOTA_SPENT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing")
+_NO_MODEL = re.compile(r"model_not_found|model[^{}]{1,200}(?:not found|does not exist)")
 _FILTERED = re.compile(r"content_filter|content_policy_violation")
 
 _REDIRECTS = range(300, 400)
-_BAD_REQUEST, _FORBIDDEN, _TOO_LARGE, _UNPROCESSABLE, _NOT_IMPLEMENTED = 400, 403, 413, 422, 501
+_BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _TOO_LARGE, _UNPROCESSABLE = 400, 403, 404, 413, 422
+_TOO_MANY, _NOT_IMPLEMENTED = 429, 501
 #: With these an endpoint refuses a parameter; OpenAI's forbids log probabilities of some models.
 _OF_PARAMETERS = frozenset({_BAD_REQUEST, _FORBIDDEN, _UNPROCESSABLE, _NOT_IMPLEMENTED})
 _FAULTS = {
     401: Fault.UNAUTHORIZED,
-    402: Fault.UNAUTHORIZED,
+    402: Fault.QUOTA_SPENT,
     _FORBIDDEN: Fault.UNAUTHORIZED,
-    404: Fault.NOT_FOUND,
+    _NOT_FOUND: Fault.NOT_FOUND,
     405: Fault.NOT_FOUND,
     407: Fault.UNAUTHORIZED,
     408: Fault.TIMEOUT,
     410: Fault.NOT_FOUND,
     _TOO_LARGE: Fault.TOO_LONG,
-    429: Fault.RATE_LIMITED,
+    _TOO_MANY: Fault.RATE_LIMITED,
 }
 _CLIENT_ERRORS = range(400, 500)
 
@@ -51,6 +54,10 @@ def not_answered(status: int, headers: Mapping[str, str], body: bytes) -> NotAns
         named = frozenset(_PARAMETERS.findall(said))
         if named or status in {_BAD_REQUEST, _UNPROCESSABLE}:
             return NotAnswered(Fault.REJECTED, named=named)
+    if status == _NOT_FOUND and _NO_MODEL.search(said):
+        return NotAnswered(Fault.UNKNOWN_MODEL)
+    if status == _TOO_MANY and _QUOTA_SPENT.search(said):
+        return NotAnswered(Fault.QUOTA_SPENT)
     return NotAnswered(_fault(status), retry_after(headers, datetime.now(UTC)))
 
 

@@ -593,7 +593,7 @@ function thresholds(found) {
   if (found === null) return [el("li", {}, "It is neither that of these settings nor the shipped one: its thresholds are not known here.")];
   const codes = (names) => names.map(words).join(", ") || "none";
   return [
-    `for such answers: sent ${found.auto_send_at < 5 ? `from ${found.auto_send_at} on` : "by a rule alone"}, blocked below ${found.block_below}`,
+    `for such answers: sent ${found.auto_send_at < 5 ? `from ${found.auto_send_at} on` : "by a rule alone"}, blocked ${found.block_below > 1 ? `below ${found.block_below}` : "by a rule alone"}`,
     `without a score for their type: ${words(found.unscored)}; refusals: ${words(found.refusal)}`,
     `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}, with a score from ${found.ask_from} to ${found.ask_to}`,
     `by its confidence an opinion sends from ${found.send_confidence} on, blocks from ${found.block_confidence} on`,

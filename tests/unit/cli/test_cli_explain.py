@@ -100,7 +100,7 @@ def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> Non
     assert section("Language models", text)[0] == "single by gpt_small: FALSE 0.93, number"
     assert section("Policy", text)[:2] == [
         f"version {Policy().identity}",
-        "for such answers: sent by a rule alone, blocked below 1.5",
+        "for such answers: sent by a rule alone, blocked by a rule alone",
     ]
     times = section("Times and places", text)
     assert times[0].endswith(" by gpt-7")

@@ -99,7 +99,9 @@ def test_an_endpoint_that_is_away_holds_the_answers_and_is_told(answers: Path, e
     assert {verdict["decision"] for verdict in verdicts} == {"review"}
     assert {verdict["degraded"][-1] for verdict in verdicts} == {"judge_unavailable"}
     assert told == (
-        "truthgate: 5 answers in doubt, and no language model gave an opinion: degraded judge_unavailable\n"
+        "truthgate: 5 answers in doubt, and no language model gave an opinion "
+        "(small: connection_refused: nothing listens at its address, or the proxy's): "
+        "degraded judge_unavailable\n"
     )
     assert code == 3
 

@@ -48,7 +48,7 @@ def complaint(config: Path | None = None) -> str:
         (
             "TRUTHGATE_POLICY__REFUSAL",
             "blocked",
-            ["policy for all answers: ", "refusal must be review or auto_send"],
+            ["policy for all answers: ", "refusal and declined must be review or auto_send"],
         ),
         ("TRUTHGATE_POLICY__REFUSL", "review", ["is not a setting", "TRUTHGATE_POLICY__REFUSAL?"]),
         (

@@ -1,6 +1,7 @@
 """The command tells which settings there are, which are in force, and what is wrong with them."""
 
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from streams.cli import startable
 from tests.support.commands import truthgate_here
+from tests.support.llm_endpoint import LlmEndpoint
 
 
 def test_settings_are_listed_with_type_default_and_meaning() -> None:
@@ -73,6 +75,21 @@ def test_settings_that_a_worker_can_start_with_are_called_that_and_what_changes_
         (
             {"TRUTHGATE_DOCUMENTS__STORE": f"{__file__}/below"},
             f"documents.store: cannot write to {__file__}/below: {__file__} is no folder",
+        ),
+        # Root may do anything there by its permissions, and cannot.
+        ({"TRUTHGATE_DOCUMENTS__STORE": "/proc/store"}, "documents.store: cannot write to /proc/store: "),
+        ({"TRUTHGATE_RETRIEVAL__INDEX": "/proc/index"}, "retrieval.index: cannot write to /proc/index: "),
+        (
+            {
+                "TRUTHGATE_JUDGES__BUDGET__FILE": "/proc/spent/today.json",
+                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "http://vllm/v1",
+                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "m",
+            },
+            "judges.budget.file: cannot write to /proc/spent: ",
+        ),
+        (
+            {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": " "},
+            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: is empty: name at least one host:port",
         ),
         (
             {"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nl_core_news_lgg"}'},
@@ -173,3 +190,46 @@ def test_the_file_is_read_that_is_named(tmp_path: Path) -> None:
     path.write_text('[log]\nlevel = "debug"\n')
     done = truthgate_here("settings", "show", "--given", "--config", path)
     assert done.stdout == f'log.level = "debug"  ({path})\n'
+
+
+JUDGES = """
+[judges.endpoints.well]
+base_url = "{}"
+model = "small"
+
+[judges.endpoints.refusing]
+base_url = "{}"
+model = "small"
+api_key = "sk-of-nobody"
+"""
+
+
+def test_each_language_model_is_asked_once_where_that_is_wanted_and_why_one_does_not_reply_is_told(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "truthgate.toml"
+    with LlmEndpoint() as well, LlmEndpoint() as refusing:
+        refusing.behave(status=401, body=b'{"error": "sk-of-nobody is no key of ours"}')
+        config.write_text(JUDGES.format(well.url, refusing.url), "utf-8")
+        unasked = truthgate_here("settings", "check", "--config", config)
+        assert (unasked.returncode, well.asked, refusing.asked) == (0, [], [])
+        done = truthgate_here("settings", "check", "--config", config, "--ask-judges")
+        assert (done.returncode, len(well.asked), len(refusing.asked)) == (3, 1, 1)
+        can_start, first, second = done.stdout.splitlines()
+        assert can_start == "a worker can start with these settings"
+        assert re.fullmatch(r"judges\.endpoints\.well: ok, \d\.\d s", first)
+        assert second == (
+            "judges.endpoints.refusing: unauthorized: it refuses the key, or there is none (HTTP 401 or 403)"
+        )
+        assert "sk-of-nobody" not in done.stdout + done.stderr
+        refusing.behave()
+        as_json = truthgate_here("settings", "check", "--config", config, "--ask-judges", "--json")
+    told = json.loads(as_json.stdout)
+    assert as_json.returncode == 0
+    assert (told["ok"], told["judges"]) == (True, {"well": "ok", "refusing": "ok"})
+
+
+def test_where_no_language_model_is_named_there_is_none_to_ask() -> None:
+    done = truthgate_here("settings", "check", "--ask-judges")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "truthgate: --ask-judges: judges.endpoints names no language model\n"

@@ -62,7 +62,7 @@ def test_another_policy_stands_beside_todays_with_the_answers_that_it_would_rout
     assert [each["name"] for each in found["runs"]] == ["off"]
     what_if = found["what_if"]
     assert moves(what_if) == [("true", 5, "review", "auto_send"), ("untrue", 1, "review", "blocked")]
-    assert (what_if["today"]["policy_version"], what_if["other"]["auto_send_at"]) == ("paper-2", 4.5)
+    assert (what_if["today"]["policy_version"], what_if["other"]["auto_send_at"]) == ("shipped-3", 4.5)
     assert what_if["before"]["sending"]["untrue"]["blocked"]["count"] == 1
     assert what_if["after"]["sending"]["untrue"]["blocked"]["count"] == 2
     assert what_if["after"]["sending"]["true"]["auto_send"]["low"] > 0
@@ -179,7 +179,7 @@ def test_answers_that_only_one_file_has_are_told_and_left_out(rated: Path, verdi
             ("--compare", "RATED", "RATED", "--profile", "paper", "--tau", ".5"),
             "so leave out --profile, --tau",
         ),
-        (("RATED", "--auto-send-at", "1.2"), "needs 1 <= block_below < auto_send_at <= 5"),
+        (("RATED", "--auto-send-at", "1"), "needs 1 <= block_below < auto_send_at <= 5"),
         (
             ("RATED", "--block-below", "2", "--profile", "paper", "--profile", "truthgate"),
             "one thing at a time",

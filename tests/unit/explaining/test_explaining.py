@@ -94,7 +94,7 @@ def test_the_thresholds_are_those_of_the_policy_that_decided_for_such_an_answer(
     assert explained(by_it, (Policy(),)).policy.thresholds is None
     shipped = explained(Found(VERDICT), (stricter, Policy())).policy
     assert shipped.thresholds is not None
-    assert (shipped.version, shipped.thresholds.block_below) == (Policy().identity, 1.5)
+    assert (shipped.version, shipped.thresholds.block_below) == (Policy().identity, 1.0)
 
 
 def test_reasons_come_first_and_after_them_what_could_not_be_checked() -> None:

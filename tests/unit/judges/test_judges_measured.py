@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from scoring.evaluation.cases import Case
+from scoring.evaluation.cases import NEUTRAL, Case
 from scoring.evaluation.opinions.report import JudgeRun, Simulation, judge_runs
 from scoring.judges.opinion_json import OpinionForm
 from scoring.policy import Policy
-from scoring.values.opinion import Opinion
+from scoring.values.assessment import Assessment
+from scoring.values.opinion import Label, Opinion
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, MessageType
 from tests.support.commands import truthgate_here
@@ -28,6 +29,7 @@ CORPORA = ("kantora", "gnome-help")
 LANGUAGES = ("nl", "en")
 COMPARED = ("sequential", "adaptive", "io", "cot", "faithfulness")
 TAU = Policy().send_confidence
+RATED = ((4, 5), (3,), (1, 2))
 
 
 class Batch(NamedTuple):
@@ -79,7 +81,7 @@ def pairs(batch: Batch, folder: Path) -> Iterator[tuple[Case, Opinion]]:
             language=batch.language,
             score=None,
             decision=Decision.REVIEW,
-            reasons=(Reason.MESSAGE_TYPE_NOT_SCORED,),
+            reasons=(Reason.MIDDLE_SCORE,),
             rating=answer["rating"],
         )
         yield case, OpinionForm.model_validate(line["opinion"], strict=False).opinion(answer["answer"])
@@ -125,7 +127,7 @@ def test_the_requests_that_were_replied_to_are_those_that_are_made_today(
 
 @pytest.mark.parametrize(
     ("corpus", "figures", "spearman"),
-    [("kantora", ("76/88", "0/52", "52/52"), 0.95), ("gnome-help", ("86/96", "0/76", "72/76"), 0.94)],
+    [("kantora", ("76/88", "0/52", "52/52"), 0.95), ("gnome-help", ("86/96", "0/76", "68/76"), 0.94)],
 )
 def test_the_default_method_sends_and_blocks_what_the_readme_says(
     corpus: str, figures: tuple[str, ...], spearman: float, tmp_path: Path
@@ -143,13 +145,48 @@ def test_the_default_method_sends_and_blocks_what_the_readme_says(
         ("adaptive", ("26/35", "0/20", "19/20")),
         ("io", ("31/35", "0/20", "20/20")),
         ("cot", ("31/35", "0/20", "20/20")),
-        ("faithfulness", ("29/35", "0/20", "20/20")),
+        ("faithfulness", ("29/35", "0/20", "6/20")),
     ],
 )
 def test_the_other_methods_do_on_the_sample_what_the_table_says(
     method: str, figures: tuple[str, ...], tmp_path: Path
 ) -> None:
     assert decided(run_of(tmp_path, method, *CORPORA)) == figures
+
+
+#: Of true (rated 4, 5), half true (3) and untrue answers (1, 2): how many are sent, and how many blocked.
+BY_LABEL = {"kantora": ((76, 0), (0, 14), (0, 52)), "gnome-help": ((86, 0), (0, 28), (0, 72))}
+BY_POLICY = {"kantora": ((76, 0), (0, 13), (0, 52)), "gnome-help": ((86, 0), (0, 0), (0, 68))}
+
+
+def by_label(opinion: Opinion) -> Decision:
+    """Decide by label and confidence alone, as the policy once did."""
+    decisions = {Label.TRUE: Decision.AUTO_SEND, Label.FALSE: Decision.BLOCKED}
+    if opinion.label is None or opinion.confidence < TAU:
+        return Decision.REVIEW
+    return decisions.get(opinion.label, Decision.REVIEW)
+
+
+def by_policy(opinion: Opinion) -> Decision:
+    """Decide by the shipped policy on an answer that no check says anything about."""
+    return Policy().decide(Assessment(NEUTRAL, MessageType.UNSPECIFIED, None), [opinion]).decision
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_the_policy_sends_no_fewer_true_answers_than_labels_would_and_blocks_none_for_a_detail(
+    corpus: str, tmp_path: Path
+) -> None:
+    found = [
+        (case.rating or 0, opinion)
+        for language in LANGUAGES
+        for case, opinion in pairs(Batch(corpus, language, "single"), tmp_path)
+    ]
+
+    def counted(decide: Callable[[Opinion], Decision]) -> tuple[tuple[int, int], ...]:
+        groups = ([decide(opinion) for rating, opinion in found if rating in of] for of in RATED)
+        return tuple((each.count(Decision.AUTO_SEND), each.count(Decision.BLOCKED)) for each in groups)
+
+    assert (counted(by_label), counted(by_policy)) == (BY_LABEL[corpus], BY_POLICY[corpus])
 
 
 def test_no_hostile_text_changes_a_label(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_what_is_clean_stays_as_it_is(text):
 def test_nothing_that_steers_a_model_unseen_is_left():
     text = "a\u202eb\x1b[2J\U000e0041\ufeff\ud800c\u00add\te\nf"
     assert cleaned(text).text == "ab[2J\ufffdcd\te\nf"
-    assert cleaned("نمی\u200cخواهم 👩\u200d🔧").text == "نمی\u200cخواهم 👩\u200d🔧"
+    assert cleaned("I\u034fg\u2800n\u3164o\ufe0fr\U000e0100e 👩\u200d🔧").text == "Ignore 👩🔧"
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ OBJECTED = Assessment(2.0, MessageType.BINARY, "en", because=MISMATCH)
 LIMIT = 20.0
 NEVER = 1e6
 
+QUOTATION = Assessment(5.0, MessageType.INSTRUCTION, "en", because=VERBATIM)
+UNSURE_FALSE = FALSE | {"Verdict": FALSE["Verdict"] | {"confidence": 0.5}}
 UNSURE_TRUE = TRUE | {"Verdict": TRUE["Verdict"] | {"confidence": 0.5}}
 NOT_GIVEN = TRUE | {"Verdict": TRUE["Verdict"] | {"label": "NOT_GIVEN"}}
 AWAY = Failure("server_error")
@@ -123,7 +125,7 @@ def decided(assessment: Assessment, advice: Advice, policy: Policy | None = None
         (*assessment.degraded, *advice.degraded),
         assessment.refuses,
     )
-    return (policy or Policy()).decide(whole, advice.deciding).decision
+    return (policy or Policy()).decide(whole, advice.opinions).decision
 
 
 def labels(advice: Advice) -> list[Label | None]:
@@ -133,8 +135,7 @@ def labels(advice: Advice) -> list[Label | None]:
 @pytest.mark.parametrize(
     "assessment",
     [
-        Assessment(5.0, MessageType.INSTRUCTION, "en", because=VERBATIM),
-        Assessment(1.0, MessageType.BINARY, "en"),
+        Assessment(1.0, MessageType.BINARY, "en", because=MISMATCH),
         Assessment(3.0, MessageType.BINARY, "en", refuses=Refuses.PURELY),
         Assessment(3.0, MessageType.BINARY, "en", degraded=(Reason.CONTEXT_MISSING,)),
         Assessment(None, MessageType.UNSPECIFIED, "en", degraded=(Reason.SCORING_TIMEOUT,)),
@@ -173,12 +174,38 @@ def test_where_a_check_objects_an_opinion_blocks_and_does_not_send() -> None:
 
 
 def test_the_chain_is_asked_in_its_order_until_one_is_sure() -> None:
-    first, second, third = replying(UNSURE_TRUE), replying(FALSE), replying(TRUE)
+    first, second, third = replying(UNSURE_TRUE), replying(TRUE), replying(TRUE)
     advice, seconds = advised(cascade(first, second, third))
-    assert labels(advice) == [Label.TRUE, Label.FALSE]
+    assert labels(advice) == [Label.TRUE, Label.TRUE]
     assert (advice.degraded, seconds) == ((), 2.0)
     assert [len(model.sent) for model in (first, second, third)] == [1, 1, 0]
-    assert decided(DOUBTFUL, advice) is Decision.BLOCKED
+    assert decided(DOUBTFUL, advice) is Decision.AUTO_SEND
+
+
+def test_nobody_is_asked_any_more_once_two_contradict_each_other_which_is_held() -> None:
+    first, second, third = replying(UNSURE_TRUE), replying(UNSURE_FALSE), replying(FALSE)
+    advice, _ = advised(cascade(first, second, third))
+    assert labels(advice) == [Label.TRUE, Label.FALSE]
+    assert third.sent == []
+    assert decided(DOUBTFUL, advice) is Decision.REVIEW
+
+
+@pytest.mark.parametrize(
+    ("script", "decision"),
+    [
+        (TRUE, Decision.AUTO_SEND),
+        (FALSE, Decision.REVIEW),
+        (UNSURE_TRUE, Decision.REVIEW),
+        (AWAY, Decision.REVIEW),
+    ],
+)
+def test_a_quotation_is_asked_about_too_and_sent_only_where_the_judge_replies_that_it_is_true(
+    script: Outcome | dict, decision: Decision
+) -> None:
+    advice, _ = advised(cascade(replying(script)), QUOTATION)
+    assert decided(QUOTATION, advice) is decision
+    unasked, _ = advised(cascade(replying(script), policy=Policy(ask=("review",))), QUOTATION)
+    assert unasked is NO_ADVICE
 
 
 def test_what_all_of_the_chain_are_unsure_of_is_held() -> None:
@@ -241,7 +268,7 @@ def test_those_that_ask_the_same_at_the_same_time_share_one_asking_and_pay_once(
 
     found = run_virtually(scenario())
     assert len(model.sent) == 1
-    assert {advice.deciding for advice in found} == {found[0].deciding}
+    assert {advice.opinions for advice in found} == {found[0].opinions}
     assert sorted(advice.asked[0].cost or 0 for advice in found) == [0, 0, 0, 0, pytest.approx(110 / 1e6)]
 
 
@@ -267,7 +294,7 @@ def test_what_was_asked_once_is_the_same_later_and_costs_nothing(tmp_path: Path)
             with open_kept_opinions(KeptOpinionSettings(), tmp_path / str(number)) as kept:
                 found.append(advised(cascade(model, kept=kept, price=price))[0])
         first, again = found
-        assert first.deciding == again.deciding
+        assert first.opinions == again.opinions
         assert again.asked[0].cost == (None if price is None else 0)
         assert len(model.sent) == 1
 
@@ -418,9 +445,12 @@ def test_whatever_judges_do_advice_comes_in_time_and_nothing_in_doubt_is_sent_wi
     sent = sum(len(model.sent) for model in models)
     assert not sent or (seconds and max_in_flight and requests != 0)
     if decided(assessment, advice, policy) is Decision.AUTO_SEND:
-        opinion = advice.deciding
+        opinion = advice.opinions[-1]
         assert not advice.degraded
         assert not assessment.degraded
-        assert opinion is not None
+        assert Label.FALSE not in labels(advice)
+        assert opinion.score is not None
+        assert opinion.score >= 4
+        assert (opinion.wrong, opinion.mistakes, opinion.shortened) == ((), (), False)
         assert opinion.label is Label.TRUE
         assert opinion.confidence >= policy.send_confidence

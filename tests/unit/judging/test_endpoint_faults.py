@@ -74,7 +74,10 @@ async def test_a_request_has_the_key_and_no_header_that_is_not_listed(
         ({"status": 400}, "rejected"),
         ({"status": 401}, "unauthorized"),
         ({"status": 404}, "not_found"),
+        ({"status": 403}, "unauthorized"),
+        ({"status": 404, "body": b'{"error": {"code": "model_not_found"}}'}, "unknown_model"),
         ({"status": 429}, "rate_limited"),
+        ({"status": 429, "body": b'{"error": {"code": "insufficient_quota"}}'}, "quota_spent"),
         ({"status": 500}, "server_error"),
         ({"status": 503, "body": b"<html>" + b"x" * 100_000}, "server_error"),
         ({"status": 400, "body": b"[" * 100_000}, "rejected"),
@@ -116,8 +119,15 @@ async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEnd
             assert isinstance(there, Reply)
             endpoint.stop()
             (away,) = await judges.inquire(5).answer_all([request()])
-            assert code(away) in {"unreachable", "disconnected"}
+            assert code(away) in {"connection_refused", "disconnected"}
             endpoint.start()
+
+
+async def test_a_host_that_nobody_knows_and_a_port_that_nobody_listens_at_are_told_apart() -> None:
+    for host, expected in (("nowhere.invalid", "dns"), (NOBODY, "connection_refused")):
+        async with judges_at(f"http://{host}/v1") as judges:
+            (away,) = await judges.inquire(5).answer_all([request()])
+        assert code(away) == expected
 
 
 async def test_a_redirect_is_not_followed(endpoint: LlmEndpoint) -> None:
@@ -134,7 +144,7 @@ async def test_proxies_are_those_that_are_named(
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://{NOBODY}")
     assert isinstance(await asked_once(endpoint), Reply)
-    assert code(await asked_once(endpoint, proxy=f"http://{NOBODY}")) == "unreachable"
+    assert code(await asked_once(endpoint, proxy=f"http://{NOBODY}")) == "connection_refused"
 
 
 async def test_a_filter_that_takes_offence_is_a_refusal(endpoint: LlmEndpoint) -> None:

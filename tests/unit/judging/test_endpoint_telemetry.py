@@ -21,7 +21,7 @@ from streams.judging.endpoints.parameters import Accepted, Output
 from streams.settings import EndpointSettings, JudgeSettings
 from streams.telemetry.stages import Stages
 from streams.worker.metrics import Metrics
-from tests.support.judges import KEY, SECRET, request
+from tests.support.judges import KEY, SECRET, asked_once, request
 from tests.support.llm_endpoint import LlmEndpoint
 
 ENDPOINT = EndpointSettings(base_url="https://llm.example/v1", model="gpt-small", api_key=KEY)
@@ -130,6 +130,21 @@ def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
         ("judge_breaker", "warning", "small"),
         ("judge_parameters", "info", "large"),
     ]
+
+
+async def test_why_a_judge_does_not_reply_is_logged_once_a_reason_and_again_after_it_was_well() -> None:
+    metrics = Metrics()
+    metrics.judges.watch(["small"], lambda: 0)
+    with LlmEndpoint() as endpoint, structlog.testing.capture_logs() as logs:
+        for behaviour in ({"status": 401, "body": SECRET.encode()}, {"status": 404}, {"status": 401}):
+            endpoint.behave(**behaviour)
+            await asked_once(endpoint, observer=metrics.judges)
+        metrics.judges.breaker_became("small", BreakerState.CLOSED)
+        await asked_once(endpoint, observer=metrics.judges)
+        url = endpoint.url
+    reasons = [(line["judge"], line["reason"]) for line in logs if line["event"] == "judge_failing"]
+    assert reasons == [("small", "unauthorized"), ("small", "not_found"), ("small", "unauthorized")]
+    assert all(private not in str(logs) for private in (SECRET, KEY, url))
 
 
 @pytest.mark.parametrize(

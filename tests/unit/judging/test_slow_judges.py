@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
+from scoring.features.error_mismatch import MISMATCH
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
@@ -33,8 +34,9 @@ class Assessing:
 
     async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
         await asyncio.sleep(ASSESSING_SECONDS)
-        score = 1.0 if exchange.answer == "low" else 3.0
-        return Assessment(score, MessageType.BINARY, "en", degraded=degraded)
+        low = exchange.answer == "low"
+        because = MISMATCH if low else None
+        return Assessment(1.0 if low else 3.0, MessageType.BINARY, "en", because, degraded)
 
 
 async def judged(answers: list[ChatbotAnswer], model: Scripted) -> dict[str, tuple[Verdict, float]]:

@@ -13,10 +13,10 @@ from scoring.features.error_mismatch import MISMATCH
 from scoring.features.verbatim_section import VERBATIM
 from scoring.policy import Doubt, Holds, Override, Policy, Scope
 from scoring.values.assessment import Assessment
-from scoring.values.opinion import Label, Opinion, Unsure
+from scoring.values.opinion import Label, Mistake, Opinion, Unsure
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule, Severity
-from scoring.values.types import Decision, MessageType, Refuses
+from scoring.values.types import Decision, Evidence, MessageType, Refuses
 
 DENIED = Rule("denied_request", "A rule that holds.", Severity.HOLDS)
 BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]
@@ -31,7 +31,7 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
     ("score", "because", "decision", "reason"),
     [
         (1.0, UNDEFINED, "blocked", "undefined_component"),
-        (1.2, None, "blocked", "low_score"),
+        (1.0, None, "review", "middle_score"),
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
         (5.0, None, "review", "middle_score"),
@@ -122,7 +122,10 @@ def test_the_later_override_that_covers_an_answer_wins():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"auto_send_at": 1.2}, "policy for all answers: needs 1 <= block_below < auto_send_at <= 5"),
+        (
+            {"block_below": 1.5, "auto_send_at": 1.2},
+            "policy for all answers: needs 1 <= block_below < auto_send_at <= 5",
+        ),
         ({"auto_send_at": 5.1}, "auto_send_at is 5.1"),
         ({"block_below": 0.5}, "block_below is 0.5"),
         ({"auto_send_at": float("nan")}, "auto_send_at is nan"),
@@ -152,7 +155,7 @@ def test_an_override_that_can_never_apply_or_always_does_is_refused(values):
 
 
 def test_the_version_tells_other_thresholds():
-    assert Policy().identity == "paper-2"
+    assert Policy().identity == "shipped-3"
     changed = [
         Policy(auto_send_at=4.6),
         Policy(block_below=1.6),
@@ -160,7 +163,7 @@ def test_the_version_tells_other_thresholds():
     ]
     identities = {policy.identity for policy in changed}
     assert len(identities) == 3
-    assert all(identity.startswith("paper-2+") for identity in identities)
+    assert all(identity.startswith("shipped-3+") for identity in identities)
     assert Policy(auto_send_at=4.6).identity == Policy(auto_send_at=4.6).identity
     assert Policy(auto_send_at=5).identity == Policy(auto_send_at=5.0).identity
 
@@ -196,7 +199,8 @@ def test_refusals_are_sent_where_that_is_configured_and_everything_could_be_chec
 
 def test_an_answer_that_refuses_and_then_answers_is_judged_but_not_blocked_for_its_mean():
     refuses = {"refuses": Refuses.AND_ANSWERS}
-    assert decide(score=1.2, **refuses) == ("review", ("refusal",))
+    assert decide(Policy(block_below=1.5), score=1.2, **refuses) == ("review", ("refusal",))
+    assert decide(Policy(block_below=1.5), score=1.2) == ("blocked", ("low_score",))
     assert decide(score=1.0, because=UNDEFINED, **refuses)[0] == "blocked"
     assert decide(score=1.0, because=MISMATCH, **refuses)[0] == "blocked"
     assert decide(score=3.0, **refuses) == ("review", ("middle_score",))
@@ -206,11 +210,12 @@ def test_an_answer_that_refuses_and_then_answers_is_judged_but_not_blocked_for_i
     "values",
     [
         {"refusal": Decision.BLOCKED},
+        {"declined": Decision.BLOCKED},
         {"overrides": (Override(MessageType.BINARY, refusal=Decision.BLOCKED),)},
     ],
 )
 def test_blocking_refusals_is_refused_in_one_line(values):
-    with pytest.raises(ValueError, match=r"^policy for .*: refusal must be review or auto_send"):
+    with pytest.raises(ValueError, match=r"^policy for .*: refusal and declined must be review or auto_send"):
         Policy(**values)
 
 
@@ -248,14 +253,20 @@ def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():
     assert decide(Policy(auto_send_at=4.5), score=4.5) == ("auto_send", ("high_score",))
 
 
+SCORES = {Label.TRUE: 5.0, Label.FALSE: 1.0, Label.NOT_GIVEN: 2.0, None: None}
+NAMED = (Evidence("number", "30", 0, 2),)
+
+
 def opinion(label=Label.TRUE, confidence=0.95, **given_):
     unsure = Unsure.MALFORMED if label is None else None
+    given_ = {"score": SCORES[label], **given_}
     return Opinion("single", ("m",), "1", label, confidence if label else 0.0, unsure=unsure, **given_)
 
 
 def judged(asked, policy=Policy(), **given_):  # noqa: B008 - frozen
     kind, language = given_.pop("kind", MessageType.BINARY), given_.pop("language", "nl")
-    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_), asked)
+    opinions = asked if isinstance(asked, tuple) else (asked,)
+    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_), opinions)
     return decided.decision, decided.reasons
 
 
@@ -264,19 +275,77 @@ def judged(asked, policy=Policy(), **given_):  # noqa: B008 - frozen
     [
         (opinion(), "auto_send", "judged_true"),
         (opinion(confidence=0.9), "auto_send", "judged_true"),
+        (opinion(score=4.0), "auto_send", "judged_true"),
         (opinion(confidence=0.89), "review", "judge_unsure"),
+        (opinion(score=3.9), "review", "judged_partly_untrue"),
+        (opinion(score=None), "review", "judged_partly_untrue"),
+        (opinion(wrong=NAMED), "review", "judged_partly_untrue"),
+        (opinion(mistakes=(Mistake.NUMBER,)), "review", "judged_partly_untrue"),
+        (opinion(shortened=True), "review", "judge_unsure"),
         (opinion(Label.FALSE), "blocked", "judged_untrue"),
+        (opinion(Label.FALSE, score=2.0, wrong=NAMED), "blocked", "judged_untrue"),
+        (opinion(Label.FALSE, score=2.1), "review", "judged_partly_untrue"),
+        (opinion(Label.FALSE, score=None), "review", "judged_partly_untrue"),
         (opinion(Label.FALSE, 0.89), "review", "judge_unsure"),
         (opinion(Label.FALSE, shortened=True), "review", "judge_unsure"),
-        (opinion(shortened=True), "auto_send", "judged_true"),
+        (opinion(Label.NOT_GIVEN), "review", "judged_not_given"),
+        (opinion(Label.NOT_GIVEN, score=5.0), "review", "judged_not_given"),
+        (opinion(None), "review", "judge_unsure"),
+    ],
+)
+def test_an_opinion_decides_only_where_it_is_sure_and_whole_and_what_else_it_says_agrees(
+    asked, decision, reason
+):
+    assert judged(asked, score=3.0) == (decision, (reason, "middle_score"))
+
+
+@pytest.mark.parametrize("last", [opinion(), opinion(Label.FALSE)])
+def test_two_opinions_that_contradict_each_other_decide_nothing_however_sure_the_last_is(last):
+    other = opinion(Label.FALSE if last.label is Label.TRUE else Label.TRUE, 0.3)
+    assert judged((other, last), score=3.0) == ("review", ("judges_disagree", "middle_score"))
+    assert judged((opinion(None), opinion(Label.NOT_GIVEN, 0.3), last), score=3.0)[0] != "review"
+    held = Assessment(3.0, MessageType.BINARY, "nl")
+    assert Policy().settles(held, (other, replace(last, confidence=0.3)))
+
+
+def test_that_an_answer_rightly_says_that_it_has_none_is_a_reason_of_its_own_that_a_policy_may_send():
+    sending = Policy(declined=Decision.AUTO_SEND)
+    declines = {"score": 3.0, "refuses": Refuses.AND_ANSWERS}
+    rightly = opinion(Label.NOT_GIVEN, score=5.0)
+    assert judged(rightly, **declines) == ("review", ("judged_declined", "middle_score"))
+    assert judged(rightly, sending, **declines) == ("auto_send", ("judged_declined", "middle_score"))
+    assert judged(rightly, sending, score=3.0)[1][0] == "judged_not_given"
+    assert judged(rightly, sending, because=DENIED, **declines | {"score": 1.0})[0] == "review"
+    for wrongly in (opinion(Label.NOT_GIVEN, score=3.9), replace(rightly, wrong=NAMED)):
+        assert judged(wrongly, sending, **declines)[1][0] == "judged_not_given"
+
+
+@pytest.mark.parametrize(
+    ("asked", "decision", "reason"),
+    [
+        (opinion(), "auto_send", "judged_true"),
+        (opinion(confidence=0.8), "review", "judge_unsure"),
+        (opinion(wrong=NAMED), "review", "judged_partly_untrue"),
+        (opinion(Label.FALSE), "review", "judged_untrue"),
         (opinion(Label.NOT_GIVEN), "review", "judged_not_given"),
         (opinion(None), "review", "judge_unsure"),
     ],
 )
-def test_a_sure_opinion_decides_on_an_answer_in_doubt_and_one_that_is_not_sure_holds_it(
+def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_says_so_too(
     asked, decision, reason
 ):
-    assert judged(asked, score=3.0) == (decision, (reason, "middle_score"))
+    quoted = {"score": 5.0, "because": VERBATIM}
+    assert judged(asked, **quoted) == (decision, (reason, "verbatim_section"))
+    # A judge that is away, and a policy by which none is asked about such answers.
+    assert judged((), **quoted, degraded=("judge_unavailable",))[0] == "review"
+    assert judged(asked, Policy(ask=("review",)), **quoted) == ("auto_send", ("verbatim_guide",))
+
+
+def test_an_opinion_alone_sends_no_type_that_the_profile_does_not_score():
+    unscored = {"because": Reason.MESSAGE_TYPE_NOT_SCORED}
+    assert judged(opinion(), **unscored) == ("review", ("judged_true", "message_type_not_scored"))
+    assert judged(opinion(Label.FALSE), **unscored)[0] == "blocked"
+    assert judged(opinion(), Policy(unscored=Decision.AUTO_SEND), **unscored)[0] == "auto_send"
 
 
 def test_an_opinion_sends_nothing_that_a_check_objects_to_or_of_which_something_was_not_checked():
@@ -302,21 +371,21 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
 ):
     everything = Policy(ask=(*Decision,), ask_never=())
     given_ = {"score": score, "because": because, "degraded": (gap,)}
-    assert judged(opinion(label, confidence), everything, **given_) == judged(None, everything, **given_)
+    assert judged(opinion(label, confidence), everything, **given_) == judged((), everything, **given_)
 
 
 @pytest.mark.parametrize(
     ("because", "score", "doubt"),
     [
         (None, 3.0, Doubt.BOTH_WAYS),
-        (None, 1.2, None),
+        (None, 1.0, Doubt.BOTH_WAYS),
         (UNDEFINED, 1.0, None),
-        (VERBATIM, 5.0, None),
-        (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.BOTH_WAYS),
+        (VERBATIM, 5.0, Doubt.BOTH_WAYS),
+        (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.ONE_WAY),
         (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
     ],
 )
-def test_in_doubt_is_what_the_checks_alone_would_hold(because, score, doubt):
+def test_in_doubt_is_what_the_checks_alone_would_hold_or_send(because, score, doubt):
     assert Policy().doubt(Assessment(score, MessageType.BINARY, "nl", because)) is doubt
 
 
@@ -337,10 +406,15 @@ def test_who_is_asked_about_can_be_named_by_decision_reason_and_score_for_a_type
     assert Policy(overrides=(in_dutch,)).doubt(Assessment(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
 
 
-def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion():
-    asking = Policy(ask=("blocked",))
-    assert judged(opinion(), asking, score=1.0, because=UNDEFINED)[0] is Decision.REVIEW
-    assert judged(opinion(confidence=0.5), asking, score=1.0, because=UNDEFINED)[0] is Decision.BLOCKED
+@pytest.mark.parametrize(("because", "score"), [(UNDEFINED, 1.0), (None, 1.2)])
+def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion(because, score):
+    asking = Policy(ask=("blocked",), block_below=1.5)
+    blocked = {"score": score, "because": because, "refuses": Refuses.NOT}
+    assert asking.doubt(Assessment(score, MessageType.BINARY, "nl", because)) is Doubt.ONE_WAY
+    assert judged(opinion(), asking, **blocked)[0] is Decision.REVIEW
+    for other in (opinion(confidence=0.5), opinion(wrong=NAMED), *map(opinion, (None, *Label))):
+        if other != opinion():
+            assert judged(other, asking, **blocked)[0] is Decision.BLOCKED
 
 
 @pytest.mark.parametrize(
@@ -363,7 +437,7 @@ UNREAD = Holds(known=False)
 SENDING = Policy("mine", 4.0, 1.5, Decision.AUTO_SEND, Decision.AUTO_SEND)
 
 
-def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=None, **given_):
+def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **given_):
     assessment = Assessment(given_.pop("score", None), kind, language, **given_)
     return policy.decide(assessment, asked, holds)
 
@@ -386,7 +460,7 @@ def test_what_would_be_sent_is_held_and_why_it_would_have_been_sent_comes_second
 
 
 def test_what_a_judge_would_send_is_held_too():
-    decided = under(ALL, Policy(), asked=opinion(), score=3.0)
+    decided = under(ALL, Policy(), asked=(opinion(),), score=3.0)
     assert (decided.decision, decided.reasons) == (
         Decision.REVIEW,
         ("sending_held", "judged_true", "middle_score"),
@@ -410,8 +484,8 @@ def test_a_hold_sends_nothing_and_changes_nothing_else(
     holds, score, because, refuses, gaps, label, kind, language
 ):
     answer = {"score": score, "because": because, "refuses": refuses, "degraded": tuple(gaps)}
-    without = under(Holds(), SENDING, kind, language, opinion(label), **answer)
-    decided = under(holds, SENDING, kind, language, opinion(label), **answer)
+    without = under(Holds(), SENDING, kind, language, (opinion(label),), **answer)
+    decided = under(holds, SENDING, kind, language, (opinion(label),), **answer)
     if without.decision is Decision.AUTO_SEND:
         assert decided.decision is Decision.REVIEW
         assert decided.reasons[1:] == without.reasons
@@ -511,7 +585,7 @@ def test_who_is_asked_about_by_score_holds_for_both_ends(score, doubt):
 
 
 def test_a_band_of_scores_leaves_out_no_answer_without_one():
-    unscored = Assessment(None, MessageType.BINARY, "nl", Reason.MESSAGE_TYPE_NOT_SCORED)
+    unscored = Assessment(None, MessageType.BINARY, "nl", Reason.NO_APPLICABLE_FEATURE)
     assert Policy(ask_from=2.0, ask_to=3.0).doubt(unscored) is Doubt.BOTH_WAYS
 
 
@@ -519,10 +593,11 @@ def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
     policy = Policy(send_confidence=0.7, block_confidence=0.8)
     assessment = Assessment(3.0, MessageType.BINARY, "nl")
     sure = {0.69: False, 0.7: True, 0.8: True}
-    assert {each: policy.settles(assessment, opinion(Label.TRUE, each)) for each in sure} == sure
+    assert {each: policy.settles(assessment, [opinion(Label.TRUE, each)]) for each in sure} == sure
     sure = {0.7: False, 0.79: False, 0.8: True}
-    assert {each: policy.settles(assessment, opinion(Label.FALSE, each)) for each in sure} == sure
-    assert policy.settles(assessment, opinion(Label.NOT_GIVEN, 0.7))
+    assert {each: policy.settles(assessment, [opinion(Label.FALSE, each)]) for each in sure} == sure
+    assert policy.settles(assessment, [opinion(Label.NOT_GIVEN, 0.7)])
+    assert not policy.settles(assessment, [])
 
 
 def test_thresholds_may_lie_at_the_ends_of_their_range():

@@ -30,12 +30,18 @@ def test_servers_are_hosts_with_or_without_a_port(servers: str, hosts: list[tupl
 
 @pytest.mark.parametrize(
     "servers",
-    ["", " ", "a:1,", ":9092", "a:", "a:abc", "a:0", "a:65536", "a:-1", "a b:1", "a:1:2", "::1", "[::1",
+    ["a:1,", ":9092", "a:", "a:abc", "a:0", "a:65536", "a:-1", "a b:1", "a:1:2", "::1", "[::1",
      "[::1]9092", "[a]:1", "[]:1", "kafka://a:9092", "a:1/x", "u@a:1", "a:\u0661",
      "a..b:9092", ".a:1", ".", f"{'x' * 64}.org:1"],
 )  # fmt: skip
 def test_other_servers_are_refused(servers: str) -> None:
     with pytest.raises(ValidationError, match="should be host:port"):
+        KafkaSettings(bootstrap_servers=servers)
+
+
+@pytest.mark.parametrize("servers", ["", " ", " , "])
+def test_that_no_server_is_named_is_told_as_that(servers: str) -> None:
+    with pytest.raises(ValidationError, match="is empty: name at least one host:port"):
         KafkaSettings(bootstrap_servers=servers)
 
 

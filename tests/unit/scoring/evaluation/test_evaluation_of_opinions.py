@@ -31,9 +31,12 @@ TRUE, FALSE, NOT_GIVEN = Label.TRUE, Label.FALSE, Label.NOT_GIVEN
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
 
 
+SCORES = {TRUE: 5.0, FALSE: 1.0}
+
+
 def opinion(label: Label | None = TRUE, confidence: float = 0.9, **other: object) -> Opinion:
-    unsure = {} if label else {"unsure": Unsure.NO_REPLY}
-    return Opinion("single", ("m",), "p", label, confidence if label else 0.0, **{**unsure, **other})
+    known = {"score": SCORES.get(label), "unsure": None if label else Unsure.NO_REPLY, **other}
+    return Opinion("single", ("m",), "p", label, confidence if label else 0.0, **known)
 
 
 def judged(rating: int | None, given: Opinion, score: float | None = None, **other: object) -> Judged:
@@ -186,11 +189,16 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
         (opinion(FALSE, 0.89), {}, HELD, HELD),
         (opinion(TRUE), {"reasons": ("denied_request",)}, SENT, HELD),
         (opinion(FALSE), {"reasons": ("denied_request",)}, BLOCKED, BLOCKED),
-        (opinion(FALSE, shortened=True), {}, BLOCKED, HELD),
+        (opinion(TRUE, score=3.9), {}, HELD, HELD),
+        (opinion(FALSE, score=2.1), {}, HELD, HELD),
+        (opinion(FALSE, shortened=True), {}, HELD, HELD),
+        (opinion(TRUE), {"reasons": ("message_type_not_scored",)}, SENT, HELD),
         (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, HELD),
         (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, HELD),
         (opinion(TRUE), {"decision": BLOCKED, "reasons": ("undefined_component",)}, SENT, BLOCKED),
-        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_section",)}, BLOCKED, SENT),
+        (opinion(TRUE), {"decision": SENT, "reasons": ("verbatim_section",)}, SENT, SENT),
+        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_section",)}, BLOCKED, HELD),
+        (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_section",)}, HELD, HELD),
     ],
 )
 def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
@@ -219,7 +227,7 @@ def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     alone = Policy().decide(assessment)
     answer = judged(5, given_, decision=alone.decision, reasons=alone.reasons, degraded=gap)
     policy = Policy(send_confidence=tau, block_confidence=tau)
-    expected = policy.decide(assessment, given_ if policy.doubt(assessment) else None).decision
+    expected = policy.decide(assessment, [given_]).decision
     found = by_both(answer, tau)
     assert found is expected or (gap and (found, expected) == (HELD, BLOCKED))
 
