@@ -43,7 +43,11 @@ class FigureWords:
     - ``totals``: what a row or column of totals is called; ``per``: before what a unit is for each of.
     - ``prices``: words that say of an amount of money only that something costs it.
     - ``kinds``: what things with a name are, beside that name ("plan").
-    - ``examples``: a list is not complete; ``yes``, ``no``: what a cell says of a thing and what it may.
+    - ``examples``: a list is not complete.
+    - ``yes``, ``no``: what a cell says of a thing and what it may, and words that say no more of it than that
+      it is there, or is not.
+    - ``conditions``: words that tell of which cases something is said; ``pointing``: words for what was said
+      before.
     - ``same``: groups of words for one thing ("price", "costs").
     - ``fillers``: words that change nothing in what a figure says.
     """
@@ -90,6 +94,8 @@ class FigureWords:
     totals: frozenset[str]
     per: frozenset[str]
     prices: frozenset[str]
+    conditions: frozenset[str]
+    pointing: frozenset[str]
     yes: frozenset[str]
     no: frozenset[str]
     quarters: frozenset[str]

@@ -105,12 +105,17 @@ class ClockWords:
 
     ``hours`` follow the figures ("14.00 uur"), ``mornings`` and ``afternoons`` tell which half of the day
     ("am", "'s middags" without its "'s"), and ``at`` stands before an hour that is no duration ("om 14 uur").
+    ``opens`` and ``since`` tell the first of opening hours, ``closes`` and ``until`` the last.
     """
 
     hours: frozenset[str] = frozenset()
     mornings: frozenset[str] = frozenset()
     afternoons: frozenset[str] = frozenset()
     at: frozenset[str] = frozenset()
+    opens: frozenset[str] = frozenset()
+    since: frozenset[str] = frozenset()
+    closes: frozenset[str] = frozenset()
+    until: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
