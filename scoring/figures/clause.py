@@ -96,7 +96,7 @@ class Clause:
         )
 
     def denies(self, place: int) -> bool:
-        """Say whether a word turns what is said into its opposite; "no," before it all answers the question."""
+        """Say whether a word turns what is said into its opposite; "no," before all of it only answers."""
         word = self.words[place]
         if not place and self.text.startswith(",", word.end):
             return False

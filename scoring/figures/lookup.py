@@ -17,8 +17,8 @@ from scoring.figures.reading.numbers import Number
 from scoring.figures.reading.times import whole_time
 from scoring.figures.recognising import Bound, Meant, meant
 from scoring.figures.rounding import Closeness, closeness
-from scoring.lexicon import FigureWords, Lexicon
 from scoring.figures.values import Obstacle
+from scoring.lexicon import FigureWords, Lexicon
 from scoring.text.clock import ClockTime, clock_times
 from scoring.text.prepared import PreparedText, folded_words
 
@@ -104,8 +104,8 @@ def look_up(clause: Clause, table: Table) -> tuple[Said, tuple[int, int]] | None
     None where the clause does not lead to one cell, says more than name it and give a value, or gives none
     that can be compared: every word that carries content must be accounted for.
     """
-    how, stems = meant(clause, frozenset()), frozenset(clause.stems)
-    rows, columns = _named(table.rows, stems), _named(table.columns, stems)
+    how = meant(clause, frozenset())
+    rows, columns = _named(table.rows, clause.stems), _named(table.columns, clause.stems)
     if isinstance(how, Obstacle) or len(rows) > 1 or len(columns) > 1:
         return None
     names = frozenset[str]().union(*(table.rows[n] for n in rows), *(table.columns[n] for n in columns))
@@ -142,14 +142,17 @@ def compared(
     close = max(closeness(its, each, bound) for its, each in pairs)
     if close is Closeness.SAME:
         return Said.SAME
-    is_near = any(abs(its - each) <= _NEAR * max(its, each) for its, each in pairs)
+    is_rough = close is Closeness.NEAR or factor != its_factor
+    is_near = is_rough and any(abs(its - each) <= _NEAR * max(its, each) for its, each in pairs)
     return None if is_near or (close is Closeness.NEAR and bound is not Bound.EXACT) else Said.OTHER
 
 
-def _named(labels: Sequence[frozenset[str]], stems: frozenset[str]) -> list[int]:
-    """Return the places of the labels of which all words are said, without those that a longer one has."""
-    fitting = [n for n, label in enumerate(labels) if label <= stems]
-    return [n for n in fitting if not any(labels[n] < labels[other] for other in fitting)]
+def _named(labels: Sequence[frozenset[str]], stems: Sequence[str]) -> list[int]:
+    """Return the places of the labels of which all words are said; "Pro Plus" names no "Pro" besides."""
+    fitting = [n for n, label in enumerate(labels) if label.issubset(stems)]
+    longest = [n for n in fitting if not any(labels[n] < labels[other] for other in fitting)]
+    again = any(stems.count(stem) > 1 for n in fitting if n not in longest for stem in labels[n])
+    return fitting if again else longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,7 @@ class _Claimed:
         )
 
     def fits(self, table: Table, row: int, column: int) -> bool:
-        """Say whether a cell that is not named in full is meant: it has an amount of the unit that is claimed."""
+        """Say whether a cell that is named in part is meant: its amount has the unit that is claimed."""
         if not table.columns[column]:
             return True
         unit = self._unit()
@@ -234,7 +237,9 @@ class _Claimed:
         return compared(value, unit, figure.amount.number, own, bound)
 
     def _told(self, table: Table, row: int, column: int) -> str:
-        return " ".join((table.labels[row], table.heads[column], table.cells[row][column].text, *table.around))
+        return " ".join(
+            (table.labels[row], table.heads[column], table.cells[row][column].text, *table.around)
+        )
 
     def _spans(self) -> frozenset[str]:
         """Return the units of time that it says besides its figure: "a month"."""
@@ -273,8 +278,11 @@ def _amount(table: Table, row: int, column: int, lexicon: Lexicon) -> tuple[Numb
     if amount is None:
         return None, None
     assert lexicon.figures is not None, "only a lexicon with figures is asked"
-    named = (unit_in(label, lexicon.figures) for label in (table.heads[column], table.labels[row]))
-    return amount.number, amount.unit or next(filter(None, named), None)
+    units = (
+        amount.unit,
+        *(unit_in(each, lexicon.figures) for each in (table.heads[column], table.labels[row])),
+    )
+    return amount.number, next((unit for unit in units if unit), None)
 
 
 def _units(text: str, lists: FigureWords) -> frozenset[str]:

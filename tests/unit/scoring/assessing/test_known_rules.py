@@ -29,6 +29,7 @@ STABLE = {
     "error_mismatch": "error_mismatch",
     "unknown_number": "unknown_number",
     "refuted_figure": "refuted_figure",
+    "contradicted_value": "contradicted_value",
     "verbatim_guide": "verbatim_guide",
     "repeated_answer": "repeated_answer",
     "action_claimed": "action_claimed",

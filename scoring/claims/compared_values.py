@@ -1,4 +1,4 @@
-"""Claims that have another value than the documents at the one place that their words lead to."""
+"""The values that claims have, compared with those at the one place of the documents that they lead to."""
 
 from __future__ import annotations
 
@@ -22,58 +22,57 @@ _FEWEST_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Where a document says otherwise: ``start`` and ``end`` are the place in the text of that document.
+class ComparedValue:
+    """The one place of a document that the words of a claim lead to, and what it says of the claim.
 
-    ``document``: its place in the context; ``kind``: what says so, such as "cell".
+    ``document``: that of the place in the context; ``start`` and ``end``: the row or sentence in its text.
     """
 
+    said: Said
     document: int
     start: int
     end: int
-    kind: str
 
 
-def contradictions(material: Material) -> Mapping[int, Contradiction]:
-    """Return what contradicts claims of the answer, by where each begins.
+def compared_values(material: Material) -> Mapping[int, ComparedValue]:
+    """Return what the documents say at the places that claims of the answer lead to, by where each begins.
 
-    1. A claim whose words lead to one row and one column of a table, or to one key of a list, and that has
-       another number, amount, date, time of day, or yes for no there (:mod:`scoring.figures.lookup`).
-    2. A claim that has the words of one sentence, and another number there or a negation more or less.
+    1. A claim whose words lead to one row and one column of a table, or to one key of a list, and that claims
+       a number, amount, date, time of day, or yes or no of it (:mod:`scoring.figures.lookup`).
+    2. A claim that has the words of one sentence, and the same or another number there, or as many negations
+       or one more or less.
 
-    Nothing contradicts a claim that another place of the documents bears out. Only texts as they came are
-    compared.
+    Where several places say something of a claim, one that bears it out counts. Only texts as they came are
+    compared, in a language whose lexicon has figures.
     """
     answer = material.answer
     if answer.source is not None or answer.lexicon.figures is None:
         return {}
-    found = ((claim.start, _contradiction(claim, material)) for claim in answer.derived(claims))
-    return {start: each for start, each in found if each}
+    found: dict[int, ComparedValue] = {}
+    for claim in answer.derived(claims):
+        told = (
+            []
+            if claim.kind is not Kind.CLAIM
+            else [*_by_cells(claim, material)] or [*_by_sentences(claim, material)]
+        )
+        if told:
+            found[claim.start] = min(told, key=lambda each: each.said is not Said.SAME)
+    return found
 
 
-def _contradiction(claim: Claim, material: Material) -> Contradiction | None:
-    if claim.kind is not Kind.CLAIM:
-        return None
-    said = [*_by_cells(claim, material)] or [*_by_sentences(claim, material)]
-    if not said or any(found is Said.SAME for found, _ in said):
-        return None
-    return said[0][1]
-
-
-def _by_cells(claim: Claim, material: Material) -> Iterator[tuple[Said, Contradiction]]:
+def _by_cells(claim: Claim, material: Material) -> Iterator[ComparedValue]:
     start, end = with_signs(material.answer, claim)
     clause = Clause.of(material.answer.original[start:end], material.answer.lexicon)
     for place, document in enumerate(material.context if clause else ()):
         for table in document.text.derived(tables):
             assert clause is not None
             if found := look_up(clause, table):
-                said, span = found
-                yield said, Contradiction(place, *span, "cell")
+                yield ComparedValue(found[0], place, *found[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a sentence says, ready to compare: the forms of its words of content in order, without its figures.
+    """What a sentence says, ready to compare: the forms of its words of content in order, without figures.
 
     ``acts``: the forms of those that are verbs; ``forms``: of all. ``has_name``: it speaks of something by
     its name. ``clause``: the sentence as the checks of figures read it; ``how``: how its figures are meant.
@@ -142,21 +141,23 @@ def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> 
     )
 
 
-def _by_sentences(claim: Claim, material: Material) -> Iterator[tuple[Said, Contradiction]]:
+def _by_sentences(claim: Claim, material: Material) -> Iterator[ComparedValue]:
     said = _statement(material.answer, claim.tokens, claim.start, claim.end)
     if said is None or len(said.figures) > 1 or said.clause.denials > 1:
         return
     for place, document in enumerate(material.context):
         for other in document.text.derived(statements):
             if found := _compared(said, other):
-                yield found, Contradiction(place, other.start, other.end, "number" if said.figures else "denial")
+                yield ComparedValue(found, place, other.start, other.end)
 
 
 def _compared(said: Statement, other: Statement) -> Said | None:
     """Return what a sentence of a document says of a claim that has its words; None where they differ."""
     if not said.words or not said.is_within(other):
         return None
-    by_figure = [_of_figure(said.figures[0], each, said, other) for each in other.figures] if said.figures else []
+    by_figure = (
+        [_of_figure(said.figures[0], each, said, other) for each in other.figures] if said.figures else []
+    )
     is_same = said.clause.denials == other.clause.denials
     if Said.SAME in by_figure or not (said.figures or other.figures):
         found = Said.SAME if is_same else Said.OTHER
@@ -166,7 +167,9 @@ def _compared(said: Statement, other: Statement) -> Said | None:
         return None
     if found is Said.SAME:
         return found
-    is_enough = len(said.words) >= _FEWEST_WORDS or said.has_name or any(_unit(each, said) for each in said.figures)
+    is_enough = (
+        len(said.words) >= _FEWEST_WORDS or said.has_name or any(_unit(each, said) for each in said.figures)
+    )
     is_alike = _is_alike(said, other) and said.conditions == other.conditions
     return found if is_alike and is_enough and other.clause.denials < _FEWEST_WORDS else None
 
@@ -184,5 +187,7 @@ def _of_figure(figure: Figure, its: Figure, said: Statement, other: Statement) -
 
 
 def _unit(figure: Figure, of: Statement) -> str | None:
-    after = of.clause.words[figure.last].text if figure.in_words and figure.last < len(of.clause.words) else ""
+    after = (
+        of.clause.words[figure.last].text if figure.in_words and figure.last < len(of.clause.words) else ""
+    )
     return figure.amount.unit or of.clause.lists.unit_of.get(after)
