@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from scoring.figures.case import show
 from scoring.figures.clause import Clause, Figure
+from scoring.figures.computing import show
 from scoring.figures.reading.amounts import PERCENT
 from scoring.figures.reading.listings import Listing
 from scoring.figures.recognising import Asked, Bound, Meant, asked, is_share, meant

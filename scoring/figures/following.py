@@ -12,8 +12,8 @@ from scoring.figures.recognising import Asked, Bound, asked, meant
 from scoring.figures.values import Obstacle, Operation
 
 _OF_CLOCK = frozenset({"minute", "hour", "day"})
-# The highest of some figures is one of them, and neither a trend nor an outlier is a figure.
-_OF_DATA = frozenset({Operation.HIGHEST, Operation.LOWEST, Operation.TREND, Operation.OUTLIER})
+# The highest of some figures is one of them.
+_OF_DATA = frozenset({Operation.HIGHEST, Operation.LOWEST})
 # What is counted stands so close after its number: "4 new plans", "60% of all the plans".
 _NEAR, _NEAR_OF = 2, 4
 

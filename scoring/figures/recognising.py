@@ -108,10 +108,7 @@ def _growth(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
     lists = clause.lists
     for phrases, direction in ((lists.rises, 1), (lists.falls, -1)):
         if spans := clause.find(phrases, taken):
-            every = clause.find(lists.every, taken)
-            operation = Operation.TREND if every else Operation.GROWTH
-            words = frozenset(places([*spans, *every]))
-            yield Asked(operation, words, direction, spans[0][0])
+            yield Asked(Operation.GROWTH, frozenset(places(spans)), direction, spans[0][0])
 
 
 def _extreme(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
@@ -144,7 +141,6 @@ def _plain(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
         (lists.averages, Operation.AVERAGE),
         (lists.differences, Operation.DIFFERENCE),
         (lists.counts, Operation.COUNT),
-        (lists.outliers, Operation.OUTLIER),
     )
     used = taken | words
     for phrases, operation in kinds:

@@ -18,8 +18,6 @@ class Operation(StrEnum):
     HIGHEST = "highest"
     LOWEST = "lowest"
     COUNT = "count"
-    TREND = "trend"
-    OUTLIER = "outlier"
     TIME_BETWEEN = "time_between"
 
 

@@ -21,11 +21,11 @@ class FigureWords:
 
     What is computed:
 
-    - ``sums``, ``averages``, ``differences``, ``shares``, ``highest``, ``lowest``, ``counts``,
-      ``outliers``: each names that operation; ``joint``: a sum of what was named just before ("together").
+    - ``sums``, ``averages``, ``differences``, ``shares``, ``highest``, ``lowest``, ``counts``:
+      each names that operation; ``joint``: a sum of what was named just before ("together").
     - ``more``, ``less``: a difference with a direction; ``costly``: those of them and of ``highest`` and
       ``lowest`` that speak of a price ("cheaper").
-    - ``rises``, ``falls``: growth; ``every``: it goes on at each step ("every month").
+    - ``rises``, ``falls``: growth; ``every``: of each row ("every month").
     - ``unsupported``: what is not computed ("median"); ``unclear``: what may mean that or not ("second").
     - ``about``, ``above``, ``just_above``, ``at_least``, ``below``, ``at_most``: how a figure right after
       them is meant.
@@ -67,7 +67,6 @@ class FigureWords:
     highest: PhraseList
     lowest: PhraseList
     counts: PhraseList
-    outliers: PhraseList
     unsupported: PhraseList
     unclear: PhraseList
     about: PhraseList
