@@ -167,9 +167,7 @@ def _compared(said: Statement, other: Statement) -> Said | None:
         return None
     if found is Said.SAME:
         return found
-    is_enough = (
-        len(said.words) >= _FEWEST_WORDS or said.has_name or any(_unit(each, said) for each in said.figures)
-    )
+    is_enough = len(said.words) >= _FEWEST_WORDS or said.has_name or any(map(said.clause.unit, said.figures))
     is_alike = _is_alike(said, other) and said.conditions == other.conditions
     return found if is_alike and is_enough and other.clause.denials < _FEWEST_WORDS else None
 
@@ -183,11 +181,4 @@ def _is_alike(said: Statement, other: Statement) -> bool:
 
 
 def _of_figure(figure: Figure, its: Figure, said: Statement, other: Statement) -> Said | None:
-    return compared(its.amount.number, _unit(its, other), figure.amount.number, _unit(figure, said))
-
-
-def _unit(figure: Figure, of: Statement) -> str | None:
-    after = (
-        of.clause.words[figure.last].text if figure.in_words and figure.last < len(of.clause.words) else ""
-    )
-    return figure.amount.unit or of.clause.lists.unit_of.get(after)
+    return compared(its.amount.number, other.clause.unit(its), figure.amount.number, said.clause.unit(figure))

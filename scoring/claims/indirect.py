@@ -67,7 +67,6 @@ def _found(material: Material) -> Iterator[IndirectClaim]:
     sources = [
         DataSource(
             str(place),
-            document.version,
             document.text.derived(grids),
             is_whole=False,
             listings=document.text.derived(listings),

@@ -15,7 +15,7 @@ from scoring.figures.reading.bearing import Bearing
 from scoring.figures.reading.grids import Grid
 from scoring.figures.reading.listings import Listing
 from scoring.figures.recognising import asked
-from scoring.figures.values import Derivation, IndirectClaim, Obstacle, Operation, Outcome, UsedCell
+from scoring.figures.values import Derivation, IndirectClaim, Obstacle, Operation, Outcome
 from scoring.lexicon import Lexicon
 
 # More than sums of the largest numbers need, and a bound on what division gives.
@@ -37,7 +37,6 @@ class DataSource:
     """
 
     document_id: str
-    version: str | None
     grids: tuple[Grid, ...]
     is_whole: bool = True
     listings: tuple[Listing, ...] = ()
@@ -66,7 +65,7 @@ def check(
     >>> from scoring.text.prepared import PreparedText
     >>> english = load_shipped()["en"]
     >>> prices = PreparedText.of("Prices:\n\n- Basic: $10\n- Team: $25\n", english)
-    >>> source = DataSource("plans", "3", prices.derived(grids))
+    >>> source = DataSource("plans", prices.derived(grids))
     >>> claim = check("Team is $20 more expensive than Basic.", 0, english, [source])
     >>> claim.outcome.value, claim.derivation.formula
     ('refuted', '25 - 10 = 15')
@@ -120,10 +119,8 @@ def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> Indi
 
 
 def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
-    cells = tuple(
-        UsedCell(row.text, row.start, row.end) for row in (listing.rows[place] for place in counted.rows)
-    )
-    derivation = Derivation(source.document_id, source.version, cells, counted.formula, counted.value)
+    cells = tuple(listing.rows[place] for place in counted.rows)
+    derivation = Derivation(source.document_id, cells, counted.formula, counted.value)
     amount = counted.figure.amount
     return IndirectClaim(
         counted.outcome,
@@ -161,7 +158,9 @@ def _decided(found: Sequence[tuple[DataSource, Finding]]) -> tuple[DataSource, F
     is_alone = {*map(_place, best)} == {*map(_place, judged)} and (is_one or len(values) == 1)
     if outcomes == {Outcome.CONFIRMED} or (outcomes == {Outcome.REFUTED} and is_alone):
         return judged[0]
-    unclear = replace(judged[0][1], outcome=Outcome.NOT_CHECKABLE, obstacle=Obstacle.SEVERAL_DATA, computed=None)
+    unclear = replace(
+        judged[0][1], outcome=Outcome.NOT_CHECKABLE, obstacle=Obstacle.SEVERAL_DATA, computed=None
+    )
     return judged[0][0], unclear
 
 
@@ -185,12 +184,15 @@ def _claim(source: DataSource, finding: Finding, clause: Clause, offset: int) ->
         start, end = finding.figure.amount.start, finding.figure.amount.end
     is_plain = finding.operation in _PLAIN or bool(clause.find(clause.lists.unsupported, ()))
     computed = finding.computed
-    derivation = computed and Derivation(
-        document_id=source.document_id,
-        version=source.version,
-        cells=tuple(UsedCell(cell.text, cell.start, cell.end) for cell in computed.cells),
-        formula=computed.formula,
-        value=next(iter(computed.values), None),
+    derivation = (
+        None
+        if computed is None
+        else Derivation(
+            document_id=source.document_id,
+            cells=computed.cells,
+            formula=computed.formula,
+            value=next(iter(computed.values), None),
+        )
     )
     return IndirectClaim(
         finding.outcome,

@@ -114,6 +114,12 @@ class Clause:
         """Whether it speaks of some cases, or of others than it names: "if", "only", "without"."""
         return not self.lists.conditions.isdisjoint(word.text for word in self.words)
 
+    def unit(self, figure: Figure) -> str | None:
+        """Return the unit of a figure; that of a number word is the word after it: "four hours"."""
+        if not figure.in_words or figure.last == len(self.words):
+            return figure.amount.unit
+        return self.lists.unit_of.get(self.words[figure.last].text)
+
     def masked(self, taken: Iterable[int]) -> list[str]:
         """Return its words, with those that are accounted for made unrecognisable."""
         texts = [word.text for word in self.words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -80,7 +81,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A clause read against a grid: the rows and the column that are meant, and the figures that it may claim.
+    """A clause read against a grid: the rows and the column that are meant, and what figures it has.
 
     ``is_all``: the rows are all, since none is named; ``is_told``: the clause says that they are all.
     """
@@ -135,20 +136,15 @@ def find(clause: Clause, grid: Grid, before: Clause | None) -> Finding | None:
 
 def _is_sure(case: _Case, judged: Finding, before: Clause | None) -> bool:
     """Say whether nothing else can be meant, as rows that were named before or that the table lacks."""
-    if case.asked.operation is Operation.SHARE and not case.grid.is_complete:
-        return False
-    if case.asked.operation not in _ON_ALL:
-        return True
+    operation, grid = case.asked.operation, case.grid
+    if operation not in _ON_ALL:
+        return operation is not Operation.SHARE or grid.is_complete
     # "Together" speaks of what was named before, but "the three plans together" of all.
     is_told = case.is_told or not case.asked.is_joint
-    if case.asked.operation in EXTREMES or case.is_all:
-        if not case.grid.is_complete or not is_told or (case.is_all and case.grid.is_turned):
-            return False
-    elif len(case.rows) < _TWO:
-        return False
+    is_whole = grid.is_complete and is_told and not (case.is_all and grid.is_turned)
     if not case.is_all:
-        return True
-    if before and _named(before, case.grid, case.grid.rows).labels:
+        return is_whole if operation in EXTREMES else len(case.rows) >= _TWO
+    if not is_whole or (before and _named(before, grid, grid.rows).labels):
         return False
     return judged.figure is None or not any(_repeats(judged.figure, cell) for cell in case.every())
 
@@ -174,10 +170,15 @@ def _named(clause: Clause, grid: Grid, labels: Sequence[Label]) -> Named:
         found.update((n, words) for n in fitting)
         if not fitting and all(clause.words[n].text in grid.around for n in words):
             above |= words
-    kept = sorted(found, key=lambda n: min(found[n]))
-    taken = frozenset[int]().union(above, *found.values())
-    firsts = tuple(min(found[n]) for n in kept)
-    return Named(tuple(kept), firsts, taken, is_clear=len(set(firsts)) == len(firsts))
+    every = Counter(n for words in found.values() for n in words)
+    # "Start date" begins at "start", not at what it shares with "end date".
+    firsts = {place: min(words, key=lambda n: (every[n], n)) for place, words in found.items()}
+    kept = tuple(sorted(found, key=firsts.__getitem__))
+    stems = {stem for n in kept for stem in labels[n].stems}
+    again = {n for n in clause.content if clause.stems[n] in stems}
+    return Named(
+        kept, tuple(sorted(firsts.values())), above.union(every, again), len({*firsts.values()}) == len(kept)
+    )
 
 
 def _times(clause: Clause) -> Iterator[tuple[Time, frozenset[int]]]:
@@ -237,10 +238,21 @@ def _case(
     column = columns.labels[0] if columns.labels else _unnamed(case)
     if len(columns.labels) > 1 or column is None or (found.is_price and not _is_money(grid, column)):
         return Obstacle.COLUMN
+    return replace(case, column=column) if _may_be_extreme(case, column) else Obstacle.COLUMN
+
+
+def _may_be_extreme(case: _Case, column: int) -> bool:
+    """Say whether a column can be what a word such as "largest" asks for."""
+    clause, grid, found = case.clause, case.grid, case.asked
+    if found.operation not in EXTREMES:
+        return True
+    after = {n + 1 for n in found.taken if n + 1 < len(clause.words)}
     # "The lowest budget" is one of the budgets, not of what else a row has.
-    if found.operation in EXTREMES and any(first - 1 in found.taken for first in rows.firsts):
-        return Obstacle.COLUMN
-    return replace(case, column=column)
+    if not after.isdisjoint(case.named.firsts) or any(clause.stems[n] in grid.across for n in after):
+        return False
+    # The largest region may be so by any of its figures, but not in a year.
+    is_any = len(grid.columns) > 1 and grid.columns[column].time is None and not found.is_price
+    return not is_any or after.isdisjoint(_row_words(clause, grid))
 
 
 def _row_words(clause: Clause, grid: Grid) -> frozenset[int]:
@@ -266,9 +278,15 @@ def _has_unknown(
         words |= lists.prices
     if operation is Operation.TIME_BETWEEN:
         words |= lists.after | lists.before | lists.elapsed
-    phrases = [lists.all_of, lists.counts, *((lists.between, lists.through, lists.until) * (operation in _OF_TWO))]
+    phrases = [
+        lists.all_of,
+        lists.counts,
+        *((lists.between, lists.through, lists.until) * (operation in _OF_TWO)),
+    ]
     known = taken | places([span for each in phrases for span in clause.find(each, taken)])
-    known |= {n for n in range(len(clause.words)) if clause.words[n].text in lists.kinds and _is_beside(n, rows)}
+    known |= {
+        n for n in range(len(clause.words)) if clause.words[n].text in lists.kinds and _is_beside(n, rows)
+    }
     if operation is Operation.AVERAGE:
         known |= {first for first, last in clause.find(lists.every, taken) if last in taken}
     # "Revenue per employee" is told by no column.
@@ -358,7 +376,12 @@ def _compared(case: _Case, computed: Computed, figure: Figure | None) -> Outcome
     unit, bound = figure.amount.unit, case.how.bounds.get(figure.first, Bound.EXACT)
     if unit and computed.unit and unit != computed.unit:
         return Obstacle.UNITS
-    close = max(closeness(v, each, bound) for v in computed.values for each in figure.amount.number.values)
+    values = list(computed.values)
+    # In thousands: in full, without a unit also as it stands in the data.
+    power = max(label.power for label in (case.grid.columns[case.column], *case.grid.rows))
+    if power and computed.unit != PERCENT and case.asked.operation is not Operation.TIME_BETWEEN:
+        values = [value.scaleb(power) for value in values] + values * (unit is None)
+    close = max(closeness(v, each, bound) for v in values for each in figure.amount.number.values)
     if close is Closeness.SAME:
         return holds
     if close is Closeness.NEAR or (unit and computed.unit is None):
@@ -396,8 +419,8 @@ def _total(case: _Case, convention: Convention, unit: str | None) -> Computed | 
 def _share(case: _Case, convention: Convention, _: str | None) -> Computed | Obstacle:
     """Return what part of a column some rows are, in percent."""
     # "40% of North", "40% of the revenue of North": a share of a row is not one of the column.
-    share = next((each.last for each in case.figures if is_share(case.clause, each)), len(case.clause.words))
-    if case.is_all or any(_is_whole(case.clause, first, share) for first in case.named.firsts):
+    after = next((each.last for each in case.figures if is_share(case.clause, each)), len(case.clause.words))
+    if case.is_all or any(_is_whole(case.clause, first, after) for first in case.named.firsts):
         return Obstacle.ROWS
     found, part = _values(case.every(), convention), _values(case.cells(case.rows), convention)
     if isinstance(found, Obstacle) or isinstance(part, Obstacle) or found[1] == PERCENT:
@@ -406,7 +429,9 @@ def _share(case: _Case, convention: Convention, _: str | None) -> Computed | Obs
     if whole <= 0:
         return Obstacle.CELLS
     share = own / whole * _HUNDRED
-    return Computed((share,), case.every(), f"{show(own)} / ({_joined(found[0])}) x 100% = {show(share)}%", PERCENT)
+    return Computed(
+        (share,), case.every(), f"{show(own)} / ({_joined(found[0])}) x 100% = {show(share)}%", PERCENT
+    )
 
 
 def _is_whole(clause: Clause, first: int, after: int) -> bool:
@@ -418,7 +443,9 @@ def _is_whole(clause: Clause, first: int, after: int) -> bool:
     return after <= place < first and clause.words[place].text in of
 
 
-def _difference(case: _Case, convention: Convention, unit: str | None) -> Computed | Obstacle:
+def _difference(  # noqa: PLR0911 - one for each way that it is not clear
+    case: _Case, convention: Convention, unit: str | None
+) -> Computed | Obstacle:
     """Return by how much one row is more or less than another, or a later one than an earlier one."""
     asked, rows = case.asked, case.named
     if len(rows.labels) != _TWO:
@@ -428,7 +455,7 @@ def _difference(case: _Case, convention: Convention, unit: str | None) -> Comput
         times = [row.time for row in case.grid.rows if row.time]
         if len(times) < len(case.grid.rows) or len({time.kind for time in times}) > 1:
             return Obstacle.ROWS
-        other, one = sorted((one, other), key=lambda n: case.grid.rows[n].time.order)
+        other, one = sorted((one, other), key=lambda n: times[n].order)
     elif asked.direction and not (asked.than and rows.firsts[0] < asked.than < rows.firsts[1]):
         return Obstacle.ROWS
     cells = case.cells((one, other))
@@ -480,7 +507,9 @@ def _time_between(case: _Case, _: Convention, unit: str | None) -> Computed | Ob
     for own, first in enumerate(case.named.firsts):
         near = {word.text for word in case.clause.words[max(first - 2, 0) : first]}
         if near & (case.clause.lists.after | case.clause.lists.before):
-            holds = days[own] <= days[1 - own] if near & case.clause.lists.after else days[own] >= days[1 - own]
+            holds = (
+                days[own] <= days[1 - own] if near & case.clause.lists.after else days[own] >= days[1 - own]
+            )
             break
     value = Decimal(span) / _DAYS[unit]
     formula = f"{late.isoformat()} - {early.isoformat()} = {span} days"

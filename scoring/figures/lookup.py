@@ -219,12 +219,7 @@ class _Claimed:
         return Said.SAME if says is not bool(self.clause.denials) else Said.OTHER
 
     def _unit(self) -> str | None:
-        clause = self.clause
-        if not self.figures:
-            return None
-        [figure] = self.figures
-        after = clause.words[figure.last].text if figure.in_words and figure.last < len(clause.words) else ""
-        return figure.amount.unit or clause.lists.unit_of.get(after)
+        return self.clause.unit(self.figures[0]) if self.figures else None
 
     def _by_amount(self, table: Table, row: int, column: int) -> Said | None:
         value, unit = _amount(table, row, column, self.clause.lexicon)
@@ -277,17 +272,15 @@ def _amount(table: Table, row: int, column: int, lexicon: Lexicon) -> tuple[Numb
     amount = cell_of(table.cells[row][column], lexicon).amount
     if amount is None:
         return None, None
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
-    units = (
-        amount.unit,
-        *(unit_in(each, lexicon.figures) for each in (table.heads[column], table.labels[row])),
-    )
-    return amount.number, next((unit for unit in units if unit), None)
+    words = lexicon.figures
+    assert words is not None, "only a lexicon with figures is asked"
+    unit = unit_in(table.heads[column], words) or unit_in(table.labels[row], words)
+    return amount.number, amount.unit or unit
 
 
 def _units(text: str, lists: FigureWords) -> frozenset[str]:
     """Return the units of time that a text speaks of."""
-    units = (lists.unit_of.get(word) for word in folded_words(text))
+    units = (lists.unit_of.get(word, "") for word in folded_words(text))
     return frozenset(unit for unit in units if unit in _SIZES and unit not in _BYTES)
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from scoring.figures.reading.blocks import Piece
+from scoring.figures.reading.cells import Cell
+
 
 class Operation(StrEnum):
     """How a figure follows from others."""
@@ -55,15 +58,6 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class UsedCell:
-    """A cell of a document that was computed with: ``text[start:end]`` of the document is its ``text``."""
-
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Derivation:
     """How the true figure follows: from which cells of which document, by which formula.
 
@@ -71,8 +65,7 @@ class Derivation:
     """
 
     document_id: str
-    version: str | None
-    cells: tuple[UsedCell, ...]
+    cells: tuple[Cell | Piece, ...]
     formula: str
     value: Decimal | None
 

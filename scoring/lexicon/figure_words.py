@@ -16,7 +16,7 @@ class FigureWords:
     How numbers are written:
 
     - ``decimal_sign``: what usually stands before a fraction; ``day_first``: 03-04-2024 is surely in April.
-    - ``months``: the names of each month; ``quarters``: words for a quarter; ``ordinals``: of the first four.
+    - ``months``: the names of each month.
     - ``units``: words by the unit that they mean; ``scales``: words by their power of ten.
 
     What is computed:
@@ -27,12 +27,12 @@ class FigureWords:
       ``lowest`` that speak of a price ("cheaper").
     - ``rises``, ``falls``: growth; ``every``: of each row ("every month").
     - ``unsupported``: what is not computed ("median"); ``unclear``: what may mean that or not ("second").
-    - ``about``, ``above``, ``just_above``, ``at_least``, ``below``, ``at_most``: how a figure right after
+    - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: how a figure right after
       them is meant.
 
     Which rows are meant:
 
-    - ``all_of``: every row; ``both``: two; ``first``, ``last``: the first or last so many.
+    - ``all_of``: every row; ``both``: two.
     - ``through``: from one to another, which counts too; ``until``: the same where that is unclear.
     - ``between``: stands before two of them; ``of``: before the whole of a share; ``than``: before
       what is compared with.
@@ -71,7 +71,6 @@ class FigureWords:
     unclear: PhraseList
     about: PhraseList
     above: PhraseList
-    just_above: PhraseList
     at_least: PhraseList
     below: PhraseList
     at_most: PhraseList
@@ -82,8 +81,6 @@ class FigureWords:
     examples: PhraseList
     both: frozenset[str]
     costly: frozenset[str]
-    first: frozenset[str]
-    last: frozenset[str]
     after: frozenset[str]
     before: frozenset[str]
     elapsed: frozenset[str]
@@ -97,9 +94,7 @@ class FigureWords:
     pointing: frozenset[str]
     yes: frozenset[str]
     no: frozenset[str]
-    quarters: frozenset[str]
     fillers: frozenset[str]
-    ordinals: tuple[str, ...]
     months: tuple[tuple[str, ...], ...]
     same: tuple[tuple[str, ...], ...]
     units: Mapping[str, tuple[str, ...]]

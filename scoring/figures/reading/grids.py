@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from scoring.figures.reading.blocks import Block, Line, blocks, lines_of
 from scoring.figures.reading.cells import Cell, cell_of
@@ -176,21 +175,10 @@ def is_total(label: Label, words: FigureWords, *, whole: bool = False) -> bool:
 
 
 def _conventions(cells: Sequence[Sequence[Cell]], words: FigureWords) -> tuple[Convention, ...]:
-    """Return the ways to read all numbers; the unlikely one only where it gives a column equal decimals.
-
-    Beside 900, 1.010 has no decimals; beside 1.200 it may have three.
-    """
-    likely = Convention(words.decimal_sign)
-    columns = [[cell.amount.number for cell in column if cell.amount] for column in zip(*cells, strict=True)]
-    read = {
-        convention: [[number.read(convention) for number in column] for column in columns]
-        for convention in (likely, likely.other)
-    }
-    whole = [each for each, values in read.items() if all(None not in column for column in values)]
-    if likely in whole and not all(_is_even(column) for column in read[likely.other]):
-        return (likely,)
-    return tuple(whole)
-
-
-def _is_even(values: Sequence[Decimal | None]) -> bool:
-    return len({value.as_tuple().exponent for value in values if value is not None}) <= 1
+    """Return the ways to read all numbers, the likelier first."""
+    likely, numbers = (
+        Convention(words.decimal_sign),
+        [cell.amount.number for row in cells for cell in row if cell.amount],
+    )
+    ways = (likely, likely.other)
+    return tuple(way for way in ways if all(number.read(way) is not None for number in numbers))
