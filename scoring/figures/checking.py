@@ -96,7 +96,7 @@ def check(
         return None
     # Nothing to compute with, and yet no figure out of nowhere.
     end = offset + len(clause.text)
-    return IndirectClaim(Outcome.NOT_CHECKABLE, None, offset, end, obstacle=Obstacle.DATA, open=spans)
+    return IndirectClaim(Outcome.NOT_CHECKABLE, offset, end, obstacle=Obstacle.DATA, open=spans)
 
 
 def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> IndirectClaim | None:
@@ -120,11 +120,10 @@ def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> Indi
 
 def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
     cells = tuple(listing.rows[place] for place in counted.rows)
-    derivation = Derivation(source.document_id, cells, counted.formula, counted.value)
+    derivation = Derivation(source.document_id, cells, counted.formula)
     amount = counted.figure.amount
     return IndirectClaim(
         counted.outcome,
-        counted.operation,
         offset + amount.start,
         offset + amount.end,
         derivation if cells else None,
@@ -191,12 +190,10 @@ def _claim(source: DataSource, finding: Finding, clause: Clause, offset: int) ->
             document_id=source.document_id,
             cells=computed.cells,
             formula=computed.formula,
-            value=next(iter(computed.values), None),
         )
     )
     return IndirectClaim(
         finding.outcome,
-        finding.operation,
         offset + start,
         offset + end,
         derivation,

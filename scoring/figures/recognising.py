@@ -53,9 +53,9 @@ def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
     kinds = (
         (lists.at_most, Bound.AT_MOST),
         (lists.at_least, Bound.AT_LEAST),
+        (lists.about, Bound.ABOUT),
         (lists.above, Bound.ABOVE),
         (lists.below, Bound.BELOW),
-        (lists.about, Bound.ABOUT),
     )
     figures = (*clause.figures, *clause.number_words)
     firsts = {figure.first for figure in figures if figure.first not in taken}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 
 from scoring.figures.reading.blocks import Piece
@@ -59,15 +58,11 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How the true figure follows: from which cells of which document, by which formula.
-
-    ``value``: what is computed, None where it is no number but a row or a trend.
-    """
+    """How the true figure follows: from which cells of which document, by which formula."""
 
     document_id: str
     cells: tuple[Cell | Piece, ...]
     formula: str
-    value: Decimal | None
 
     @property
     def span(self) -> tuple[int, int]:
@@ -86,7 +81,6 @@ class IndirectClaim:
     """
 
     outcome: Outcome
-    operation: Operation | None
     start: int
     end: int
     derivation: Derivation | None = None
