@@ -79,7 +79,7 @@ def check(
             (source, finding)
             for source in sources
             for grid in (source.grids if asks else ())
-            if (finding := find(clause, _as_told(grid, source), earlier))
+            if (finding := find(clause, grid, earlier, is_whole=source.is_whole))
         ]
         decided = _claim(*_decided(found), clause, offset) if found else None
         if decided is None or decided.outcome is Outcome.NOT_CHECKABLE:
@@ -134,11 +134,6 @@ def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: i
 def _may_ask(clause: Clause) -> bool:
     has_span = any(figure.amount.unit in SPANS for figure in clause.figures)
     return has_span or asked(clause, frozenset()) is not None
-
-
-def _as_told(grid: Grid, source: DataSource) -> Grid:
-    """Return a grid as complete only where nothing of it can have been cut off."""
-    return replace(grid, is_complete=False) if grid.may_go_on and not source.is_whole else grid
 
 
 def _decided(found: Sequence[tuple[DataSource, Finding]]) -> tuple[DataSource, Finding]:

@@ -107,11 +107,13 @@ class _Case:
         return self.cells(range(len(self.grid.rows)))
 
 
-def find(clause: Clause, grid: Grid, before: Clause | None) -> Finding | None:
+def find(clause: Clause, grid: Grid, before: Clause | None, *, is_whole: bool) -> Finding | None:
     """Return what a grid says of a clause; None where that asks nothing, or nothing of this grid.
 
-    ``before`` is what was said right before: rows that it names may be meant still.
+    ``before`` is what was said right before: rows that it names may be meant still. ``is_whole``: nothing of
+    the document can have been cut off.
     """
+    grid = replace(grid, is_complete=grid.is_complete and (is_whole or not grid.may_go_on))
     rows, columns = _named(clause, grid, grid.rows), _named(clause, grid, grid.columns)
     taken = rows.taken | columns.taken
     how = meant(clause, taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from scoring.figures.reading.blocks import Block, Line, blocks, lines_of
 from scoring.figures.reading.cells import Cell, cell_of
@@ -175,10 +176,18 @@ def is_total(label: Label, words: FigureWords, *, whole: bool = False) -> bool:
 
 
 def _conventions(cells: Sequence[Sequence[Cell]], words: FigureWords) -> tuple[Convention, ...]:
-    """Return the ways to read all numbers, the likelier first."""
-    likely, numbers = (
-        Convention(words.decimal_sign),
-        [cell.amount.number for row in cells for cell in row if cell.amount],
-    )
-    ways = (likely, likely.other)
-    return tuple(way for way in ways if all(number.read(way) is not None for number in numbers))
+    """Return the ways to read all numbers; the unlikely one only where it gives a column equal decimals.
+
+    Beside 900, 1.010 has no decimals; beside 1.200 it may have three.
+    """
+    likely, columns = Convention(words.decimal_sign), list(zip(*cells, strict=True))
+    found: list[Convention] = []
+    for way in (likely, likely.other):
+        read = [[cell.amount.number.read(way) for cell in column if cell.amount] for column in columns]
+        if all(None not in column for column in read) and (not found or all(map(_is_even, read))):
+            found.append(way)
+    return tuple(found)
+
+
+def _is_even(values: Sequence[Decimal | None]) -> bool:
+    return len({value.as_tuple().exponent for value in values if value is not None}) <= 1

@@ -102,6 +102,25 @@ def test_a_sentence_that_says_more_than_its_place_is_left_alone(sentence):
     assert contradicted(sentence, "# Webhooks\n\nWebhooks cannot be paused.\n") == []
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You don't need the API with Team.",
+        "Starter will have an API.",
+        "Starter lacks an API.",
+        "Pro costs € 9 with the discount.",
+        "From 1 May Pro costs € 9.",
+        "Pro costs € 9 to € 11.",
+        "Team has 5 users, not 10.",
+        "Team is for no more than 10 users.",
+        "Starter or Pro has an API.",
+        "A user of Pro costs € 9.",
+    ],
+)
+def test_a_claim_that_says_more_than_its_cell_is_left_alone(sentence):
+    assert contradicted(sentence, PLANS) == []
+
+
 def test_who_does_it_to_whom_must_be_the_same():
     text = "Editors cannot remove viewers."
     assert contradicted("Editors can remove viewers.", text)
