@@ -85,21 +85,18 @@ def _may_follow(
     if (unit in SPANS and is_beside(DATE)) or (unit in _OF_CLOCK and is_beside(CLOCK)):
         return True
     if found is None or operation is Operation.COUNT:
-        return (
-            unit in CURRENCIES
-            and is_beside(unit)
-            and _is_multiple(figure, clause, by.beside[unit] - by.listed)
-        )
+        return unit in CURRENCIES and is_beside(unit) and _is_multiple(clause, by.beside[unit] - by.listed)
     if operation in _OF_DATA:
         return False
     return any(map(is_beside, by.beside)) if unit == PERCENT else is_beside(unit)
 
 
-def _is_multiple(price: Figure, clause: Clause, beside: frozenset[str]) -> bool:
+def _is_multiple(clause: Clause, beside: frozenset[str]) -> bool:
     """Say whether a price may be that of several pieces, or for a longer time than stands beside others."""
     spans = [n for n, word in enumerate(clause.words) if clause.lists.unit_of.get(word.text) in SPANS]
-    others = (each for each in (*clause.figures, *clause.number_words) if each is not price)
+    others = (each for each in (*clause.figures, *clause.number_words) if each.amount.unit in {None, *SPANS})
+    # "3 days" ends with its unit.
     return any(clause.stems[n] not in beside for n in spans) or any(
-        not beside.isdisjoint(clause.stems[each.last - (not each.in_words) : each.last + _NEAR])
+        not beside.isdisjoint(clause.stems[each.last - (each.amount.unit in SPANS) : each.last + _NEAR])
         for each in others
     )
