@@ -23,6 +23,7 @@ from scoring.features.phrases_known import PhrasesKnown
 from scoring.features.prompt_overlap import PromptOverlap
 from scoring.features.refusal_justified import RefusalJustified
 from scoring.features.subject_combination import SubjectCombination
+from scoring.features.values_agree import ValuesAgree
 from scoring.features.verbatim_guide import VerbatimGuide
 from scoring.features.verbatim_section import VerbatimSection
 from scoring.values.rules import Rule
@@ -84,7 +85,14 @@ def profiles() -> Iterator[Profile]:
             ),
             FeatureGroup(
                 "contradiction",
-                (ComponentsDefined(), NumbersKnown(), ErrorMismatch(), FiguresFollow(), ActionClaimed()),
+                (
+                    ComponentsDefined(),
+                    NumbersKnown(),
+                    ErrorMismatch(),
+                    FiguresFollow(),
+                    ValuesAgree(),
+                    ActionClaimed(),
+                ),
             ),
             FeatureGroup("quotation", (VerbatimGuide(), VerbatimSection(), Courtesy())),
         ),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from scoring.claims.compared_values import compared_values
 from scoring.claims.grounded import GroundedClaim, answerable, grounded_claims
 from scoring.claims.grounding import Grounding
 from scoring.claims.indirect import indirect_claim
 from scoring.claims.passages import passages
 from scoring.claims.reading import Claim, Kind
+from scoring.figures.lookup import Said
 from scoring.figures.values import Derivation, Outcome
 from scoring.text.material import ContextText, Material
 from scoring.text.spans import span_evidence
@@ -70,6 +72,9 @@ def _checked(
     if computed := _computed(each.claim, material):
         source, derivation = _derived(computed, material), computed.formula
         status, mistake = ClaimStatus.SUPPORTED, None
+    value = material.derived(compared_values).get(each.claim.start)
+    if value and value.said is Said.OTHER:
+        source = _quoted(material.context[value.document], value.start, value.end)
     met = [fault.rule for fault in faults if fault.is_in(span)]
     # What the documents say otherwise tells more than that something stands nowhere.
     met.sort(key=lambda rule: rule.status is not ClaimStatus.CONTRADICTED)

@@ -67,7 +67,6 @@ def _found(material: Material) -> Iterator[IndirectClaim]:
     sources = [
         DataSource(
             str(place),
-            document.version,
             document.text.derived(grids),
             is_whole=False,
             listings=document.text.derived(listings),
@@ -80,7 +79,7 @@ def _found(material: Material) -> Iterator[IndirectClaim]:
         return
     answer, before = material.answer, ""
     for claim in answer.derived(claims):
-        start, end = _with_signs(answer, claim)
+        start, end = with_signs(answer, claim)
         text = answer.original[start:end]
         if claim.kind is Kind.CLAIM:
             found = check(text, start, answer.lexicon, sources, before)
@@ -89,7 +88,7 @@ def _found(material: Material) -> Iterator[IndirectClaim]:
         before = text
 
 
-def _with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
+def with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
     """Return the place of a claim with the signs of its first and last figure."""
     before = _SIGN_BEFORE.search(answer.original[max(claim.start - _WIDEST_SIGN, answer.start) : claim.start])
     after = _SIGN_AFTER.match(answer.original, claim.end, answer.end)

@@ -26,8 +26,8 @@ REFUTED = Rule(
 class FiguresFollow:
     r"""Share of the figures that follow from the documents' tables and lists, of those that were computed.
 
-    Sums, differences, averages, shares, growth, the highest and the lowest, counts, trends and times
-    between dates (:func:`scoring.figures.checking.check`). The value is confirmed / (confirmed + refuted), in
+    Sums, differences, averages, shares, growth, the highest and the lowest, counts and days between dates
+    (:func:`scoring.figures.checking.check`). The value is confirmed / (confirmed + refuted), in
     [0, 1]; not applicable where nothing could be computed.
 
     Evidence: ``refuted_figure``, each figure that does not follow.

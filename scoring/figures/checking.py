@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Context, localcontext
 
-from scoring.figures.asking import question
 from scoring.figures.clause import Clause
+from scoring.figures.computing import EXTREMES, Finding, find
 from scoring.figures.counting import Count, count
 from scoring.figures.following import is_part_of_listed, open_figures
-from scoring.figures.judging import Judgement, judge
 from scoring.figures.reading.amounts import SPANS
 from scoring.figures.reading.bearing import Bearing
 from scoring.figures.reading.grids import Grid
 from scoring.figures.reading.listings import Listing
 from scoring.figures.recognising import asked
-from scoring.figures.values import Derivation, IndirectClaim, Obstacle, Operation, Outcome, UsedCell
+from scoring.figures.values import Derivation, IndirectClaim, Obstacle, Operation, Outcome
 from scoring.lexicon import Lexicon
 
 # More than sums of the largest numbers need, and a bound on what division gives.
@@ -24,9 +23,8 @@ _PRECISION = 50
 # Of what the answer says before, as much as two sentences.
 _LONGEST_BEFORE = 400
 
-_EXTREMES = frozenset({Operation.HIGHEST, Operation.LOWEST})
 # Who says one of these and names a row speaks of the data; "more" and "contains" are said of anything.
-_PLAIN = _EXTREMES | {Operation.AVERAGE, Operation.SHARE, Operation.TREND, Operation.OUTLIER}
+_PLAIN = EXTREMES | {Operation.AVERAGE, Operation.SHARE}
 _TWO = 2
 
 
@@ -39,26 +37,10 @@ class DataSource:
     """
 
     document_id: str
-    version: str | None
     grids: tuple[Grid, ...]
     is_whole: bool = True
     listings: tuple[Listing, ...] = ()
     bearing: Bearing = field(default_factory=Bearing)
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """What one grid says of a clause; ``score`` tells how much of the clause it accounts for.
-
-    ``names``: how many of its rows and columns the clause names.
-    """
-
-    source: DataSource
-    grid: Grid
-    score: int
-    names: int
-    operation: Operation | None
-    judgement: Judgement
 
 
 def check(
@@ -83,7 +65,7 @@ def check(
     >>> from scoring.text.prepared import PreparedText
     >>> english = load_shipped()["en"]
     >>> prices = PreparedText.of("Prices:\n\n- Basic: $10\n- Team: $25\n", english)
-    >>> source = DataSource("plans", "3", prices.derived(grids))
+    >>> source = DataSource("plans", prices.derived(grids))
     >>> claim = check("Team is $20 more expensive than Basic.", 0, english, [source])
     >>> claim.outcome.value, claim.derivation.formula
     ('refuted', '25 - 10 = 15')
@@ -94,12 +76,12 @@ def check(
     earlier = Clause.of(before[-_LONGEST_BEFORE:], lexicon) if before and asks else None
     with localcontext(Context(prec=_PRECISION)):
         found = [
-            finding
+            (source, finding)
             for source in sources
             for grid in (source.grids if asks else ())
-            if (finding := _finding(source, grid, clause, earlier))
+            if (finding := find(clause, grid, earlier, is_whole=source.is_whole))
         ]
-        decided = _claim(_decided(found), clause, offset) if found else None
+        decided = _claim(*_decided(found), clause, offset) if found else None
         if decided is None or decided.outcome is Outcome.NOT_CHECKABLE:
             counted = _counted(clause, offset, sources)
             decided = counted if counted and (decided is None or counted.derivation) else decided
@@ -114,7 +96,7 @@ def check(
         return None
     # Nothing to compute with, and yet no figure out of nowhere.
     end = offset + len(clause.text)
-    return IndirectClaim(Outcome.NOT_CHECKABLE, None, offset, end, obstacle=Obstacle.DATA, open=spans)
+    return IndirectClaim(Outcome.NOT_CHECKABLE, offset, end, obstacle=Obstacle.DATA, open=spans)
 
 
 def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> IndirectClaim | None:
@@ -137,14 +119,11 @@ def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> Indi
 
 
 def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
-    cells = tuple(
-        UsedCell(row.text, row.start, row.end) for row in (listing.rows[place] for place in counted.rows)
-    )
-    derivation = Derivation(source.document_id, source.version, cells, counted.formula, counted.value)
+    cells = tuple(listing.rows[place] for place in counted.rows)
+    derivation = Derivation(source.document_id, cells, counted.formula)
     amount = counted.figure.amount
     return IndirectClaim(
         counted.outcome,
-        counted.operation,
         offset + amount.start,
         offset + amount.end,
         derivation if cells else None,
@@ -157,102 +136,62 @@ def _may_ask(clause: Clause) -> bool:
     return has_span or asked(clause, frozenset()) is not None
 
 
-def _finding(source: DataSource, grid: Grid, clause: Clause, before: Clause | None) -> _Finding | None:
-    if grid.may_go_on and not source.is_whole:
-        grid = replace(grid, is_complete=False)
-    asks = question(clause, grid, before)
-    if asks is None:
-        return None
-    if isinstance(asks.reading, Obstacle):
-        judgement = Judgement(Outcome.NOT_CHECKABLE, obstacle=asks.reading)
-    else:
-        judgement = judge(asks.reading)
-    if judgement.obstacle and not asks.names:
-        return None
-    return _Finding(source, grid, asks.score, asks.names, asks.operation, judgement)
-
-
-def _decided(found: Sequence[_Finding]) -> _Finding:
+def _decided(found: Sequence[tuple[DataSource, Finding]]) -> tuple[DataSource, Finding]:
     """Return what the grids that account for most of a clause say together."""
-    most = max(finding.score for finding in found)
-    best = [finding for finding in found if finding.score == most]
-    judged = _along_time([finding for finding in best if finding.judgement.obstacle is None])
+    most = max(finding.score for _, finding in found)
+    best = [each for each in found if each[1].score == most]
+    judged = [each for each in best if each[1].obstacle is None]
+    # "Revenue was highest in March" is said of the months, not of revenue and costs.
+    likely = [each for each in judged if _is_along_time(each[1])]
+    judged = [each for each in judged if each in likely or _place(each) not in map(_place, likely)]
     if not judged:
-        return min(best, key=_distance)
-    outcomes = {finding.judgement.outcome for finding in judged}
-    values = {finding.judgement.computed.values for finding in judged if finding.judgement.computed}
-    if outcomes == {Outcome.CONFIRMED}:
+        return min(best, key=lambda each: (each[1].computed is None, each[1].obstacle is not Obstacle.CELLS))
+    outcomes = {finding.outcome for _, finding in judged}
+    values = {finding.computed.values for _, finding in judged if finding.computed}
+    is_one = len(set(map(_place, judged))) == 1
+    is_alone = {*map(_place, best)} == {*map(_place, judged)} and (is_one or len(values) == 1)
+    if outcomes == {Outcome.CONFIRMED} or (outcomes == {Outcome.REFUTED} and is_alone):
         return judged[0]
-    is_alone = all(_is_turn_of(finding, judged) for finding in best)
-    if outcomes == {Outcome.REFUTED} and is_alone and (len(values) == 1 or _is_one_grid(judged)):
-        return judged[0]
-    return replace(judged[0], judgement=Judgement(Outcome.NOT_CHECKABLE, obstacle=Obstacle.SEVERAL_DATA))
+    unclear = replace(
+        judged[0][1], outcome=Outcome.NOT_CHECKABLE, obstacle=Obstacle.SEVERAL_DATA, computed=None
+    )
+    return judged[0][0], unclear
 
 
-def _distance(finding: _Finding) -> tuple[bool, bool]:
-    """Return a key that is less the further a clause could be followed in a grid."""
-    judgement = finding.judgement
-    return judgement.computed is None, judgement.obstacle is not Obstacle.CELLS
+def _place(found: tuple[DataSource, Finding]) -> tuple[str, int]:
+    """Return where a grid stands; one that is turned stands at the same place."""
+    return found[0].document_id, found[1].grid.start
 
 
-def _along_time(found: Sequence[_Finding]) -> list[_Finding]:
-    """Leave out the less likely way to turn a grid, where both say something.
-
-    "Revenue was highest in March" is said of the months, not of revenue and costs; "North had 40% of the
-    total in 2022" is said of the regions, not of the years.
-    """
-    likely = [finding for finding in found if _is_likely(finding)]
-    return [finding for finding in found if finding in likely or not _is_turn_of(finding, likely)]
-
-
-def _is_likely(finding: _Finding) -> bool:
+def _is_along_time(finding: Finding) -> bool:
+    """Say whether a grid is the likelier way to turn it: of a share its rows are things, else times."""
     has_times = all(row.time for row in finding.grid.rows)
     if finding.operation is Operation.SHARE:
         return not has_times
     # "North was highest in 2022": of the regions, or of the years?
-    return has_times and not (finding.grid.is_turned and finding.operation in _EXTREMES)
+    return has_times and not (finding.grid.is_turned and finding.operation in EXTREMES)
 
 
-def _is_turn_of(finding: _Finding, judged: Sequence[_Finding]) -> bool:
-    """Say whether a finding is of a grid, or of one turned, that was judged."""
-    return any(finding.source is each.source and finding.grid.start == each.grid.start for each in judged)
-
-
-def _is_one_grid(found: Sequence[_Finding]) -> bool:
-    return len({(finding.source.document_id, finding.grid.start) for finding in found}) == 1
-
-
-def _claim(finding: _Finding, clause: Clause, offset: int) -> IndirectClaim:
-    judgement = finding.judgement
+def _claim(source: DataSource, finding: Finding, clause: Clause, offset: int) -> IndirectClaim:
     start, end = 0, len(clause.text)
-    if judgement.figure:
-        start, end = judgement.figure.amount.start, judgement.figure.amount.end
+    if finding.figure:
+        start, end = finding.figure.amount.start, finding.figure.amount.end
+    is_plain = finding.operation in _PLAIN or bool(clause.find(clause.lists.unsupported, ()))
+    computed = finding.computed
+    derivation = (
+        None
+        if computed is None
+        else Derivation(
+            document_id=source.document_id,
+            cells=computed.cells,
+            formula=computed.formula,
+        )
+    )
     return IndirectClaim(
-        judgement.outcome,
-        finding.operation,
+        finding.outcome,
         offset + start,
         offset + end,
-        _derivation(finding),
-        judgement.obstacle,
-        is_of_data=finding.names >= (1 if _is_plain(finding, clause) else _TWO),
-    )
-
-
-def _is_plain(finding: _Finding, clause: Clause) -> bool:
-    """Say whether the words that name an operation are said of data alone."""
-    if finding.operation is None:
-        return bool(clause.find(clause.lists.unsupported, ()))
-    return finding.operation in _PLAIN
-
-
-def _derivation(finding: _Finding) -> Derivation | None:
-    computed = finding.judgement.computed
-    if computed is None:
-        return None
-    return Derivation(
-        document_id=finding.source.document_id,
-        version=finding.source.version,
-        cells=tuple(UsedCell(cell.text, cell.start, cell.end) for cell in computed.cells),
-        formula=computed.formula,
-        value=next(iter(computed.values), None),
+        derivation,
+        finding.obstacle,
+        is_of_data=finding.names >= (1 if is_plain else _TWO),
     )

@@ -95,6 +95,31 @@ class Clause:
             if word.text not in self.lexicon.function_words and place not in in_times
         )
 
+    def denies(self, place: int) -> bool:
+        """Say whether a word turns what is said into its opposite; "no," before all of it only answers."""
+        word = self.words[place]
+        if not place and self.text.startswith(",", word.end):
+            return False
+        return word.text in self.lexicon.negations | self.lists.no or word.text.endswith("n't")
+
+    @cached_property
+    def denials(self) -> int:
+        """1 where it denies, 0 where it does not: "not closed" is open; 2 where that is not clear."""
+        said = [word.text for n, word in enumerate(self.words) if self.denies(n)]
+        closed = sum(word in self.lists.no and word not in self.lexicon.negations for word in said)
+        return len(said) % 2 if closed <= 1 and len(said) - closed <= 1 else 2
+
+    @cached_property
+    def is_conditional(self) -> bool:
+        """Whether it speaks of some cases, or of others than it names: "if", "only", "without"."""
+        return not self.lists.conditions.isdisjoint(word.text for word in self.words)
+
+    def unit(self, figure: Figure) -> str | None:
+        """Return the unit of a figure; that of a number word is the word after it: "four hours"."""
+        if not figure.in_words or figure.last == len(self.words):
+            return figure.amount.unit
+        return self.lists.unit_of.get(self.words[figure.last].text)
+
     def masked(self, taken: Iterable[int]) -> list[str]:
         """Return its words, with those that are accounted for made unrecognisable."""
         texts = [word.text for word in self.words]

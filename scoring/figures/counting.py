@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from scoring.figures.case import show
 from scoring.figures.clause import Clause, Figure
+from scoring.figures.computing import show
 from scoring.figures.reading.amounts import PERCENT
 from scoring.figures.reading.listings import Listing
 from scoring.figures.recognising import Asked, Bound, Meant, asked, is_share, meant
@@ -28,7 +28,6 @@ class Count:
 
     outcome: Outcome
     figure: Figure
-    operation: Operation
     rows: tuple[int, ...] = ()
     value: Decimal | None = None
     formula: str = ""
@@ -61,11 +60,10 @@ def count(clause: Clause, listing: Listing, *, is_whole: bool) -> Count | None:
     how = meant(clause, frozenset())
     if isinstance(how, Obstacle) or (said := _said(clause, listing, how)) is None:
         return None
-    operation = Operation.SHARE if said.part.amount.unit == PERCENT else Operation.COUNT
     column = _column(clause, listing, said.taken | how.taken)
     if column is None:
-        return Count(Outcome.NOT_CHECKABLE, said.part, operation, obstacle=Obstacle.UNKNOWN_WORDS)
-    found = _counted(listing, column, said, operation)
+        return Count(Outcome.NOT_CHECKABLE, said.part, obstacle=Obstacle.UNKNOWN_WORDS)
+    found = _counted(listing, column, said)
     every = Decimal(len(listing.rows))
     is_sure = listing.is_complete and (is_whole or not listing.may_go_on)
     close = min(_close(said.part, found.value, how), _close(said.whole, every, how))
@@ -73,22 +71,22 @@ def count(clause: Clause, listing: Listing, *, is_whole: bool) -> Count | None:
         return found
     if close is Closeness.NEAR or not is_sure:
         obstacle = Obstacle.ROUNDING if close is Closeness.NEAR else Obstacle.ROWS
-        return Count(Outcome.NOT_CHECKABLE, said.part, operation, obstacle=obstacle)
+        return Count(Outcome.NOT_CHECKABLE, said.part, obstacle=obstacle)
     return replace(found, outcome=Outcome.REFUTED)
 
 
-def _counted(listing: Listing, column: int, said: _Said, operation: Operation) -> Count:
+def _counted(listing: Listing, column: int, said: _Said) -> Count:
     """Return how many rows say yes in a column, or how many there are, as if that were claimed."""
     every = tuple(range(len(listing.rows)))
     rows = every if column < 0 else tuple(row for row in every if listing.says[row][column])
     value, formula = Decimal(len(rows)), f"{len(rows)} of {len(every)} rows"
     if column < 0:
         formula = f"{len(rows)} rows"
-    if operation is Operation.SHARE:
+    if said.part.amount.unit == PERCENT:
         value = value / len(every) * _HUNDRED
         formula = f"{len(rows)} / {len(every)} x 100% = {show(value)}%"
     # That none says yes is told by all of them.
-    return Count(Outcome.CONFIRMED, said.part, operation, rows or every, value, formula)
+    return Count(Outcome.CONFIRMED, said.part, rows or every, value, formula)
 
 
 def _said(clause: Clause, listing: Listing, how: Meant) -> _Said | None:

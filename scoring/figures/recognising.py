@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -17,7 +16,6 @@ class Bound(Enum):
     EXACT = auto()
     ABOUT = auto()
     ABOVE = auto()
-    JUST_ABOVE = auto()
     AT_LEAST = auto()
     BELOW = auto()
     AT_MOST = auto()
@@ -28,7 +26,7 @@ class Asked:
     """An operation that a clause claims.
 
     - ``direction``: 1 for more or rising, -1 for less or falling, 0 where it has none.
-    - ``at``: where the first word that names it stands, and ``than`` where what it is compared with begins.
+    - ``than``: where what it is compared with begins.
     - ``is_joint``: it speaks of what was named before; ``is_price``: of what something costs.
     - ``taken``: the places of the words that say so.
     """
@@ -36,7 +34,6 @@ class Asked:
     operation: Operation
     taken: frozenset[int]
     direction: int = 0
-    at: int = 0
     than: int | None = None
     is_joint: bool = False
     is_price: bool = False
@@ -56,10 +53,9 @@ def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
     kinds = (
         (lists.at_most, Bound.AT_MOST),
         (lists.at_least, Bound.AT_LEAST),
-        (lists.just_above, Bound.JUST_ABOVE),
+        (lists.about, Bound.ABOUT),
         (lists.above, Bound.ABOVE),
         (lists.below, Bound.BELOW),
-        (lists.about, Bound.ABOUT),
     )
     figures = (*clause.figures, *clause.number_words)
     firsts = {figure.first for figure in figures if figure.first not in taken}
@@ -85,83 +81,48 @@ def asked(clause: Clause, taken: frozenset[int]) -> Asked | Obstacle | None:
         return Obstacle.OPERATION
     if len(found) > 1:
         found = [each for each in found if each.operation is not Operation.COUNT]
-    if {each.operation for each in found} == {Operation.SUM, Operation.SHARE}:
+    kinds = {each.operation for each in found}
+    if len(found) > 1 and kinds <= {Operation.SUM, Operation.SHARE}:
+        # "In total 40%", "together in total".
         words = frozenset[int]().union(*(each.taken for each in found))
-        share = next(each for each in found if each.operation is Operation.SHARE)
-        return Asked(Operation.SHARE, words, at=share.at)
+        operation = Operation.SHARE if Operation.SHARE in kinds else Operation.SUM
+        return Asked(operation, words, is_joint=any(each.is_joint for each in found))
     if len(found) > 1:
         return Obstacle.OPERATION
     return found[0] if found else None
 
 
 def _found(clause: Clause, taken: frozenset[int]) -> list[Asked]:
-    found: list[Asked] = []
-    used = set(taken)
-    for read in (_growth, _extreme, _compared, _plain):
-        for each in read(clause, frozenset(used)):
-            found.append(each)
-            used |= each.taken
-    return found
-
-
-def _growth(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
-    lists = clause.lists
-    for phrases, direction in ((lists.rises, 1), (lists.falls, -1)):
-        if spans := clause.find(phrases, taken):
-            every = clause.find(lists.every, taken)
-            operation = Operation.TREND if every else Operation.GROWTH
-            words = frozenset(places([*spans, *every]))
-            yield Asked(operation, words, direction, spans[0][0])
-
-
-def _extreme(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
-    lists = clause.lists
-    for phrases, operation in ((lists.highest, Operation.HIGHEST), (lists.lowest, Operation.LOWEST)):
-        if spans := clause.find(phrases, taken):
-            words = frozenset(places(spans))
-            yield Asked(operation, words, at=spans[0][0], is_price=_is_costly(clause, words))
-
-
-def _compared(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
-    lists = clause.lists
-    for phrases, direction in ((lists.more, 1), (lists.less, -1)):
-        for first, last in clause.find(phrases, taken):
-            words = frozenset(range(first, last))
-            than = _than(clause, last)
-            used = words if than is None else words | {than}
-            yield Asked(
-                Operation.DIFFERENCE, used, direction, first, than, is_price=_is_costly(clause, words)
-            )
-
-
-def _plain(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
-    lists = clause.lists
-    joint, sums = clause.find(lists.joint, taken), clause.find(lists.sums, taken)
-    words = frozenset(places([*joint, *sums]))
-    if words:
-        yield Asked(Operation.SUM, words, at=min(words), is_joint=bool(joint))
+    lists, found, used = clause.lists, list[Asked](), set(taken)
     kinds = (
-        (lists.averages, Operation.AVERAGE),
-        (lists.differences, Operation.DIFFERENCE),
-        (lists.counts, Operation.COUNT),
-        (lists.outliers, Operation.OUTLIER),
+        (Operation.GROWTH, 1, lists.rises),
+        (Operation.GROWTH, -1, lists.falls),
+        (Operation.HIGHEST, 0, lists.highest),
+        (Operation.LOWEST, 0, lists.lowest),
+        (Operation.DIFFERENCE, 1, lists.more),
+        (Operation.DIFFERENCE, -1, lists.less),
+        (Operation.SUM, 0, lists.joint),
+        (Operation.SUM, 0, lists.sums),
+        (Operation.AVERAGE, 0, lists.averages),
+        (Operation.DIFFERENCE, 0, lists.differences),
+        (Operation.COUNT, 0, lists.counts),
+        (Operation.SHARE, 0, lists.shares),
     )
-    used = taken | words
-    for phrases, operation in kinds:
+    for operation, direction, phrases in kinds:
         spans = clause.find(phrases, used)
-        words = frozenset(places(spans))
+        parts = (each for each in clause.figures if is_share(clause, each) and each.first not in used)
+        if not spans and not (operation is Operation.SHARE and any(parts)):
+            continue
+        words, than = places(spans), None
+        if direction and operation is Operation.DIFFERENCE:
+            after = range(spans[0][1], len(clause.words))
+            than = next((n for n in after if clause.words[n].text in lists.than), None)
+            found.extend(Asked(operation, frozenset()) for _ in spans[1:])
         used |= words
-        if spans:
-            yield Asked(operation, words, at=spans[0][0])
-    yield from _share(clause, used)
-
-
-def _share(clause: Clause, taken: frozenset[int]) -> Iterable[Asked]:
-    spans = clause.find(clause.lists.shares, taken)
-    parts = [figure for figure in clause.figures if is_share(clause, figure) and figure.first not in taken]
-    if spans or parts:
-        at = parts[0].first if parts else spans[0][0]
-        yield Asked(Operation.SHARE, frozenset(places(spans)), at=at)
+        is_price = any(clause.words[place].text in lists.costly for place in words)
+        taken = frozenset(words if than is None else {*words, than})
+        found.append(Asked(operation, taken, direction, than, phrases is lists.joint, is_price))
+    return found
 
 
 def is_share(clause: Clause, figure: Figure) -> bool:
@@ -171,12 +132,3 @@ def is_share(clause: Clause, figure: Figure) -> bool:
     # "40%" is one word, "40 percent" are two.
     after = clause.words[figure.last : figure.last + 1]
     return any(word.text in clause.lists.of for word in after)
-
-
-def _is_costly(clause: Clause, words: Iterable[int]) -> bool:
-    return any(clause.words[place].text in clause.lists.costly for place in words)
-
-
-def _than(clause: Clause, start: int) -> int | None:
-    than = clause.lists.than
-    return next((n for n in range(start, len(clause.words)) if clause.words[n].text in than), None)

@@ -10,8 +10,6 @@ from scoring.figures.recognising import Bound
 _HALF = Decimal("0.5")
 # What "about" takes in, and how far off it may still be meant.
 _ABOUT, _HARDLY = Decimal("0.05"), Decimal("0.15")
-# What "just over" takes in.
-_JUST = Decimal("0.25")
 # 1,200 may stand for 1,234; 50 does not stand for 48.
 _LEAST_DIGITS = 3
 
@@ -40,8 +38,6 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
         return _exact(abs(value - claimed), step, claimed)
     if bound is Bound.ABOUT:
         return _about(abs(value - claimed), step, max(abs(value), abs(claimed)))
-    if bound is Bound.JUST_ABOVE and value > claimed + abs(claimed) * _JUST:
-        return Closeness.OFF
     over = claimed - value if bound in {Bound.BELOW, Bound.AT_MOST} else value - claimed
     is_open = bound not in {Bound.AT_LEAST, Bound.AT_MOST}
     if over > 0 or (over == 0 and not is_open):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
+
+from scoring.figures.reading.blocks import Piece
+from scoring.figures.reading.cells import Cell
 
 
 class Operation(StrEnum):
@@ -18,8 +20,6 @@ class Operation(StrEnum):
     HIGHEST = "highest"
     LOWEST = "lowest"
     COUNT = "count"
-    TREND = "trend"
-    OUTLIER = "outlier"
     TIME_BETWEEN = "time_between"
 
 
@@ -57,26 +57,12 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class UsedCell:
-    """A cell of a document that was computed with: ``text[start:end]`` of the document is its ``text``."""
-
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Derivation:
-    """How the true figure follows: from which cells of which document, by which formula.
-
-    ``value``: what is computed, None where it is no number but a row or a trend.
-    """
+    """How the true figure follows: from which cells of which document, by which formula."""
 
     document_id: str
-    version: str | None
-    cells: tuple[UsedCell, ...]
+    cells: tuple[Cell | Piece, ...]
     formula: str
-    value: Decimal | None
 
     @property
     def span(self) -> tuple[int, int]:
@@ -95,7 +81,6 @@ class IndirectClaim:
     """
 
     outcome: Outcome
-    operation: Operation | None
     start: int
     end: int
     derivation: Derivation | None = None

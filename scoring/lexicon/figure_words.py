@@ -16,23 +16,23 @@ class FigureWords:
     How numbers are written:
 
     - ``decimal_sign``: what usually stands before a fraction; ``day_first``: 03-04-2024 is surely in April.
-    - ``months``: the names of each month; ``quarters``: words for a quarter; ``ordinals``: of the first four.
+    - ``months``: the names of each month.
     - ``units``: words by the unit that they mean; ``scales``: words by their power of ten.
 
     What is computed:
 
-    - ``sums``, ``averages``, ``differences``, ``shares``, ``highest``, ``lowest``, ``counts``,
-      ``outliers``: each names that operation; ``joint``: a sum of what was named just before ("together").
+    - ``sums``, ``averages``, ``differences``, ``shares``, ``highest``, ``lowest``, ``counts``:
+      each names that operation; ``joint``: a sum of what was named just before ("together").
     - ``more``, ``less``: a difference with a direction; ``costly``: those of them and of ``highest`` and
       ``lowest`` that speak of a price ("cheaper").
-    - ``rises``, ``falls``: growth; ``every``: it goes on at each step ("every month").
+    - ``rises``, ``falls``: growth; ``every``: of each row ("every month").
     - ``unsupported``: what is not computed ("median"); ``unclear``: what may mean that or not ("second").
-    - ``about``, ``above``, ``just_above``, ``at_least``, ``below``, ``at_most``: how a figure right after
+    - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: how a figure right after
       them is meant.
 
     Which rows are meant:
 
-    - ``all_of``: every row; ``both``: two; ``first``, ``last``: the first or last so many.
+    - ``all_of``: every row; ``both``: two.
     - ``through``: from one to another, which counts too; ``until``: the same where that is unclear.
     - ``between``: stands before two of them; ``of``: before the whole of a share; ``than``: before
       what is compared with.
@@ -43,7 +43,11 @@ class FigureWords:
     - ``totals``: what a row or column of totals is called; ``per``: before what a unit is for each of.
     - ``prices``: words that say of an amount of money only that something costs it.
     - ``kinds``: what things with a name are, beside that name ("plan").
-    - ``examples``: a list is not complete; ``yes``, ``no``: what a cell says of a thing and what it may.
+    - ``examples``: a list is not complete.
+    - ``yes``, ``no``: what a cell says of a thing and what it may, and words that say no more of it than that
+      it is there, or is not.
+    - ``conditions``: words that tell of which cases something is said; ``pointing``: words for what was said
+      before.
     - ``same``: groups of words for one thing ("price", "costs").
     - ``fillers``: words that change nothing in what a figure says.
     """
@@ -63,12 +67,10 @@ class FigureWords:
     highest: PhraseList
     lowest: PhraseList
     counts: PhraseList
-    outliers: PhraseList
     unsupported: PhraseList
     unclear: PhraseList
     about: PhraseList
     above: PhraseList
-    just_above: PhraseList
     at_least: PhraseList
     below: PhraseList
     at_most: PhraseList
@@ -79,8 +81,6 @@ class FigureWords:
     examples: PhraseList
     both: frozenset[str]
     costly: frozenset[str]
-    first: frozenset[str]
-    last: frozenset[str]
     after: frozenset[str]
     before: frozenset[str]
     elapsed: frozenset[str]
@@ -90,11 +90,11 @@ class FigureWords:
     totals: frozenset[str]
     per: frozenset[str]
     prices: frozenset[str]
+    conditions: frozenset[str]
+    pointing: frozenset[str]
     yes: frozenset[str]
     no: frozenset[str]
-    quarters: frozenset[str]
     fillers: frozenset[str]
-    ordinals: tuple[str, ...]
     months: tuple[tuple[str, ...], ...]
     same: tuple[tuple[str, ...], ...]
     units: Mapping[str, tuple[str, ...]]

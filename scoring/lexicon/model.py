@@ -130,6 +130,7 @@ class ClockWords:
     ("am", "'s middags" without its "'s"), and ``at`` stands before an hour that is no duration ("om 14 uur").
     ``past`` and ``to`` stand between minutes and hour ("ten to five"), and ``halves`` before the hour that is
     half an hour away ("half tien").
+    ``opens`` and ``since`` tell the first of opening hours, ``closes`` and ``until`` the last.
     """
 
     hours: frozenset[str] = frozenset()
@@ -139,6 +140,10 @@ class ClockWords:
     past: frozenset[str] = frozenset()
     to: frozenset[str] = frozenset()
     halves: frozenset[str] = frozenset()
+    opens: frozenset[str] = frozenset()
+    since: frozenset[str] = frozenset()
+    closes: frozenset[str] = frozenset()
+    until: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

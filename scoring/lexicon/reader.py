@@ -235,7 +235,6 @@ class _Reader:
             decimal_sign=sign,
             day_first=self._value(table, "day_first", bool, section),
             **lists,
-            ordinals=tuple(self._words(table, "ordinals", section)),
             months=months,
             same=self._groups(table, "same", section),
             units=self._named_words(table, "units", section),

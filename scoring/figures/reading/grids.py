@@ -180,16 +180,13 @@ def _conventions(cells: Sequence[Sequence[Cell]], words: FigureWords) -> tuple[C
 
     Beside 900, 1.010 has no decimals; beside 1.200 it may have three.
     """
-    likely = Convention(words.decimal_sign)
-    columns = [[cell.amount.number for cell in column if cell.amount] for column in zip(*cells, strict=True)]
-    read = {
-        convention: [[number.read(convention) for number in column] for column in columns]
-        for convention in (likely, likely.other)
-    }
-    whole = [each for each, values in read.items() if all(None not in column for column in values)]
-    if likely in whole and not all(_is_even(column) for column in read[likely.other]):
-        return (likely,)
-    return tuple(whole)
+    likely, columns = Convention(words.decimal_sign), list(zip(*cells, strict=True))
+    found: list[Convention] = []
+    for way in (likely, likely.other):
+        read = [[cell.amount.number.read(way) for cell in column if cell.amount] for column in columns]
+        if all(None not in column for column in read) and (not found or all(map(_is_even, read))):
+            found.append(way)
+    return tuple(found)
 
 
 def _is_even(values: Sequence[Decimal | None]) -> bool:

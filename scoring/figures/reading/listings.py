@@ -13,7 +13,8 @@ from scoring.figures.reading.surroundings import Surroundings
 from scoring.lexicon import Lexicon
 from scoring.text.prepared import PreparedText
 
-_YES, _NO = frozenset("✓✔✅☑●x"), frozenset("✗✘❌☐○-–—")
+#: Signs that say yes and no in a cell.
+YES, NO = frozenset("✓✔✅☑●x"), frozenset("✗✘❌☐○-–—")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +83,6 @@ def _says(cells: Sequence[str], lexicon: Lexicon) -> list[bool]:
     """Return which cells of a column say yes; none where one says neither yes nor no."""
     words = lexicon.figures
     assert words is not None, "only a lexicon with figures is asked"
-    yes, no = words.yes | _YES, words.no | _NO
+    yes, no = words.yes | YES, words.no | NO
     told = [cell.strip().casefold() for cell in cells]
     return [cell in yes for cell in told] if yes.union(no).issuperset(told) else []

@@ -97,7 +97,6 @@ def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
     words = lexicon.figures
     assert words is not None, "only a lexicon with figures is asked"
     months = _alternatives(words.month_of)
-    quarters, ordinals = _alternatives(words.quarters), _alternatives(words.ordinals)
     forms = (
         rf"(?P<y1>{_YEAR})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?",
         rf"(?P<d2>\d{{1,2}})(?P<sign>[-/.])(?P<m2>\d{{1,2}})(?P=sign)(?P<y2>{_YEAR})",
@@ -106,7 +105,6 @@ def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
         rf"(?P<n5>{months})\b\.?(?:(?:{_GAP}|-)(?P<y5>{_YEAR}))?",
         rf"[QK](?P<q6>[1-4])(?:{_GAP}|-)?(?P<y6>{_YEAR})?",
         rf"(?P<y7>{_YEAR})(?:{_GAP}|-)?[QK](?P<q7>[1-4])",
-        rf"(?:(?P<q8>[1-4])(?:e|st|nd|rd|th)|(?P<o8>{ordinals})){_GAP}(?:{quarters})(?:{_GAP}(?:of{_GAP}|van{_GAP})?(?P<y8>{_YEAR}))?",
     )
     return re.compile(rf"(?<![\w.,/-])(?:{'|'.join(forms)})(?![\w/]|-\w|[.,]\d)", re.IGNORECASE)
 
@@ -130,11 +128,9 @@ def _group(found: re.Match[str], letter: str) -> str | None:
 def _time(found: re.Match[str], lexicon: Lexicon) -> Time | None:
     words = lexicon.figures
     assert words is not None, "only a lexicon with figures is asked"
-    year, quarter, month, day, name, ordinal = (_group(found, letter) for letter in "yqmdno")
+    year, quarter, month, day, name = (_group(found, letter) for letter in "yqmdn")
     if name:
         month = str(words.month_of[name.casefold()])
-    if ordinal:
-        quarter = str(words.ordinals.index(ordinal.casefold()) + 1)
     if found["sign"] and (day is None or month is None or not _is_day_first(int(day), int(month), lexicon)):
         return None
     numbers = (int(part) if part else None for part in (year, quarter, month, day))

@@ -30,6 +30,7 @@ STABLE = {
     "unknown_number": "unknown_number",
     "derived_number": "derived_number",
     "refuted_figure": "refuted_figure",
+    "contradicted_value": "contradicted_value",
     "verbatim_section": "verbatim_section",
     "action_claimed": "action_claimed",
     "courtesy": "courtesy",

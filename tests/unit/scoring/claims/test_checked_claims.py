@@ -21,7 +21,7 @@ def check(answer, question="For how many hours does the link work?", passage=LIN
     [
         ("The link works for 24 hours.", ClaimStatus.SUPPORTED, None),
         ("It is sent to your manager's telephone.", ClaimStatus.NOT_FOUND, "non_appearing_statement"),
-        ("The link works for 48 hours.", ClaimStatus.NOT_FOUND, "non_appearing_statement"),
+        ("The link works for 48 hours.", ClaimStatus.CONTRADICTED, "answer_contradiction"),
         ("Click **Prolong** for another link.", ClaimStatus.NOT_FOUND, "unspecified_components"),
         ("Great question!", ClaimStatus.NOT_CHECKABLE, None),
         ("The documentation does not say how long.", ClaimStatus.CONTRADICTED, "context_limitation"),
@@ -30,7 +30,7 @@ def check(answer, question="For how many hours does the link work?", passage=LIN
 def test_each_status_is_given_with_the_kind_of_the_mistake(answer, status, mistake):
     (claim,) = check(answer).claims
     assert (claim.status, claim.mistake) == (status, mistake)
-    assert (claim.support is None) == (status in (ClaimStatus.NOT_CHECKABLE, ClaimStatus.CONTRADICTED))
+    assert (claim.support is None) == (mistake in (None, "context_limitation") and status != "supported")
 
 
 def test_an_error_code_with_the_explanation_of_another_contradicts_the_documents():

@@ -18,7 +18,7 @@ EACH_FEATURE = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURE
 # Those that parse take spaCy's time, which is not theirs.
 PARSING = {
     "hal", "subject_combination", "verbatim_guide", "claims_covered", "phrases_known", "refusal_justified",
-    "figures_follow", "numbers_known", "action_claimed", "courtesy",
+    "figures_follow", "values_agree", "numbers_known", "action_claimed", "courtesy",
 }  # fmt: skip
 WORD_FEATURES = [feature for name, feature in FEATURES.items() if name not in PARSING]
 LONG = 100_000

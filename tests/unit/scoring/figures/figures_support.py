@@ -16,9 +16,7 @@ LEXICONS = load_shipped()
 def source(text, language, document_id="d-1"):
     """The data of a document, as the scorer prepares them."""
     prepared = PreparedText.of(text, LEXICONS[language])
-    return DataSource(
-        document_id, "7", grids(prepared), listings=listings(prepared), bearing=bearing(prepared)
-    )
+    return DataSource(document_id, grids(prepared), listings=listings(prepared), bearing=bearing(prepared))
 
 
 def checked(clause, documents, language, offset=0, before=""):

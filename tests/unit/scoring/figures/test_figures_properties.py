@@ -3,7 +3,6 @@
 import time
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
@@ -126,16 +125,6 @@ def test_what_is_true_is_confirmed_and_what_is_far_off_is_refuted(kind, given_da
     other = value * 2 + 7
     assume(other not in values)
     assert outcome(sentence(kind, language, labels, told(other), pair), document, language) == "refuted"
-
-
-@given(data(timed=True, may_group=False), st.booleans())
-def test_a_trend_holds_where_every_step_does(drawn, rising):
-    language, document, _, values, _ = drawn
-    steps = [later > earlier for earlier, later in pairwise(values)]
-    verb = {"nl": ("steeg", "daalde"), "en": ("rose", "fell")}[language][not rising]
-    claim = {"nl": f"De omzet {verb} elke maand", "en": f"Revenue {verb} every month"}[language]
-    holds = all(step is rising for step in steps)
-    assert outcome(claim, document, language) == ("confirmed" if holds else "refuted")
 
 
 @given(st.dates(date(1950, 1, 1), date(2090, 1, 1)), st.integers(1, 400), st.sampled_from(["nl", "en"]))

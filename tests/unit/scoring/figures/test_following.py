@@ -51,8 +51,8 @@ def test_what_no_data_could_give_is_not_open(sentence, text, language):
 def test_most_are_computed():
     true, false = (Counter(outcome(*each.values) for each in said(kind)) for kind in ("true", "false"))
     assert (sum(true.values()), sum(false.values())) == (145, 142)
-    assert true["confirmed"] >= 104
-    assert false["refuted"] >= 107
+    assert true["confirmed"] >= 106
+    assert false["refuted"] >= 106
 
 
 PRICES = (
@@ -67,7 +67,7 @@ HOURS = "# Opening hours\n\n- Monday: 9:00 - 17:00\n- Tuesday: 9:00 - 21:00\n\nC
         ("A day ticket costs € 79", PRICES, []),
         ("A day ticket and a child ticket cost € 74 together", PRICES, ["€ 74"]),
         ("A locker costs € 5 in total", PRICES, []),
-        ("In total a day ticket costs € 49", PRICES, []),
+        ("In total a day ticket costs € 49", PRICES, ["€ 49"]),
         ("A day ticket is 96% more expensive than a child ticket", PRICES, ["96%"]),
         ("The most expensive ticket costs € 79", PRICES, []),
         ("The third reminder comes after 30 days", PRICES, []),

