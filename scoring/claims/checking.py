@@ -70,8 +70,11 @@ def _checked(
         return None
     status, mistake = _status(each, probable, material)
     source, derivation = _source(each.grounding, material) if each.grounding else None, None
-    if status is ClaimStatus.SIMILAR and (found := stated(each.claim, material)):
-        status, source = ClaimStatus.SUPPORTED, _quoted(material.context[found[0]], *found[1])
+    # What a verifier finds improbable is not supported, whatever its words.
+    may_be = each.grounding and (probable is None or probable >= PROBABLE_FROM)
+    if may_be and (found := stated(each.claim, material)):
+        status, mistake = ClaimStatus.SUPPORTED, None
+        source = _quoted(material.context[found[0]], *found[1])
     if computed := _computed(each.claim, material):
         source, derivation = _derived(computed, material), computed.formula
         status, mistake = ClaimStatus.SUPPORTED, None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scoring.text.marks import HEADING
 from scoring.text.prepared import PreparedText
-from scoring.text.sentences import SENTENCE_END
+from scoring.text.sentences import SENTENCE_END, is_closed
 
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
 # What an item is about: "**Mode**: the way in which ...".
@@ -46,7 +46,9 @@ def _statements(original: str, blocks: list[Span]) -> Iterator[Statement]:
     for start, end in blocks:
         block, above = original[start:end], tuple(headings.values())
         row = _is_row(block)
-        if _is_heading(block) or not headings:
+        # A title that is not marked as one comes first, and is no sentence.
+        is_title = start == blocks[0][0] and not (row or is_closed(block))
+        if _is_heading(block) or is_title:
             level = len(block) - len(block.lstrip("# \t")) if _is_heading(block) else 0
             headings = {other: span for other, span in headings.items() if other < level}
             yield Statement(((start, end),), tuple(headings.values()))

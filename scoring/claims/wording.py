@@ -25,6 +25,10 @@ _FEWEST = 2
 _SHORTEST_TAIL = 5
 # Of a document so many statements are compared, those that have most of the words.
 _MOST_COMPARED = 4
+# A parser errs about one role easily, and hardly about both of a verb.
+_EXCHANGED = 2
+# A form that no single word has.
+_OBLIGATION = "have to"
 _ROLES = {"nsubj": "subject", "nsubj:pass": "object", "obj": "object"}
 _PART_SIGNS = frozenset(",;")
 
@@ -50,8 +54,7 @@ class Wording:
     """Words of a text by the forms in which they are compared.
 
     Forms are the folded word, its lemma, either without a plural ending, and the digits of a number. A verb
-    whose particle stands elsewhere has the lemma of the two alone. Neighbours are one word, too: "e mail" is
-    "email".
+    whose particle stands elsewhere has the lemma of the two alone.
     """
 
     def __init__(self, text: PreparedText, spans: Sequence[Span], names: Sequence[Span] = ()) -> None:
@@ -80,12 +83,14 @@ class Wording:
         """The forms of each word."""
         parse = self.text.parse
         parted = {int(parse.head[n]) for n in self.tokens if parse.dep[n] == "compound:prt"}
-        found = [set(_forms(self.text, n, n in parted)) for n in self.tokens]
-        for place, pair in enumerate(pairwise(self.tokens)):
-            joined = "".join(filter(str.isalnum, "".join(parse.text[n] for n in pair)))
-            found[place].add(joined)
-            found[place + 1].add(joined)
-        return found
+        return [set(_forms(self.text, n, n in parted)) for n in self.tokens]
+
+    @cached_property
+    def joined(self) -> list[str]:
+        """Each word as one with the next: "e mail" is "email"."""
+        lexicon, texts = self.text.lexicon, (self.text.parse.text[n] for n in self.tokens)
+        bare = ["".join(filter(str.isalnum, text)) for text in texts]
+        return [lexicon.stem(left + right) for left, right in pairwise(bare)]
 
     @cached_property
     def places(self) -> Mapping[str, list[int]]:
@@ -102,10 +107,18 @@ class Wording:
 
     def find(self, claim: Wording, place: int) -> Sequence[int]:
         """Return where the word of a claim stands, as it is or as the last part of a compound."""
-        found = {at for form in claim.forms[place] for at in self.places.get(form, ())}
-        word = claim.text.parse.text[claim.tokens[place]]
-        if not found and claim.kinds[place] is Kind.CONTENT and len(word) >= _SHORTEST_TAIL:
-            found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
+        forms = claim.forms[place]
+        found = {at for form in forms for at in self.places.get(form, ())}
+        if not found and claim.kinds[place] is Kind.CONTENT:
+            word = claim.text.parse.text[claim.tokens[place]]
+            found = {at for at, joined in enumerate(self.joined) if joined in forms}
+            found |= {
+                at
+                for joined in claim.joined[max(place - 1, 0) : place + 1]
+                for at in self.places.get(joined, ())
+            }
+            if not found and len(word) >= _SHORTEST_TAIL:
+                found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
         return sorted(found)
 
     def parts(self) -> list[int]:
@@ -176,7 +189,7 @@ def _kind(text: PreparedText, n: int, is_named: bool) -> Kind:
     both = {parse.text[n], parse.lemma[n]}
     if both & lexicon.negations or parse.text[n].endswith("n't"):
         return Kind.NEGATION
-    if both & words.agreeing or parse.dep[n] == "prt":
+    if both & words.agreeing or parse.dep[n] == "prt" or _obliges(text, n):
         return Kind.AGREEING
     if any(map(str.isdigit, parse.text[n])) or parse.text[n] in words.numbers:
         return Kind.NUMBER
@@ -184,8 +197,19 @@ def _kind(text: PreparedText, n: int, is_named: bool) -> Kind:
     return Kind.LIGHT if both & empty else Kind.CONTENT
 
 
+def _obliges(text: PreparedText, n: int) -> bool:
+    """Say whether a word is the "have" of "have to"."""
+    parse, lexicon = text.parse, text.lexicon
+    if parse.lemma[n] not in lexicon.claims.have or n + 1 == len(parse):
+        return False
+    return parse.pos[n + 1] == "PART" and parse.text[n + 1] not in lexicon.negations
+
+
 def _forms(text: PreparedText, n: int, is_parted: bool) -> Iterator[str]:
     word, lemma, lexicon = text.parse.text[n], text.parse.lemma[n], text.lexicon
+    if _obliges(text, n):
+        yield _OBLIGATION
+        return
     if word in lexicon.claims.numbers:
         yield str(lexicon.claims.numbers.index(word) + 2)
     if any(map(str.isdigit, word)):
@@ -219,7 +243,7 @@ def _says(said: Wording, own: Wording, above: Wording) -> bool:
         len(content) >= _FEWEST
         and _denies_alike(said, own, found)
         and _names_whole(said, own, above)
-        and all(_has_role(said, own, found, place) for place in found)
+        and sum(not _has_role(said, own, found, place) for place in found) < _EXCHANGED
         and all(_has_direction(said, own, found, place) for place in found)
         and not _exchanges_parts(said, own, found)
     )
@@ -251,7 +275,8 @@ def _names_whole(said: Wording, own: Wording, above: Wording) -> bool:
 def _has_role(said: Wording, own: Wording, found: Found, place: int) -> bool:
     parse, n = said.text.parse, said.tokens[place]
     role = _ROLES.get(parse.dep[n])
-    verbs = {own.tokens[at] for verb in found if said.tokens[verb] == parse.head[n] for at in found[verb]}
+    heads = (verb for verb, head in enumerate(said.tokens) if head == parse.head[n])
+    verbs = {own.tokens[at] for verb in heads for at in own.find(said, verb)}
     there = own.text.parse
     roles = {
         _ROLES.get(there.dep[own.tokens[at]]) for at in found[place] if there.head[own.tokens[at]] in verbs

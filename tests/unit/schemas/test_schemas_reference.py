@@ -32,6 +32,7 @@ JAVA_FINGERPRINTS: dict[type[Record], tuple[str, ...]] = {
         "6ca25953e182e50c",
         "8e735782c1eaa694",
         "9567dae5a30cef3d",
+        "3915a9a315cfc4b4",
     ),
 }
 
