@@ -95,7 +95,9 @@ def _status(claim: VerdictClaim) -> str:
 
 
 def _lacking(claim: VerdictClaim) -> str:
-    words = [claim.text[span.start - claim.start : span.end - claim.start] for span in claim.lacking]
+    words = [
+        claim.text[span.start - claim.start : span.end - claim.start] for span in claim.lacking[:_MOST_CLAIMS]
+    ]
     said = "called wrong" if claim.decided_by == DecidedBy.JUDGE else "not in the passage"
     return f"  ({said}: {', '.join(map(_quoted, words))})" if words else ""
 
