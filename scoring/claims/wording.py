@@ -86,13 +86,6 @@ class Wording:
         return [set(_forms(self.text, n, n in parted)) for n in self.tokens]
 
     @cached_property
-    def joined(self) -> list[str]:
-        """Each word as one with the next: "e mail" is "email"."""
-        lexicon, texts = self.text.lexicon, (self.text.parse.text[n] for n in self.tokens)
-        bare = ["".join(filter(str.isalnum, text)) for text in texts]
-        return [lexicon.stem(left + right) for left, right in pairwise(bare)]
-
-    @cached_property
     def places(self) -> Mapping[str, list[int]]:
         """The places of the words that have a form."""
         found = defaultdict[str, list[int]](list)
@@ -107,18 +100,10 @@ class Wording:
 
     def find(self, claim: Wording, place: int) -> Sequence[int]:
         """Return where the word of a claim stands, as it is or as the last part of a compound."""
-        forms = claim.forms[place]
-        found = {at for form in forms for at in self.places.get(form, ())}
-        if not found and claim.kinds[place] is Kind.CONTENT:
-            word = claim.text.parse.text[claim.tokens[place]]
-            found = {at for at, joined in enumerate(self.joined) if joined in forms}
-            found |= {
-                at
-                for joined in claim.joined[max(place - 1, 0) : place + 1]
-                for at in self.places.get(joined, ())
-            }
-            if not found and len(word) >= _SHORTEST_TAIL:
-                found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
+        found = {at for form in claim.forms[place] for at in self.places.get(form, ())}
+        word = claim.text.parse.text[claim.tokens[place]]
+        if not found and claim.kinds[place] is Kind.CONTENT and len(word) >= _SHORTEST_TAIL:
+            found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
         return sorted(found)
 
     def parts(self) -> list[int]:
