@@ -20,6 +20,7 @@ from schemas.records import (
     VerdictFeature,
     VerdictOpinion,
     VerdictPassage,
+    VerdictSpan,
 )
 from schemas.validation import to_json
 
@@ -45,6 +46,7 @@ __all__ = [
     "VerdictFeature",
     "VerdictOpinion",
     "VerdictPassage",
+    "VerdictSpan",
     "read_jsonl",
     "to_json",
 ]

@@ -195,12 +195,21 @@ class VerdictClaimSource:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictSpan:
+    """A span of the answer: ``[start, end)``."""
+
+    start: Offset
+    end: Offset
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictClaim:
     """A clause or list step of an answer, ``answer[start:end] == text``, and what the documents say of it.
 
-    ``status`` is ``supported``, ``contradicted``, ``not_found`` or ``not_checkable``; ``mistake`` is the kind
-    of the mistake, a stable code. ``support`` is in [0, 1]. ``derivation``: how the figure it is about
-    follows from those of the passage.
+    ``status`` is ``supported``, ``similar``, ``contradicted``, ``not_found`` or ``not_checkable``;
+    ``mistake`` is the kind of the mistake, a stable code. ``support`` is in [0, 1]. ``derivation``: how the
+    figure it is about follows from those of the passage. ``lacking``: what of a similar claim its passage
+    lacks. ``decided_by`` is ``words``, ``verifier`` or ``judge``, and empty in older verdicts.
     """
 
     text: str
@@ -211,6 +220,8 @@ class VerdictClaim:
     support: FiniteFloat | None = None
     source: VerdictClaimSource | None = None
     derivation: str | None = None
+    lacking: tuple[VerdictSpan, ...] = ()
+    decided_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,22 @@ from scoring.claims.grounding import Grounding
 from scoring.claims.indirect import indirect_claim
 from scoring.claims.passages import passages
 from scoring.claims.reading import Claim, Kind
+from scoring.claims.statements import Span
+from scoring.claims.wording import lacking, stated
 from scoring.figures.lookup import Said
 from scoring.figures.values import Derivation, Outcome
 from scoring.text.material import ContextText, Material
 from scoring.text.spans import span_evidence
-from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy
 from scoring.values.rules import Rule
 from scoring.values.types import Evidence
 
 #: The kind of a mistake without a fault of its own, and of a refusal (paper, Table II).
 NON_APPEARING, CONTEXT_LIMITATION = "non_appearing_statement", "context_limitation"
 
-#: A claim is supported from this share of its words on, by weight, in one passage.
-SUPPORTED_FROM = 0.5
-#: One that a verifier gave an opinion on, from this probability on that its passage supports it.
+#: A passage is similar to a claim from this share of the claim's words on, by weight.
+SIMILAR_FROM = 0.5
+#: Where a verifier gave an opinion, from this probability on that its passage supports the claim.
 PROBABLE_FROM = 0.5
 # A question of which the documents have so much is one that they answer.
 _ANSWERED_FROM = 0.6
@@ -36,8 +38,9 @@ def checked_claims(
     """Return the claims of the answer in order, each with its status and the passage it was compared with.
 
     A claim in which a fault was found has the status that the rule of that fault gives it. Any other is
-    supported where a verifier finds that at least as probable as not, or, where none gave an opinion on it,
-    where its passage has half of its words by weight; else not found.
+    supported where one statement says it in its own words (:func:`scoring.claims.wording.stated`) or its
+    figure follows from the documents; similar where its passage has half of its words by weight; else not
+    found. A verifier's opinion counts instead of that half, and takes "supported" away, but never gives it.
 
     Args:
         material: the texts of the exchange.
@@ -69,6 +72,11 @@ def _checked(
         return None
     status, mistake = _status(each, probable, material)
     source, derivation = _source(each.grounding, material) if each.grounding else None, None
+    # What a verifier finds improbable is not supported, whatever its words.
+    may_be = each.grounding and (probable is None or probable >= PROBABLE_FROM)
+    if may_be and (found := stated(each.claim, material)):
+        status, mistake = ClaimStatus.SUPPORTED, None
+        source = _quoted(material.context[found[0]], *found[1])
     if computed := _computed(each.claim, material):
         source, derivation = _derived(computed, material), computed.formula
         status, mistake = ClaimStatus.SUPPORTED, None
@@ -81,7 +89,20 @@ def _checked(
     if met and met[0].status is not None:
         status, mistake = met[0].status, met[0].mistake
     share = round(each.grounding.share, 4) if each.grounding else None
-    return CheckedClaim(span.text, span.start, span.end, status, mistake, share, source, derivation)
+    lacked = _lacking(each, material) if status is ClaimStatus.SIMILAR else ()
+    decided_by = DecidedBy.WORDS if probable is None or met or derivation else DecidedBy.VERIFIER
+    texts = span.text, span.start, span.end
+    return CheckedClaim(*texts, status, mistake, share, source, derivation, lacked, decided_by)
+
+
+def _lacking(each: GroundedClaim, material: Material) -> tuple[Span, ...]:
+    """Return the places of what the passage of a claim lacks; none of a translated answer."""
+    found = each.grounding
+    if found is None or found.document is None or material.answer.source is not None:
+        return ()
+    text = material.context[found.document].text
+    spans = text.derived(passages).spans
+    return lacking(each.claim, material.answer, text, (spans[found.first][0], spans[found.last][1]))
 
 
 def _span(claim: Claim, material: Material) -> Evidence | None:
@@ -96,9 +117,9 @@ def _status(
         if each.claim.kind is Kind.REFUSAL and material.derived(answerable) >= _ANSWERED_FROM:
             return ClaimStatus.CONTRADICTED, CONTEXT_LIMITATION
         return ClaimStatus.NOT_CHECKABLE, None
-    by_words = each.grounding.share >= SUPPORTED_FROM
+    by_words = each.grounding.share >= SIMILAR_FROM
     if by_words if probable is None else probable >= PROBABLE_FROM:
-        return ClaimStatus.SUPPORTED, None
+        return ClaimStatus.SIMILAR, None
     return ClaimStatus.NOT_FOUND, NON_APPEARING
 
 

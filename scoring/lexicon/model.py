@@ -60,6 +60,11 @@ class ClaimWords:
     rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
     greetings, wishes and offers of help are made of. ``numbers``: the words for 2, 3, 4 and so on.
 
+    How a claim is compared with one sentence: words of ``light`` say so little that the sentence need not
+    have them, and those of ``agreeing`` so much ("only", "must", "before") that it must have each itself.
+    ``directions``: small words that turn what follows them around ("from", "to"); ``joints`` begin another
+    part of a sentence ("and").
+
     What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
     perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
     ``works_of_words`` what they make ("overview"), ``no_deeds`` words with which a sentence tells of none
@@ -75,6 +80,10 @@ class ClaimWords:
     sources: frozenset[str]
     courtesies: frozenset[str]
     numbers: tuple[str, ...]
+    light: frozenset[str]
+    agreeing: frozenset[str]
+    directions: frozenset[str]
+    joints: frozenset[str]
     writers: frozenset[str]
     have: frozenset[str]
     deeds_of_words: frozenset[str]

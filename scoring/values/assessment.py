@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scoring.values.claims import CheckedClaim, ClaimStatus
+from scoring.values.claims import CheckedClaim
 from scoring.values.reasons import Reason
 from scoring.values.rules import Rule
 from scoring.values.types import Decision, FeatureValue, MessageType, Refuses
@@ -61,15 +61,6 @@ class Assessment:
     scorer_version: str = SCORER_VERSION
     documents: CacheUse = field(default=CacheUse(), compare=False)
     timings: tuple[Timing, ...] = field(default=(), compare=False)
-
-    @property
-    def faithfulness(self) -> float | None:
-        """Supported claims / checkable claims, in [0, 1]; None where nothing could be checked.
-
-        Es et al., "Ragas: Automated Evaluation of Retrieval Augmented Generation", section 3.
-        """
-        checked = [claim.status for claim in self.claims if claim.status is not ClaimStatus.NOT_CHECKABLE]
-        return checked.count(ClaimStatus.SUPPORTED) / len(checked) if checked else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,12 @@ from scoring.values.opinion import Mistake
 FAULTS: Final = AT_FAULT.union(Mistake)
 
 #: Claims of these are marked in the answer; what speaks against it most comes first.
-MARKED: Final = (ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND, ClaimStatus.SUPPORTED)
+MARKED: Final = (
+    ClaimStatus.CONTRADICTED,
+    ClaimStatus.NOT_FOUND,
+    ClaimStatus.SIMILAR,
+    ClaimStatus.SUPPORTED,
+)
 #: Those of them that do speak against it.
 WRONG: Final = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 

@@ -19,8 +19,9 @@ from schemas.records import (
     VerdictPassage,
 )
 from scoring.values.assessment import Assessment, Decided
+from scoring.values.claims import faithfulness
 from scoring.values.types import Evidence, Exchange, FeatureValue, Passage, PublishedDocument
-from streams.answers.claims import told_claims
+from streams.answers.claims import judged_claims, told_claims
 from streams.answers.context import ResolvedContext
 from streams.judging.advice import Asked
 
@@ -56,10 +57,12 @@ def make_verdict(
 ) -> Verdict:
     """Assemble the verdict on ``answer``.
 
-    ``context`` is what it was judged against; ``scored_at`` is an aware time; ``asked`` are the
-    opinions of judges, in order. Equal arguments give
-    equal verdicts, so a repeated delivery is recognisable.
+    ``context`` is what it was judged against; ``scored_at`` is an aware time; ``asked`` are the opinions of
+    judges, in order, of which the last one counts. Equal arguments give equal verdicts, so a repeated
+    delivery is recognisable.
     """
+    opinions = tuple(asked)
+    claims = judged_claims(assessment.claims, opinions[-1].opinion if opinions else None, decided)
     return Verdict(
         verdict_id=verdict_id(answer.answer_id),
         answer_id=answer.answer_id,
@@ -82,11 +85,11 @@ def make_verdict(
         scored_at=scored_at,
         context_source=context.source.value,
         context=tuple(_described(context)),
-        opinions=tuple(map(_opinion, asked)),
-        claims=told_claims(assessment.claims),
+        opinions=tuple(map(_opinion, opinions)),
+        claims=told_claims(claims),
         support=assessment.support,
         contradiction=assessment.contradiction,
-        faithfulness=assessment.faithfulness,
+        faithfulness=faithfulness(claims),
         missing_context_ids=context.missing[:_MOST_MISSING],
         model=answer.model,
         metadata=answer.metadata,

@@ -9,8 +9,8 @@ from typing import Final
 
 from rich.text import Text
 
-from schemas.records import Verdict, VerdictClaim
-from scoring.values.claims import ClaimStatus
+from schemas.records import Verdict, VerdictClaim, VerdictClaimSource
+from scoring.values.claims import ClaimStatus, DecidedBy
 from streams.answers.evidence import MARKED, marked_claims
 from streams.cli.output import printable
 from streams.cli.render import in_words, named, verdict_line
@@ -24,6 +24,7 @@ _MOST_CHARACTERS = 160
 SHOWN: Final[dict[str, tuple[str, str]]] = {
     ClaimStatus.CONTRADICTED: ("✗", "bold red"),
     ClaimStatus.NOT_FOUND: ("?", "yellow"),
+    ClaimStatus.SIMILAR: ("≈", "cyan"),
     ClaimStatus.SUPPORTED: ("✓", "green"),
 }
 
@@ -64,12 +65,10 @@ def marked_excerpt(verdict: Verdict, width: int, before: int) -> Text:
 
 def _line(claim: VerdictClaim) -> Text:
     sign, style = SHOWN[claim.status]
-    mistake = f" ({in_words(claim.mistake)})" if claim.mistake else ""
-    line = Text("    ").append(f"{sign} {in_words(claim.status)}{mistake}  {_quoted(claim.text)}", style)
+    line = Text("    ").append(f"{sign} {_status(claim)}  {_quoted(claim.text)}", style)
+    line.append(_lacking(claim), "dim")
     if claim.source:
-        nearest = "nearest in " if claim.status == ClaimStatus.NOT_FOUND else ""
-        line.append(f"  {nearest}{named(claim.source.document_id, claim.source.version)}: ", "dim")
-        line.append(_quoted(claim.source.text), "dim")
+        line.append(f"  {_found_in(claim, claim.source)}: {_quoted(claim.source.text)}", "dim")
     if claim.derivation:
         line.append(f", so {printable(claim.derivation[:_MOST_CHARACTERS])}", "dim")
     return line
@@ -78,19 +77,34 @@ def _line(claim: VerdictClaim) -> Text:
 def claim_in_full(claim: VerdictClaim) -> Text:
     """Give a claim of whatever status with its place in the answer, and below it the whole of its passage."""
     sign, style = SHOWN.get(claim.status, ("·", "dim"))
-    mistake = f" ({in_words(claim.mistake)})" if claim.mistake else ""
-    told = Text(f"{sign} {in_words(claim.status)}{mistake}  “{printable(claim.text)}”", style)
+    told = Text(f"{sign} {_status(claim)}  “{printable(claim.text)}”", style)
     support = "" if claim.support is None else f", {claim.support:.2f} of its words"
-    told.append(f"  {claim.start}–{claim.end}{support}", "dim not bold")
+    told.append(f"  {claim.start}–{claim.end}{support}{_lacking(claim)}", "dim not bold")
     if source := claim.source:
-        nearest = "nearest in " if claim.status == ClaimStatus.NOT_FOUND else ""
-        told.append(f"\n  {nearest}{named(source.document_id, source.version)}", "dim not bold")
-        told.append(f" {source.start}–{source.end}: ", "dim not bold").append(
-            f"“{printable(source.text)}”", "default not bold"
-        )
+        told.append(f"\n  {_found_in(claim, source)} {source.start}–{source.end}: ", "dim not bold")
+        told.append(f"“{printable(source.text)}”", "default not bold")
     if claim.derivation:
         told.append(f"\n  so {printable(claim.derivation)}", "default not bold")
     return told
+
+
+def _status(claim: VerdictClaim) -> str:
+    mistake = f" ({in_words(claim.mistake)})" if claim.mistake else ""
+    by = f", by a {in_words(claim.decided_by)}" if claim.decided_by not in ("", DecidedBy.WORDS) else ""
+    return f"{in_words(claim.status)}{mistake}{by}"
+
+
+def _lacking(claim: VerdictClaim) -> str:
+    words = [
+        claim.text[span.start - claim.start : span.end - claim.start] for span in claim.lacking[:_MOST_CLAIMS]
+    ]
+    said = "called wrong" if claim.decided_by == DecidedBy.JUDGE else "not in the passage"
+    return f"  ({said}: {', '.join(map(_quoted, words))})" if words else ""
+
+
+def _found_in(claim: VerdictClaim, source: VerdictClaimSource) -> str:
+    nearest = "nearest in " if claim.status == ClaimStatus.NOT_FOUND else ""
+    return f"{nearest}{named(source.document_id, source.version)}"
 
 
 def _rest(claims: tuple[VerdictClaim, ...]) -> Text:

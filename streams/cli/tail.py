@@ -64,8 +64,9 @@ def tail(
     A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
     models said, and the documents with their versions that were looked up or retrieved. Below it stand
     claims that were checked, with the passages they were compared with: ✗ contradicted, ? not found,
-    ✓ supported; --json has all of them. What operators hold back from being sent is told on standard error,
-    at the start and whenever it changes. `truthgate explain` tells everything about one of them.
+    ≈ similar, with those of its words that the passage lacks, ✓ supported; --json has all of them. What
+    operators hold back from being sent is told on standard error, at the start and whenever it changes.
+    `truthgate explain` tells everything about one of them.
 
     A verdict is shown that has one of each kind of what is named: `--reason low_score --reason refusal
     --language nl` are Dutch answers for either reason. --since reads back so far; with --until it ends by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final
 
 from schemas.records import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
@@ -24,6 +24,8 @@ from streams.pages.views import (
 from streams.rates.outcome import milliseconds
 
 _MOST_CLAIMS: Final = 50
+#: Marks words of a claim as evidence does: its passage lacks them, or a judge calls them wrong.
+LACKING: Final = "lacking"
 _MOST_SPANS: Final = 200
 _MOST_CODES: Final = 20
 
@@ -49,7 +51,12 @@ def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
     begin = max(0, _explaining(verdict) - length.before)
     end = min(len(verdict.answer), begin + length.answer)
     begin = max(0, min(begin, end - length.answer))
-    spans = list(islice(all_evidence(verdict), _MOST_SPANS))
+    lacking = (
+        VerdictEvidence(LACKING, verdict.answer[span.start : span.end], span.start, span.end)
+        for claim in marked_claims(verdict)
+        for span in claim.lacking
+    )
+    spans = list(islice(chain(all_evidence(verdict), lacking), _MOST_SPANS))
     inside = [claim for claim in marked_claims(verdict) if claim.start < end and begin < claim.end]
     claims = sorted(inside[:_MOST_CLAIMS], key=lambda claim: claim.start)
     return Excerpt(
@@ -132,6 +139,7 @@ def _claim(claim: VerdictClaim, length: Length) -> ClaimTold:
         document_id=source.document_id if source else None,
         version=source.version if source else None,
         derivation=shortened(claim.derivation, length.passage) if claim.derivation else None,
+        decided_by=claim.decided_by,
     )
 
 

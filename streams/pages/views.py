@@ -175,7 +175,7 @@ class ClaimTold:
     """A claim of an answer that was checked: its words, and the passage it was compared with, if any.
 
     Long texts are cut. ``document_id`` and ``version`` are of the passage's document; ``derivation`` is how a
-    figure follows from those of the passage.
+    figure follows from those of the passage, ``decided_by`` who gave it its status.
     """
 
     status: str
@@ -185,6 +185,7 @@ class ClaimTold:
     document_id: str | None
     version: str | None
     derivation: str | None
+    decided_by: str
 
 
 @dataclass(frozen=True, slots=True)

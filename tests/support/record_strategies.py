@@ -23,6 +23,7 @@ from schemas import (
     VerdictFeature,
     VerdictOpinion,
     VerdictPassage,
+    VerdictSpan,
 )
 
 # A busy machine is slow at times: that is no fault of the code under test.
@@ -120,6 +121,8 @@ claims = st.builds(
     derivation=_maybe(texts),
     support=_maybe(numbers),
     source=_maybe(sources),
+    lacking=_some(st.builds(VerdictSpan, start=offsets, end=offsets)),
+    decided_by=texts,
 )
 verdicts = st.builds(
     Verdict,

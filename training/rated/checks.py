@@ -44,7 +44,7 @@ def counted(products: Sequence[str]) -> dict[str, list[int]]:
     for rating, exchange in (each for product in products for each in _answers(product)):
         side = 0 if rating < _NEUTRAL else 1 if rating > _NEUTRAL else 2
         scored = scorer.assess(exchange)
-        met = rules_met(scored.features, rules, scored.message_type)
+        met = rules_met(scored.features, rules)
         found.update((name, side) for name in ("answers", *map(str, met)))
     names = ("answers", *dict.fromkeys(str(rule) for rule in rules.values() if rule))
     return {name: [found[name, side] for side in range(3)] for name in names}

@@ -11,24 +11,27 @@ from streams.answers.evidence import marked_claims, offending
 from streams.cli.claims import SHOWN
 from streams.cli.output import printable
 
-LEGEND: Final = "✗ contradicted, ? not found, ✓ supported, «at fault»"
+LEGEND: Final = "✗ contradicted, ? not found, ≈ similar, ‹not in the passage›, ✓ supported, «at fault»"
 _AT_FAULT: Final = "bold red underline"
+_CLOSING: Final = "›»"
 
 
 def marked_answer(verdict: Verdict) -> Text:
-    """Give the answer; signs stand before the words of claims, and around those at fault."""
+    """Give the answer; signs stand before claims, and around words at fault or that a passage lacks."""
     text, end = Text(in_lines(verdict.answer)), len(verdict.answer)
     signs: list[tuple[int, str]] = []
+    marks = [(fault.start, fault.end, "«", "»") for fault in offending(verdict)]
     for claim in marked_claims(verdict):
         sign, style = SHOWN[claim.status]
         text.stylize(style, claim.start, min(claim.end, end))
         signs.append((claim.start, sign))
-    for fault in offending(verdict):
-        if fault.start < min(fault.end, end):
-            text.stylize(_AT_FAULT, fault.start, min(fault.end, end))
-            signs += [(fault.start, "«"), (min(fault.end, end), "»")]
+        marks += [(span.start, span.end, "‹", "›") for span in claim.lacking]
+    for start, stop, opening, closing in marks:
+        if start < min(stop, end):
+            text.stylize(_AT_FAULT if closing == "»" else "underline", start, min(stop, end))
+            signs += [(start, opening), (min(stop, end), closing)]
     # In the order in which they are met: what ends somewhere ends before something else begins there.
-    signs.sort(key=lambda each: (each[0], each[1] != "»"))
+    signs.sort(key=lambda each: (each[0], each[1] not in _CLOSING))
     parts = text.divide([place for place, _ in signs])
     marked = Text()
     for part, (_, sign) in zip(parts, signs, strict=False):

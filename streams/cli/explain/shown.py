@@ -116,7 +116,7 @@ def _score(explanation: Explanation) -> Iterator[str]:
         if value is not None:
             yield f"{name} {value:.2f}, which alone gives {score(alone)}"
     if verdict.faithfulness is not None:
-        yield f"faithfulness {verdict.faithfulness:.2f}: the share of its claims that the documents support"
+        yield f"faithfulness {verdict.faithfulness:.2f}: the share of its claims that are supported"
 
 
 def _features(explanation: Explanation) -> Iterator[Text]:

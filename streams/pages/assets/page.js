@@ -458,8 +458,14 @@ function marked(pieces, claims, told) {
   return shown;
 }
 
-function claimLink({ status, mistake }, told, first) {
-  const said = words(status) + (mistake ? `: ${words(mistake)}` : "");
+/** The status of a claim in words; who decided it is named where it was not the comparison of words. */
+function statusOf({ status, mistake, decided_by }) {
+  const by = decided_by && decided_by !== "words" ? ` (by a ${words(decided_by)})` : "";
+  return words(status) + (mistake ? `: ${words(mistake)}` : "") + by;
+}
+
+function claimLink(claim, told, first) {
+  const { status } = claim, said = statusOf(claim);
   const link = el("a", { class: `claim ${status}`, href: `#${encodeURIComponent(told.id)}`, title: said }, el("span", { class: "hidden" }, `(${said}) `), first);
   const light = (on) => () => told.classList.toggle("lit", on);
   for (const [event, on] of [["mouseenter", true], ["focus", true], ["mouseleave", false], ["blur", false]]) link.addEventListener(event, light(on));
@@ -472,20 +478,21 @@ function claimLink({ status, mistake }, told, first) {
 }
 
 /** A claim and its passage; what contradicts the answer is open from the start. */
-function claimTold({ status, mistake, words: claimed, passage, document_id, version, derivation }, id) {
+function claimTold(claim, id) {
+  const { status, words: claimed, passage, document_id, version, derivation } = claim;
   const source = passage === null ? el("p", {}, "No passage was found.")
     : el("figure", {}, el("blockquote", { dir: "auto" }, passage),
       el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, document_id), version === null ? "" : ` version ${version}`, derivation === null ? "" : `, so ${derivation}`));
   return el("li", { id }, el("details", { open: status === "contradicted" },
-    el("summary", {}, el("b", { class: status }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ", el("q", { dir: "auto" }, claimed)), source));
+    el("summary", {}, el("b", { class: status }, statusOf(claim)), " ", el("q", { dir: "auto" }, claimed)), source));
 }
 
 function piece({ text, kinds, at_fault, strong }) {
   const shown = strong ? el("strong", {}, text) : text;
   if (!kinds.length) return shown;
-  const kind = kinds.map(words).join(", ");
-  return el("mark", { class: at_fault ? "fault" : "seen", title: kind }, shown,
-    at_fault ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
+  const lacking = kinds.includes("lacking"), kind = kinds.map((each) => (each === "lacking" ? "not in the passage" : words(each))).join(", ");
+  return el("mark", { class: at_fault ? "fault" : lacking ? "lacking" : "seen", title: kind }, shown,
+    at_fault || lacking ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
 }
 
 // Everything about one verdict.
@@ -559,9 +566,9 @@ const placed = ({ start, end }) => `${start}–${end}`;
 const versioned = ({ document_id, version }) => `${document_id}${version ? ` version ${version}` : ""}`;
 
 function claimPlaced(claim) {
-  const { status, mistake, support, source, text, derivation } = claim;
+  const { status, support, source, text, derivation } = claim;
   const share = support === null ? "" : `, ${support.toFixed(2)} of its words`;
-  return el("li", {}, el("b", { class: status === "contradicted" ? "contradicted" : null }, words(status) + (mistake ? `: ${words(mistake)}` : "")), " ",
+  return el("li", {}, el("b", { class: status === "contradicted" ? "contradicted" : null }, statusOf(claim)), " ",
     text ? el("q", { dir: "auto" }, text) : "", el("span", { class: "when" }, ` ${placed(claim)}${share}`),
     source ? el("p", { dir: "auto" }, el("span", { class: "id" }, `${versioned(source)} ${placed(source)}`), source.text ? ": " : "", source.text ? el("q", {}, source.text) : "") : null,
     derivation ? el("p", {}, `so ${derivation}`) : null);
@@ -572,7 +579,7 @@ function scored(verdict, { value, made_by, of_support, of_contradiction }) {
   return [value === null ? "There is none." : `${value.toFixed(2)}${made_by ? `, ${MADE_BY[made_by]}` : ""}`,
     `profile ${verdict.profile}, scorer ${verdict.scorer_version}`, ...part("support", verdict.support, of_support),
     ...part("contradiction", verdict.contradiction, of_contradiction),
-    ...(verdict.faithfulness === null ? [] : [`faithfulness ${verdict.faithfulness.toFixed(2)}: the share of its claims that the documents support`]),
+    ...(verdict.faithfulness === null ? [] : [`faithfulness ${verdict.faithfulness.toFixed(2)}: the share of its claims that are supported`]),
   ].map((told) => el("li", {}, told));
 }
 

@@ -13,11 +13,13 @@ from schemas import Codec, Verdict, to_json
 from schemas.records import ChatbotAnswer, VerdictClaim, VerdictClaimSource
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
-from scoring.values.types import Decision, MessageType, Passage
-from streams.answers.claims import MAX_CLAIMS_BYTES, MAX_TEXT_CHARACTERS, told_claims
+from scoring.values.opinion import Label, Mistake, Opinion, Unsure
+from scoring.values.types import Decision, Evidence, MessageType, Passage
+from streams.answers.claims import MAX_CLAIMS_BYTES, MAX_TEXT_CHARACTERS, judged_claims, told_claims
 from streams.answers.context import ContextSource, ResolvedContext
 from streams.answers.verdict import make_verdict
 from streams.cli.output import json_line
+from streams.judging.advice import Asked
 from streams.kafka.topics import message_limits
 from streams.settings import EncodingSettings, Settings
 from tests.support.claims import Texts, astray, claim_of, source_of
@@ -51,7 +53,7 @@ def verdict_of(answer: str, claims: tuple[CheckedClaim, ...]) -> Verdict:
 def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() -> None:
     verdict = verdict_of(ANSWER, (GREETING, TRUE, WRONG))
     assert verdict.claims == (
-        VerdictClaim("Hello!", 0, 6, "not_checkable"),
+        VerdictClaim("Hello!", 0, 6, "not_checkable", decided_by="words"),
         VerdictClaim(
             "Open **Sales**.",
             7,
@@ -59,6 +61,7 @@ def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() 
             "supported",
             support=1.0,
             source=VerdictClaimSource("d-1", "v1", "Open **Sales**.", 0, 15),
+            decided_by="words",
         ),
         VerdictClaim(
             "It costs 50 euros.",
@@ -67,6 +70,7 @@ def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() 
             "contradicted",
             "number",
             source=VerdictClaimSource("d-1", "v1", "It costs 5 euros.", 39, 56),
+            decided_by="words",
         ),
     )
     assert (verdict.support, verdict.contradiction, verdict.faithfulness) == (0.5, 0.9, 0.5)
@@ -127,7 +131,10 @@ def _answers(draw: st.DrawFn) -> tuple[str, Texts, tuple[CheckedClaim, ...]]:
             first, last = draw(_spans(text))
             source = ClaimSource(document_id, draw(st.none() | st.just("v1")), text[first:last], first, last)
         status = draw(st.sampled_from(list(ClaimStatus)))
-        claims.append(CheckedClaim(answer[start:end], start, end, status, None, None, source))
+        lacking = tuple(
+            sorted((first + start, last + start) for first, last in draw(st.lists(_spans(answer[start:end]))))
+        )
+        claims.append(CheckedClaim(answer[start:end], start, end, status, None, None, source, None, lacking))
     return answer, documents, tuple(claims)
 
 
@@ -166,11 +173,12 @@ def test_what_speaks_against_an_answer_is_left_out_last() -> None:
     order = (
         ClaimStatus.NOT_CHECKABLE,
         ClaimStatus.SUPPORTED,
+        ClaimStatus.SIMILAR,
         ClaimStatus.NOT_FOUND,
         ClaimStatus.CONTRADICTED,
     )
     each = [_many(10, status) for status in order]
-    told = told_claims([claim for four in zip(*each, strict=True) for claim in four])
+    told = told_claims([claim for five in zip(*each, strict=True) for claim in five])
     statuses = [claim.status for claim in told]
     assert 20 <= len(told) < 30, "a claim of these takes 1.1 KiB"
     assert (statuses.count("contradicted"), statuses.count("not_found")) == (10, 10)
@@ -180,3 +188,65 @@ def test_what_speaks_against_an_answer_is_left_out_last() -> None:
 def test_a_claim_too_large_for_the_room_that_is_left_makes_way_for_smaller_ones() -> None:
     claims = [*_many(4, ClaimStatus.CONTRADICTED, MAX_TEXT_CHARACTERS), *_many(1, ClaimStatus.NOT_CHECKABLE)]
     assert [claim.status for claim in told_claims(claims)] == ["contradicted"] * 3 + ["not_checkable"]
+
+
+OPEN = claim_of(ANSWER, "It costs 50 euros.", ClaimStatus.SIMILAR)
+MISSING = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="non_appearing_statement")
+UNKNOWN = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="unspecified_components")
+SENT = Decided(Decision.AUTO_SEND, ("judged_true",), "p1")
+HELD = Decided(Decision.REVIEW, ("judge_unsure",), "p1")
+
+
+def says(label: Label | None, *wrong: Evidence, shortened: bool = False) -> Opinion:
+    unsure = None if label else Unsure.NO_REPLY
+    return Opinion(
+        "single", ("m",), "1", label, 0.95 * bool(label), wrong=wrong, unsure=unsure, shortened=shortened
+    )
+
+
+def fifty(kind: Mistake) -> Evidence:
+    return Evidence(kind, "50", ANSWER.index("50"), ANSWER.index("50") + 2)
+
+
+@pytest.mark.parametrize(
+    ("claim", "opinion", "decided", "expected"),
+    [
+        (OPEN, says(Label.TRUE), SENT, ("supported", "judge")),
+        (MISSING, says(Label.TRUE), SENT, ("supported", "judge")),
+        (UNKNOWN, says(Label.TRUE), SENT, ("not_found", "words")),
+        (WRONG, says(Label.TRUE), SENT, ("contradicted", "words")),
+        (GREETING, says(Label.TRUE), SENT, ("not_checkable", "words")),
+        (TRUE, says(Label.TRUE), SENT, ("supported", "words")),
+        (OPEN, says(Label.TRUE), HELD, ("similar", "words")),
+        (OPEN, says(Label.TRUE, shortened=True), SENT, ("similar", "words")),
+        (OPEN, says(None), HELD, ("similar", "words")),
+        (OPEN, None, SENT, ("similar", "words")),
+        (OPEN, says(Label.FALSE, fifty(Mistake.NUMBER)), HELD, ("contradicted", "judge")),
+        (
+            replace(OPEN, status=ClaimStatus.SUPPORTED),
+            says(Label.FALSE, fifty(Mistake.HALLUCINATION)),
+            HELD,
+            ("similar", "judge"),
+        ),
+        (replace(OPEN, status=ClaimStatus.SUPPORTED), says(Label.FALSE), HELD, ("supported", "words")),
+    ],
+)
+def test_a_judge_takes_ticks_away_by_words_and_gives_them_where_its_true_decided(
+    claim: CheckedClaim, opinion: Opinion | None, decided: Decided, expected: tuple[str, str]
+) -> None:
+    (found,) = judged_claims([claim], opinion, decided)
+    assert (found.status, found.decided_by) == expected
+
+
+def test_words_that_a_judge_calls_wrong_are_marked_in_the_claim_and_faithfulness_follows() -> None:
+    right = replace(OPEN, status=ClaimStatus.SUPPORTED)
+    assessment = Assessment(3.0, MessageType.GENERAL, "en", claims=(TRUE, right))
+    asked = [Asked(says(Label.FALSE, fifty(Mistake.NUMBER)))]
+    answer = ChatbotAnswer("a-1", "c-1", "What does it cost?", ANSWER, NOW)
+    verdict = make_verdict(answer, assessment, HELD, ResolvedContext(()), NOW, asked)
+    assert [(each.status, each.mistake) for each in verdict.claims] == [
+        ("supported", None),
+        ("contradicted", "number"),
+    ]
+    assert [ANSWER[each.start : each.end] for each in verdict.claims[1].lacking] == ["50"]
+    assert verdict.faithfulness == 0.5

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from schemas.records import Verdict, VerdictClaim, VerdictClaimSource
+from schemas.records import Verdict, VerdictClaim, VerdictClaimSource, VerdictSpan
 from scoring.values.claims import ClaimStatus
 from streams.answers.verdict import verdict_id
-from streams.cli.claims import claim_lines, marked_excerpt, verdict_with_claims
+from streams.cli.claims import claim_in_full, claim_lines, marked_excerpt, verdict_with_claims
 from streams.cli.demo.board import Board
 from streams.cli.demo.view import tables
+from streams.cli.explain.marked import marked_answer
 from streams.cli.render import verdict_line
 from tests.support.record_strategies import claims as any_claims
 
@@ -54,6 +55,30 @@ def test_the_passage_of_a_claim_that_was_not_found_is_told_as_the_nearest() -> N
     unknown = claim("It is blue.", "not_found", "It is in Sales.")
     (line,) = claim_lines(replace(VERDICT, claims=(unknown,)), 1)
     assert line.plain == "    ? not found  “It is blue.”  nearest in d-1@01234567: “It is in Sales.”"
+
+
+SIMILAR = replace(
+    claim("It costs 50 euros.", "similar", "It costs 5 euros."),
+    lacking=(VerdictSpan(ANSWER.index("50"), ANSWER.index("50") + 2),),
+)
+
+
+def test_the_words_of_a_similar_claim_that_its_passage_lacks_are_told_behind_it_and_in_the_answer() -> None:
+    verdict = replace(VERDICT, claims=(SIMILAR,))
+    (line,) = claim_lines(verdict, 1)
+    assert line.plain == (
+        "    ≈ similar  “It costs 50 euros.”  (not in the passage: “50”)  d-1@01234567: “It costs 5 euros.”"
+    )
+    assert "≈It costs ‹50› euros." in marked_answer(verdict).plain
+
+
+def test_who_decided_a_claim_is_told_where_it_was_not_the_comparison_of_words() -> None:
+    judged = replace(SIMILAR, decided_by="judge", mistake="hallucination")
+    (line,) = claim_lines(replace(VERDICT, claims=(judged,)), 1)
+    assert line.plain.startswith(
+        "    ≈ similar (hallucination), by a judge  “It costs 50 euros.”  (called wrong: “50”)"
+    )
+    assert "by a" not in claim_in_full(replace(SIMILAR, decided_by="words")).plain
 
 
 def test_a_verdict_without_claims_is_the_one_line_it_was() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from schemas.records import VerdictClaim, VerdictEvidence, VerdictPassage
+from schemas.records import VerdictClaim, VerdictEvidence, VerdictPassage, VerdictSpan
 from scoring.assessing.known_rules import KINDS
 from scoring.policy import Policy
 from scoring.values.claims import ClaimStatus
@@ -232,8 +232,22 @@ def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
     ]
     assert [claim.status for claim in shown.claims] == ["supported", "contradicted", "not_found"]
     assert shown.claims[1] == ClaimTold(
-        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1", None
+        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1", None, ""
     )
+
+
+def test_words_of_a_similar_claim_that_its_passage_lacks_are_marked() -> None:
+    verdict = with_claims(
+        blocked_verdict(PRICED), ("similar", "Het kost 50 euro."), passage="Het kost 5 euro."
+    )
+    start = PRICED.index("50")
+    claims = (replace(verdict.claims[0], lacking=(VerdictSpan(start, start + 2),)),)
+    shown = excerpt(replace(verdict, claims=claims))
+    assert [(piece.text, piece.kinds, piece.at_fault) for piece in shown.answer if piece.claim == 0] == [
+        ("Het kost ", (), False),
+        ("50", ("lacking",), False),
+        (" euro.", (), False),
+    ]
 
 
 def test_evidence_within_a_claim_is_marked_as_well() -> None:

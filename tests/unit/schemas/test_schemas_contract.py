@@ -28,6 +28,7 @@ from schemas import (
     VerdictFeature,
     VerdictOpinion,
     VerdictPassage,
+    VerdictSpan,
 )
 from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
@@ -41,6 +42,7 @@ _NESTED = (
     VerdictOpinion,
     VerdictClaim,
     VerdictClaimSource,
+    VerdictSpan,
 )
 NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)

@@ -32,7 +32,7 @@ JAVA_FINGERPRINTS: dict[type[Record], tuple[str, ...]] = {
         "6ca25953e182e50c",
         "8e735782c1eaa694",
         "9567dae5a30cef3d",
-        "ce05c68537d832be",
+        "812870b58fc05647",
     ),
 }
 

@@ -33,13 +33,14 @@ def verified(assessment):
     return next(value.value for value in assessment.features if value.name == "claims_verified")
 
 
-def test_what_the_verifier_finds_probable_is_supported_and_raises_the_score_and_the_other_way_round():
+def test_what_the_verifier_finds_probable_is_similar_and_raises_the_score_and_the_other_way_round():
     yes, plain_yes = (
         ask("The link yes yes works for a week."),
         ask("The link yes yes works for a week.", PLAIN),
     )
     no, plain_no = ask("The link no no works for a week."), ask("The link no no works for a week.", PLAIN)
-    assert [each.claims[0].status for each in (yes, no)] == ["supported", "not_found"]
+    assert [each.claims[0].status for each in (yes, no)] == ["similar", "not_found"]
+    assert {each.claims[0].decided_by for each in (yes, no)} == {"verifier"}
     assert no.claims[0].mistake == "non_appearing_statement"
     assert verified(yes) > 0.9
     assert verified(no) < 0.1

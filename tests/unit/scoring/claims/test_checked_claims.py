@@ -3,7 +3,7 @@
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.values.claims import ClaimStatus
+from scoring.values.claims import ClaimStatus, faithfulness
 from streams.cli.demo.sample import sample_answers, sample_documents
 
 SCORER = Scorer()
@@ -72,10 +72,10 @@ def test_claims_and_passages_of_the_sample_stand_where_they_say(language):
 
 def test_faithfulness_is_the_share_of_supported_claims_among_those_that_can_be_checked():
     assessment = check("Hi! The link works for 24 hours. It is sent to your manager's telephone. Good luck!")
-    assert assessment.faithfulness == 0.5
-    assert check("Great question!").faithfulness is None
+    assert faithfulness(assessment.claims) == 0.5
+    assert faithfulness(check("Great question!").claims) is None
     paper = Scorer("paper").assess(Exchange("How?", "It works for 24 hours.", (LINK,), "en"))
-    assert (paper.claims, paper.support, paper.faithfulness) == ((), None, None)
+    assert (paper.claims, paper.support, faithfulness(paper.claims)) == ((), None, None)
 
 
 SALES = Passage(

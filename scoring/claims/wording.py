@@ -1,0 +1,286 @@
+"""Whether a statement of a document says what a claim says, in the claim's own words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, auto
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from scoring.claims.passages import passages
+from scoring.claims.reading import Claim
+from scoring.claims.statements import Span, Statement, statements
+from scoring.figures.reading.numbers import read_number
+from scoring.text.marks import marks
+from scoring.text.material import ContextText, Material
+from scoring.text.prepared import PreparedText
+from scoring.text.runs import is_word, run_span
+
+# With fewer words of content any sentence may have all of them by chance: "that works".
+_FEWEST = 2
+# A word as long as this is the last part of a longer one: "rekening" of "bankrekening".
+_SHORTEST_TAIL = 5
+# Of a document so many statements are compared, those that have most of the words.
+_MOST_COMPARED = 4
+# A parser errs about one role easily, and hardly about both of a verb.
+_EXCHANGED = 2
+# A form that no single word has.
+_OBLIGATION = "have to"
+_ROLES = {"nsubj": "subject", "nsubj:pass": "object", "obj": "object"}
+_PART_SIGNS = frozenset(",;")
+
+#: Where each word of a claim stands in a statement, both by their place among the words.
+Found = Mapping[int, Sequence[int]]
+
+
+class Kind(Enum):
+    """What a word of a claim asks of the statement that is to say the same."""
+
+    #: To have it, or to stand under it.
+    CONTENT = auto()
+    #: To have it itself, as digits or in words.
+    NUMBER = auto()
+    #: To have it itself: "only", "must", "all", "turn off".
+    AGREEING = auto()
+    NEGATION = auto()
+    #: Nothing: "choose", "also", "the button", "the".
+    LIGHT = auto()
+
+
+class Wording:
+    """Words of a text by the forms in which they are compared.
+
+    Forms are the folded word, its lemma, either without a plural ending, and the digits of a number. A verb
+    whose particle stands elsewhere has the lemma of the two alone.
+    """
+
+    def __init__(self, text: PreparedText, spans: Sequence[Span], names: Sequence[Span] = ()) -> None:
+        """Read the words in ``spans``; every word of ``names``, which are spans too, counts."""
+        self.text, self._spans, self._names = text, spans, names
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """The words as indices of tokens."""
+        parse = self.text.parse
+        return [n for span in self._spans for n in parse.indices(*span) if is_word(parse, n)]
+
+    @cached_property
+    def names(self) -> list[Span | None]:
+        """Of each word the name that it belongs to."""
+        starts = (self.text.parse.start[n] for n in self.tokens)
+        return [next((name for name in self._names if name[0] <= at < name[1]), None) for at in starts]
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """The kind of each word."""
+        return [_kind(self.text, n, bool(name)) for n, name in zip(self.tokens, self.names, strict=True)]
+
+    @cached_property
+    def forms(self) -> list[set[str]]:
+        """The forms of each word."""
+        parse = self.text.parse
+        parted = {int(parse.head[n]) for n in self.tokens if parse.dep[n] == "compound:prt"}
+        return [set(_forms(self.text, n, n in parted)) for n in self.tokens]
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """The places of the words that have a form."""
+        found = defaultdict[str, list[int]](list)
+        for place, forms in enumerate(self.forms):
+            for form in forms:
+                found[form].append(place)
+        return found
+
+    def of_kind(self, kind: Kind) -> list[int]:
+        """Return the places of the words of a kind."""
+        return [place for place, each in enumerate(self.kinds) if each is kind]
+
+    def find(self, claim: Wording, place: int) -> Sequence[int]:
+        """Return where the word of a claim stands, as it is or as the last part of a compound."""
+        found = {at for form in claim.forms[place] for at in self.places.get(form, ())}
+        word = claim.text.parse.text[claim.tokens[place]]
+        if not found and claim.kinds[place] is Kind.CONTENT and len(word) >= _SHORTEST_TAIL:
+            found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
+        return sorted(found)
+
+    def parts(self) -> list[int]:
+        """Return for each word how many parts, joined by a comma or "and", precede its own."""
+        parse, original, count, found = self.text.parse, self.text.original, 0, []
+        for place, n in enumerate(self.tokens):
+            between = original[int(parse.end[self.tokens[place - 1]]) : int(parse.start[n])] if place else ""
+            count += parse.text[n] in self.text.lexicon.claims.joints or not _PART_SIGNS.isdisjoint(between)
+            found.append(count)
+        return found
+
+    def directions(self, place: int) -> frozenset[str]:
+        """Return the words such as "from" and "to" between a word and the last that counts before it."""
+        before = next((p for p in range(place - 1, -1, -1) if self.kinds[p] is not Kind.LIGHT), -1)
+        said = (self.text.parse.text[self.tokens[p]] for p in range(before + 1, place))
+        return self.text.lexicon.claims.directions.intersection(said)
+
+
+def wording_of(claim: Claim, answer: PreparedText) -> Wording:
+    """Return the words of a claim."""
+    inner = [(mark.start, mark.end) for mark in answer.derived(marks)]
+    return Wording(answer, [(claim.start, claim.end)], inner)
+
+
+def stated(claim: Claim, material: Material) -> tuple[int, Span] | None:
+    """Return the statement that says a claim: its document's place in the context, and its own there.
+
+    1. It has all words of content, at least two itself, the others in what it stands under: forms of one
+       word are one, synonyms are not. Numbers, words such as "only" or "must", and names from their first
+       word to the last stand in it.
+    2. It has as many negations among these words as the claim.
+    3. Subject and object of a verb are not exchanged, nor "from" and "to", nor what two parts of it say: "red
+       is on and green is off".
+    """
+    said = wording_of(claim, material.answer)
+    for place, document in enumerate(material.context):
+        for statement in _nearest(claim, document):
+            own = Wording(document.text, statement.own)
+            if _says(said, own, Wording(document.text, statement.above)):
+                return place, run_span(document.text, own.tokens)
+    return None
+
+
+def lacking(claim: Claim, answer: PreparedText, document: PreparedText, passage: Span) -> tuple[Span, ...]:
+    """Return the places of what a claim has and a passage has not: content, numbers, "not" and "only".
+
+    What the passage stands under counts as part of it.
+    """
+    said = wording_of(claim, answer)
+    met = [each for each in document.derived(statements) if each.meets(passage)]
+    known = Wording(document, [passage, *(span for each in met for span in each.above)])
+    denied = bool(known.of_kind(Kind.NEGATION))
+    lacked = [
+        said.tokens[place]
+        for place, kind in enumerate(said.kinds)
+        if kind is not Kind.LIGHT and not (denied if kind is Kind.NEGATION else known.find(said, place))
+    ]
+    spans = list[Span]()
+    for n in lacked:
+        start, end = int(answer.parse.start[n]), int(answer.parse.end[n])
+        joins = spans and not answer.original[spans[-1][1] : start].strip()
+        spans.append((spans.pop()[0], end) if joins else (start, end))
+    return tuple(spans)
+
+
+def _kind(text: PreparedText, n: int, is_named: bool) -> Kind:
+    parse, lexicon, words = text.parse, text.lexicon, text.lexicon.claims
+    both = {parse.text[n], parse.lemma[n]}
+    if both & lexicon.negations or parse.text[n].endswith("n't"):
+        return Kind.NEGATION
+    if both & words.agreeing or parse.dep[n] == "prt" or _obliges(text, n):
+        return Kind.AGREEING
+    if any(map(str.isdigit, parse.text[n])) or parse.text[n] in words.numbers:
+        return Kind.NUMBER
+    empty = lexicon.function_words if is_named else lexicon.function_words | words.light
+    return Kind.LIGHT if both & empty else Kind.CONTENT
+
+
+def _obliges(text: PreparedText, n: int) -> bool:
+    """Say whether a word is the "have" of "have to"."""
+    parse, lexicon = text.parse, text.lexicon
+    if parse.lemma[n] not in lexicon.claims.have or n + 1 == len(parse):
+        return False
+    return parse.pos[n + 1] == "PART" and parse.text[n + 1] not in lexicon.negations
+
+
+def _forms(text: PreparedText, n: int, is_parted: bool) -> Iterator[str]:
+    word, lemma, lexicon = text.parse.text[n], text.parse.lemma[n], text.lexicon
+    if _obliges(text, n):
+        yield _OBLIGATION
+        return
+    if word in lexicon.claims.numbers:
+        yield str(lexicon.claims.numbers.index(word) + 2)
+    if number := read_number(word):
+        yield from (f"{value.normalize():f}" for value in number.values)
+    for form in (lemma,) if is_parted else (word, lemma):
+        yield from (form, lexicon.stem(form.replace("-", "")))
+
+
+def _nearest(claim: Claim, document: ContextText) -> list[Statement]:
+    """Return the statements of a document that have most words of a claim."""
+    known, found = document.text.derived(passages), document.text.derived(statements)
+    starts = [each.own[0][0] for each in found]
+    of_sentence = np.searchsorted(starts, [start for start, _ in known.spans], side="right") - 1
+    counts = Counter(
+        place for word in claim.words for place in np.unique(of_sentence[known.levels(word) > 0]).tolist()
+    )
+    return [found[place] for place, _ in counts.most_common(_MOST_COMPARED)]
+
+
+def _says(said: Wording, own: Wording, above: Wording) -> bool:
+    found = dict[int, Sequence[int]]()
+    for place, kind in enumerate(said.kinds):
+        if kind in (Kind.LIGHT, Kind.NEGATION):
+            continue
+        if places := own.find(said, place):
+            found[place] = places
+        elif kind is not Kind.CONTENT or not above.find(said, place):
+            return False
+    content = [place for place in found if said.kinds[place] is Kind.CONTENT]
+    return (
+        len(content) >= _FEWEST
+        and _denies_alike(said, own, found)
+        and _names_whole(said, own, above)
+        and sum(not _has_role(said, own, found, place) for place in found) < _EXCHANGED
+        and all(_has_direction(said, own, found, place) for place in found)
+        and not _exchanges_parts(said, own, found)
+    )
+
+
+def _denies_alike(said: Wording, own: Wording, found: Found) -> bool:
+    """Say whether there are as many negations in and beside the shortest stretch with all that was found."""
+    ends = {
+        start: max(next((at for at in places if at >= start), len(own.tokens)) for places in found.values())
+        for start in {at for places in found.values() for at in places}
+    }
+    start = min(ends, key=lambda start: ends[start] - start)
+    near = [at for at in own.of_kind(Kind.NEGATION) if start - 1 <= at <= ends[start] + 1]
+    return len(near) == len(said.of_kind(Kind.NEGATION))
+
+
+def _names_whole(said: Wording, own: Wording, above: Wording) -> bool:
+    pairs = (
+        place
+        for place, (name, following) in enumerate(pairwise(said.names))
+        if name and name == following and said.tokens[place + 1] == said.tokens[place] + 1
+    )
+    return all(
+        any(at + 1 in each.find(said, place + 1) for each in (own, above) for at in each.find(said, place))
+        for place in pairs
+    )
+
+
+def _has_role(said: Wording, own: Wording, found: Found, place: int) -> bool:
+    parse, n = said.text.parse, said.tokens[place]
+    role = _ROLES.get(parse.dep[n])
+    heads = (verb for verb, head in enumerate(said.tokens) if head == parse.head[n])
+    verbs = {own.tokens[at] for verb in heads for at in own.find(said, verb)}
+    there = own.text.parse
+    roles = {
+        _ROLES.get(there.dep[own.tokens[at]]) for at in found[place] if there.head[own.tokens[at]] in verbs
+    } - {None}
+    return role is None or not roles or role in roles
+
+
+def _has_direction(said: Wording, own: Wording, found: Found, place: int) -> bool:
+    mine = said.directions(place)
+    return not mine or any(not theirs or mine & theirs for theirs in map(own.directions, found[place]))
+
+
+def _exchanges_parts(said: Wording, own: Wording, found: Found) -> bool:
+    """Say whether words of one part of a claim stand with those of another, and these with those of it."""
+    parts, others = said.parts(), own.parts()
+    of = defaultdict[int, set[int]](set)
+    spread = defaultdict[int, set[int]](set)
+    for place, (first, *more) in found.items():
+        if not more:
+            of[others[first]].add(parts[place])
+            spread[parts[place]].add(others[first])
+    return any(sum(len(spread[part]) > 1 for part in each) > 1 for each in of.values())

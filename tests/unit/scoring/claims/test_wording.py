@@ -1,0 +1,176 @@
+"""A claim is supported only where one sentence, list item or table row has its words, numbers and "not"."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring import Exchange, Passage, Scorer
+from scoring.claims.statements import statements
+from scoring.lexicon import load_shipped
+from scoring.text.prepared import PreparedText
+from scoring.values.claims import CheckedClaim, ClaimStatus, DecidedBy
+
+SCORER = Scorer()
+
+
+def check(answer: str, text: str, language: str, title: str = "") -> CheckedClaim:
+    """Give the first claim of an answer that speaks of the document."""
+    found = SCORER.assess(Exchange("?", answer, (Passage("d", text, title),), language))
+    return found.claims[0]
+
+
+LINK = "The link in the mail works for 24 hours. Administrators can renew an expired link on the Users page."
+STORE = "De beheerder verwijdert het account. Verplaats berichten van Concepten naar Archief."
+PLANS = "| Plan | Price | Users |\n|---|---|---|\n| Starter | € 7 | 3 |\n| Pro | € 11 | 5 |\n"
+COLOURS = "Saved lines have a green bar, while unsaved lines have an orange bar."
+
+SAID = {
+    "its own words": ("The link in the mail works for 24 hours.", LINK, "en"),
+    "inflection": ("An administrator can renew expired links on the Users page.", LINK, "en"),
+    "number in words": (
+        "De proef duurt veertien dagen en telt twee fasen.",
+        "De proef duurt veertien dagen en telt 2 fasen.",
+        "nl",
+    ),
+    "light words": ("You can also simply renew an expired link on the Users page.", LINK, "en"),
+    "separable verb": (
+        "Schakel de melding uit bij Beheer.",
+        "De melding kunt u uitschakelen bij Beheer.",
+        "nl",
+    ),
+    "compound as written": (
+        "Vul uw emailadres in bij Profiel.",
+        "Bij Profiel vult u uw e-mailadres in.",
+        "nl",
+    ),
+    "last part of a compound": (
+        "Sluit de rekening bij Beheer.",
+        "Bij Beheer kunt u de spaarrekening sluiten.",
+        "nl",
+    ),
+    "heading": (
+        "The trash keeps deleted messages for 30 days.",
+        "# Trash\n\nDeleted messages are kept for 30 days.",
+        "en",
+    ),
+    "row with its headers": ("The price of the Pro plan is € 11.", PLANS, "en"),
+    "item with its lead-in": (
+        "Een export bevat de facturen en klanten.",
+        "Een export bevat:\n\n- facturen en klanten\n- instellingen",
+        "nl",
+    ),
+    "negation of both": (
+        "Een verlopen link werkt niet op de site van Beheer.",
+        "Op de site van Beheer werkt een verlopen link niet.",
+        "nl",
+    ),
+    "order of parts": (COLOURS, COLOURS, "en"),
+}
+
+NOT_SAID = {
+    "another number": ("The link in the mail works for 48 hours.", LINK, "en"),
+    "a synonym": ("The link in the mail is valid for 24 hours.", LINK, "en"),
+    "two sentences": ("Administrators can renew the link for 24 hours.", LINK, "en"),
+    "another row": ("The price of the Pro plan is € 7.", PLANS, "en"),
+    "negation of the claim": ("The link in the mail does not work for 24 hours.", LINK, "en"),
+    "negation of the document": (
+        "Een verlopen link werkt op de site van Beheer.",
+        "Op de site van Beheer werkt een verlopen link niet.",
+        "nl",
+    ),
+    "only": ("Only administrators can renew an expired link on the Users page.", LINK, "en"),
+    "must": ("Administrators must renew an expired link on the Users page.", LINK, "en"),
+    "have to": ("Administrators have to renew an expired link on the Users page.", LINK, "en"),
+    "always": ("De beheerder verwijdert het account altijd.", STORE, "nl"),
+    "all": ("De beheerder verwijdert alle accounts.", STORE, "nl"),
+    "before": ("Close the file before the upload.", "Close the file after the upload.", "en"),
+    "roles exchanged": (
+        "The server asks the client for a certificate.",
+        "The client asks the server for a certificate.",
+        "en",
+    ),
+    "from and to exchanged": ("Verplaats berichten van Archief naar Concepten.", STORE, "nl"),
+    "parts exchanged": (
+        "Saved lines have an orange bar, while unsaved lines have a green bar.",
+        COLOURS,
+        "en",
+    ),
+    "half a name": (
+        "Open **Save all** on the Users page.",
+        "Open **Save** on the Users page with all files.",
+        "en",
+    ),
+    "another particle": ("Zet de melding uit bij Beheer.", "Zet de melding aan bij Beheer.", "nl"),
+    "turned off": ("Turn the alerts off on the Users page.", "Turn the alerts on on the Users page.", "en"),
+    "one word": ("That works.", "The link works.", "en"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_a_claim_is_supported_where_one_statement_has_it(case: str) -> None:
+    found = check(*SAID[case])
+    assert (found.status, found.lacking, found.decided_by) == (ClaimStatus.SUPPORTED, (), DecidedBy.WORDS)
+
+
+@pytest.mark.parametrize("case", NOT_SAID)
+def test_a_claim_is_not_supported_by_like_words(case: str) -> None:
+    assert check(*NOT_SAID[case]).status is not ClaimStatus.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "language"),
+    [
+        ("This is a test.", "This is a test of the fire alarm.", "en"),
+        ("Test 123", "Press Test. The code is 123.", "en"),
+        ("Lorem ipsum.", LINK, "en"),
+        ("Dit is een test.", "Dit is een test van het alarm.", "nl"),
+        ("Does the link in the mail work for 24 hours?", LINK, "en"),
+        ("Werkt de link?", "De link werkt.", "nl"),
+        ("You're welcome!", "You are welcome.", "en"),
+    ],
+)
+def test_a_courtesy_a_test_or_a_question_is_never_supported(answer: str, text: str, language: str) -> None:
+    found = SCORER.assess(Exchange("?", answer, (Passage("d", text),), language))
+    assert all(claim.status is not ClaimStatus.SUPPORTED for claim in found.claims)
+
+
+def test_what_the_passage_lacks_is_marked_in_the_answer() -> None:
+    answer = "Only administrators can renew an expired link on the Users page, three times."
+    found = check(answer, f"{LINK} It costs nothing. Messages stay a year.", "en")
+    assert found.status is ClaimStatus.SIMILAR
+    assert [answer[start:end] for start, end in found.lacking] == ["Only", "three times"]
+
+
+def test_a_not_that_the_passage_lacks_is_marked() -> None:
+    answer = "The link in the mail does not work for 24 hours."
+    assert [answer[start:end] for start, end in check(answer, LINK, "en").lacking] == ["not"]
+
+
+LINES = st.sampled_from(
+    [
+        "# Links",
+        "A link works. It expires.",
+        "- **Mode**: one. Two.",
+        "| a | b |",
+        "|---|---|",
+        "",
+        "goes on",
+        "1. Go",
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=12))
+def test_statements_are_places_of_the_text_each_of_it_own(lines: list[str]) -> None:
+    text = PreparedText.of("\n".join(lines), load_shipped()["en"])
+    found = statements(text)
+    first = [each.own[0] for each in found]
+    assert first == sorted(first)
+    assert all(
+        0 <= start < end <= len(text.original) for each in found for start, end in (*each.own, *each.above)
+    )
+    assert all(left[1] <= right[0] for left, right in pairwise(first))
