@@ -13,6 +13,7 @@ from streams.contract.asyncapi import all_fingerprints
 from streams.contract.channels import channels
 from streams.contract.headers import DEAD_LETTER, PUBLISHED, TRACE, Header
 from streams.kafka.topics import Topics
+from website.reference.table import table
 
 _PART = re.compile(r"(?s)(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)")
 #: An example that is short enough to be read by the byte.
@@ -105,10 +106,8 @@ def _bytes(parts: Iterable[tuple[bytes, str]]) -> str:
     return _table(("at", "bytes", ""), rows)
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = tuple(head)
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(table(heads, rows)).rstrip("\n")
 
 
 #: What makes each part.
