@@ -93,7 +93,9 @@ def _table(labelled: Numbers, recognised: Numbers, axis: int, sets: list[list[in
     of_types, support = single[:-1], np.stack([actual.sum(axis) for actual, _ in flags[:-1]])
     right = (labelled == recognised).mean(axis)
     weighted = (np.nan_to_num(of_types) * support[:, None]).sum(0) / labelled.shape[axis]
-    rows = np.concatenate(([_accurate(weighted, right), _accurate(_mean(of_types), right)], single))
+    # A resample may lack a type; each has at least one.
+    equal = np.asarray(np.nanmean(of_types, axis=0))
+    rows = np.concatenate(([_accurate(weighted, right), _accurate(equal, right)], single))
     return rows.reshape(-1, *rows.shape[2:])
 
 
@@ -106,11 +108,6 @@ def _measures(actual: Flags, found: Flags, axis: int) -> Numbers:
         for factor, whole in ((2, actuals + founds), (1, founds), (1, actuals))
     )
     return np.stack((f1, (actual == found).mean(axis), precision, recall))
-
-
-def _mean(of_types: Numbers) -> Numbers:
-    # A resample may lack a type; each has at least one.
-    return np.asarray(np.nanmean(of_types, axis=0))
 
 
 def _accurate(measures: Numbers, accuracy: Numbers) -> Numbers:

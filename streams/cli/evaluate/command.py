@@ -159,7 +159,8 @@ def evaluate(
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
     with (
         offline_terms(settings, every, profiles) as settings,
-        progress("judging", _steps(lines, ways)) as bar,
+        # Each profile judges all lines anew.
+        progress("judging", lines and lines * len({way.profile for way in ways})) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
@@ -217,11 +218,6 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     return [*(known or [[]])] * len(files)
 
 
-def _steps(lines: int | None, ways: Sequence[Way]) -> int | None:
-    """Give how far a bar has to go: each profile judges all lines anew."""
-    return None if lines is None else lines * len({way.profile for way in ways})
-
-
 def _show(
     found: Judged,
     judging: Judging,
@@ -266,14 +262,10 @@ def _show(
 
 def _refuse_other_options(called: typer.Context) -> None:
     """Refuse options beside --compare that would change nothing."""
-    given = (name for name in called.params if _is_given(called, name))
+    sources = ((name, called.get_parameter_source(name)) for name in called.params)
+    given = (name for name, source in sources if source and source.name == "COMMANDLINE")
     if others := [f"--{name.replace('_', '-')}" for name in given if name not in _BESIDE_COMPARE]:
         raise WrongUsage(f"--compare: nothing is judged, so leave out {', '.join(others)}")
-
-
-def _is_given(called: typer.Context, name: str) -> bool:
-    source = called.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _versions(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
