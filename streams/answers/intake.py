@@ -17,8 +17,9 @@ import structlog
 from faust.types import Message
 
 from schemas import Codec
+from streams.answers.deadline import Deadline
 from streams.answers.instruments import AnswerMetrics
-from streams.answers.processing import Deadline, decode
+from streams.answers.processing import decode
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
 from streams.answers.way import Way

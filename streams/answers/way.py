@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from schemas import RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
@@ -17,6 +16,7 @@ from scoring.values.opinion import Opinion
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
 from streams.answers.context import Documents, ResolvedContext, resolve_context
+from streams.answers.deadline import Deadline
 from streams.answers.verdict import exchange_of, make_verdict
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.advice import NO_ADVICE, Advise
@@ -31,26 +31,6 @@ _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 Degraded = tuple[str, ...]
 
 
-class Patience(Protocol):
-    """How many seconds a step of one answer may take, asked when it begins; never less than 0."""
-
-    def for_documents(self) -> float:
-        """Return how long to wait for documents that the answer names."""
-        ...
-
-    def for_service(self) -> float:
-        """Return how long a search for passages, or the translation, may take."""
-        ...
-
-    def for_judges(self) -> float:
-        """Return how long judges may take."""
-        ...
-
-    def for_assessment(self) -> float | None:
-        """Return how long translation and assessment may take together; None without a limit here."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Way:
     """The steps that an answer takes, in their order; whoever watches wraps them.
@@ -59,7 +39,7 @@ class Way:
     names what an answer was to be assessed by that could not be assessed in time.
     """
 
-    resolve: Callable[[ChatbotAnswer, Patience], Awaitable[ResolvedContext]]
+    resolve: Callable[[ChatbotAnswer, Deadline], Awaitable[ResolvedContext]]
     translate: Callable[[Exchange, float], Awaitable[Translated]] | None
     assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
     advise: Advise | None
@@ -67,7 +47,7 @@ class Way:
     profile: str
 
     async def verdict(
-        self, answer: ChatbotAnswer, patience: Patience, now: Callable[[], datetime]
+        self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
     ) -> Verdict:
         """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
 
@@ -77,25 +57,25 @@ class Way:
             WrongSettings: the documents cannot be searched with these settings.
         """
         with failing_as(Stage.ENRICH):
-            context = await self.resolve(answer, patience)
+            context = await self.resolve(answer, deadline)
         with failing_as(Stage.SCORE):
-            assessment = await self._assessed(answer, context, patience)
+            assessment = await self._assessed(answer, context, deadline)
             advice = NO_ADVICE
             if self.advise is not None:
                 exchange = exchange_of(answer, context.judged)
-                advice = await self.advise(exchange, assessment, patience.for_judges())
+                advice = await self.advise(exchange, assessment, deadline.for_service())
                 assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
             decided = self.decide(assessment, advice.deciding)
             return make_verdict(answer, assessment, decided, context, now(), advice.asked)
 
     async def _assessed(
-        self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
+        self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
     ) -> Assessment:
         translated = Translated(exchange_of(answer, context.judged))
         try:
-            async with asyncio.timeout(patience.for_assessment()):
+            async with asyncio.timeout(deadline.for_assessment()):
                 if self.translate is not None:
-                    translated = await self.translate(translated.exchange, patience.for_service())
+                    translated = await self.translate(translated.exchange, deadline.for_service())
                 return await self.assess(translated.exchange, (*context.degraded, *translated.degraded))
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
@@ -123,8 +103,8 @@ def put_together(
         advise: asks judges about answers in doubt; without it the checks alone decide.
     """
 
-    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
-        limits = patience.for_documents(), patience.for_service()
+    async def resolve(answer: ChatbotAnswer, deadline: Deadline) -> ResolvedContext:
+        limits = deadline.for_documents(), deadline.for_service()
         return await resolve_context(answer, documents, limits[0], retriever, limits[1])
 
     translate = translation.translate if translation else None

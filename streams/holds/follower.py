@@ -137,15 +137,18 @@ class HoldFollower:
 
 def _tell(entry: Entry) -> None:
     """Log what a record says, without its reason: an operator's own words may quote a customer."""
-    place = {"partition": entry.partition, "offset": entry.offset}
+    at, offset = entry.partition, entry.offset
     if entry.error:
-        log.error("hold_unreadable", error_type=entry.error, **place)
-    elif entry.hold is None:
-        log.warning("hold_removed", **place)
+        log.error("hold_unreadable", error_type=entry.error, partition=at, offset=offset)
+        return
+    if entry.hold is None:
+        log.warning("hold_removed", partition=at, offset=offset)
+        return
+    kind, language = parts_of(scope_of(entry.hold))
+    by = entry.hold.by
+    if entry.resumed:
+        log.warning(
+            "sending_resumed", message_type=kind, language=language, by=by, partition=at, offset=offset
+        )
     else:
-        kind, language = parts_of(scope_of(entry.hold))
-        said = {"message_type": kind, "language": language, "by": entry.hold.by}
-        if entry.resumed:
-            log.warning("sending_resumed", **said, **place)
-        else:
-            log.warning("sending_held", **said, **place)
+        log.warning("sending_held", message_type=kind, language=language, by=by, partition=at, offset=offset)

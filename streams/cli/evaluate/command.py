@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -243,8 +243,15 @@ def _show(
     if plot:
         draw_to(plot, runs, judged_by)
     if as_json:
-        about = {**found.described(), **judging.described(), **_versions(settings, ways)}
-        report_of = {**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}
+        report_of = {
+            **found.described(),
+            **judging.described(),
+            "profiles": list(dict.fromkeys(way.profile for way in ways)),
+            "policy_version": settings.policy.identity,
+            "scorer_version": SCORER_VERSION,
+            **asdict(whole),
+            "judges": [asdict(run) for run in judged_by],
+        }
         if other and changed:
             report_of["what_if"] = {**other.described(settings.policy), **asdict(changed)}
         write_line(json_line(report_of))
@@ -266,11 +273,3 @@ def _refuse_other_options(called: typer.Context) -> None:
     given = (name for name, source in sources if source and source.name == "COMMANDLINE")
     if others := [f"--{name.replace('_', '-')}" for name in given if name not in _BESIDE_COMPARE]:
         raise WrongUsage(f"--compare: nothing is judged, so leave out {', '.join(others)}")
-
-
-def _versions(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
-    return {
-        "profiles": list(dict.fromkeys(way.profile for way in ways)),
-        "policy_version": settings.policy.identity,
-        "scorer_version": SCORER_VERSION,
-    }

@@ -18,8 +18,9 @@ from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
+from streams.answers.deadline import Deadline
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import Deadline, decode
+from streams.answers.processing import decode
 from streams.answers.publication import verdict_headers
 from streams.answers.way import Way, put_together
 from streams.documents.versions import NamedDocument, document_version

@@ -14,10 +14,11 @@ from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Timing
 from scoring.values.types import Exchange
 from streams.answers.context import ResolvedContext
+from streams.answers.deadline import Deadline
 from streams.answers.observed import ObservedRetriever, observed
 from streams.answers.traces import AnswerTraces
 from streams.answers.verdict import make_verdict
-from streams.answers.way import Patience, Way
+from streams.answers.way import Way
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import unassessed
 from streams.kafka.received import Headers, Received
@@ -141,7 +142,7 @@ async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_coul
     assert SECRET not in found.to_json() + failed.to_json()
 
 
-async def _resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
+async def _resolve(answer: ChatbotAnswer, deadline: Deadline) -> ResolvedContext:
     return ResolvedContext(())
 
 

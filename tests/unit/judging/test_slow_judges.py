@@ -10,7 +10,7 @@ from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import GivenDocuments
-from streams.answers.processing import Deadline
+from streams.answers.deadline import Deadline
 from streams.answers.way import put_together
 from streams.delivery.lanes import Lanes
 from streams.settings import JudgeSettings

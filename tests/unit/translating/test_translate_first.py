@@ -25,8 +25,8 @@ from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
+from streams.answers.deadline import Deadline
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import Deadline
 from streams.answers.way import Way, put_together
 from streams.judging.assessor import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings

@@ -15,7 +15,7 @@ from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import FilePatience
+from streams.answers.deadline import Deadline
 from streams.answers.way import Way
 from streams.holds.board import STALE_SECONDS, HoldBoard
 from streams.settings import Settings
@@ -64,7 +64,7 @@ def way_of(board: HoldBoard | None, assessing: Assessing, policy: Policy = SENDI
 
 
 async def judged(way: Way) -> tuple[str, tuple[str, ...]]:
-    verdict = await way.verdict(ANSWER, FilePatience(), lambda: NOW)
+    verdict = await way.verdict(ANSWER, Deadline(None), lambda: NOW)
     return verdict.decision, verdict.reasons
 
 
