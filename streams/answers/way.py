@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final, TypeVar
+
+from opentelemetry.trace import Span
 
 from schemas import RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
 from scoring.values.reasons import Reason
-from scoring.values.types import Exchange
+from streams.answers import attributes
 from streams.answers.context import Documents, ResolvedContext, resolve_context
 from streams.answers.deadline import Deadline
 from streams.answers.verdict import exchange_of, make_verdict
@@ -23,28 +26,48 @@ from streams.judging.advice import NO_ADVICE, Advise
 from streams.judging.assessor import Assessor, unassessed
 from streams.retrieval.types import Retriever
 from streams.settings import WrongSettings
+from streams.telemetry.messaging import Attributes
+from streams.telemetry.stages import Stages
 from streams.translating.step import Translated, Translation
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
-Degraded = tuple[str, ...]
+#: Of a pipeline that nobody watches: its stages are neither measured nor shown.
+_UNWATCHED: Final = Stages()
+
+T = TypeVar("T")
+
+
+def _unseen(assessment: Assessment) -> None:
+    """Take no notice of an assessment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """The steps that an answer takes, in their order; whoever watches wraps them.
+class Pipeline:
+    """The stages of an answer, through these parts, each timed and shown as a span.
 
-    ``translate`` is None where nothing is translated, and ``advise`` where no judge is asked. ``profile``
-    names what an answer was to be assessed by that could not be assessed in time.
+    Args:
+        documents: resolves document ids; one not found degrades the verdict (``context_missing``).
+        assessor: scores.
+        decide: the policy.
+        profile: the scorer's, for answers that could not be assessed in time.
+        translation: what is done to an exchange before it is assessed.
+        retriever: finds passages for answers that bring no context; without one these are held.
+        advise: asks judges about answers in doubt; without it the checks alone decide.
+        stages: times and shows the stages.
+        on_assessment: sees every assessment.
     """
 
-    resolve: Callable[[ChatbotAnswer, Deadline], Awaitable[ResolvedContext]]
-    translate: Callable[[Exchange, float], Awaitable[Translated]] | None
-    assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
-    advise: Advise | None
+    documents: Documents
+    assessor: Assessor
     decide: Callable[[Assessment, Opinion | None], Decided]
     profile: str
+    translation: Translation | None = None
+    retriever: Retriever | None = None
+    advise: Advise | None = None
+    stages: Stages = _UNWATCHED
+    on_assessment: Callable[[Assessment], None] = _unseen
 
     async def verdict(
         self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
@@ -56,14 +79,18 @@ class Way:
             InfrastructureFailure: no answer can be judged any more.
             WrongSettings: the documents cannot be searched with these settings.
         """
-        with failing_as(Stage.ENRICH):
-            context = await self.resolve(answer, deadline)
+        with failing_as(Stage.ENRICH), self.stages.stage("enrich") as span:
+            limits = deadline.for_documents(), deadline.for_service()
+            context = await resolve_context(answer, self.documents, limits[0], self.retriever, limits[1])
+            _describe(span, attributes.enriched, context)
         with failing_as(Stage.SCORE):
             assessment = await self._assessed(answer, context, deadline)
             advice = NO_ADVICE
             if self.advise is not None:
                 exchange = exchange_of(answer, context.judged)
-                advice = await self.advise(exchange, assessment, deadline.for_service())
+                with self.stages.stage("judge") as span:
+                    advice = await self.advise(exchange, assessment, deadline.for_service())
+                    _describe(span, attributes.advised, advice)
                 assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
             decided = self.decide(assessment, advice.deciding)
             return make_verdict(answer, assessment, decided, context, now(), advice.asked)
@@ -74,41 +101,26 @@ class Way:
         translated = Translated(exchange_of(answer, context.judged))
         try:
             async with asyncio.timeout(deadline.for_assessment()):
-                if self.translate is not None:
-                    translated = await self.translate(translated.exchange, deadline.for_service())
-                return await self.assess(translated.exchange, (*context.degraded, *translated.degraded))
+                if self.translation is not None:
+                    with self.stages.stage("translate") as span:
+                        seconds = deadline.for_service()
+                        translated = await self.translation.translate(translated.exchange, seconds)
+                        _describe(span, attributes.translated, translated)
+                with self.stages.stage("score") as span:
+                    degraded = (*context.degraded, *translated.degraded)
+                    assessment = await self.assessor.assess(translated.exchange, degraded)
+                    self.on_assessment(assessment)
+                    _describe(span, attributes.scored, assessment)
+                    self.stages.add(assessment.timings)
+                    return assessment
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
             return unassessed(self.profile, answer.language, degraded)
 
 
-def put_together(
-    documents: Documents,
-    assessor: Assessor,
-    decide: Callable[[Assessment, Opinion | None], Decided],
-    profile: str,
-    translation: Translation | None = None,
-    retriever: Retriever | None = None,
-    advise: Advise | None = None,
-) -> Way:
-    """Return the way of an answer through these parts.
-
-    Args:
-        documents: resolves document ids; one not found degrades the verdict (``context_missing``).
-        assessor: scores.
-        decide: the policy.
-        profile: the scorer's, for answers that could not be assessed in time.
-        translation: what is done to an exchange before it is assessed.
-        retriever: finds passages for answers that bring no context; without one these are held.
-        advise: asks judges about answers in doubt; without it the checks alone decide.
-    """
-
-    async def resolve(answer: ChatbotAnswer, deadline: Deadline) -> ResolvedContext:
-        limits = deadline.for_documents(), deadline.for_service()
-        return await resolve_context(answer, documents, limits[0], retriever, limits[1])
-
-    translate = translation.translate if translation else None
-    return Way(resolve, translate, assessor.assess, advise, decide, profile)
+def _describe(span: Span, described: Callable[[T], Attributes], result: T) -> None:
+    if span.is_recording():
+        span.set_attributes(described(result))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from streams.answers.deadline import Deadline
 from streams.answers.instruments import AnswerMetrics
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way
+from streams.answers.way import Pipeline
 from streams.failures import BadAnswer, InfrastructureFailure, as_logged
 from streams.http.instruments import RequestTelemetry
 from streams.http.openapi import document
@@ -80,7 +80,7 @@ class Verdicts:
         self._requests = requests
         self._traces = traces
         self._on_error = on_error
-        self._way: Way | None = None
+        self._way: Pipeline | None = None
         self._publisher: OutcomePublisher | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._in_flight = 0
@@ -97,7 +97,7 @@ class Verdicts:
 
     @asynccontextmanager
     async def judging(
-        self, way: Way, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
+        self, way: Pipeline, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
     ) -> AsyncIterator[None]:
         """Judge by ``way`` while the context lasts and until ``stopping`` holds; refuse before and after.
 
@@ -141,7 +141,7 @@ class Verdicts:
             return await self._judged(way, request, ends)
 
     @contextmanager
-    def _place(self) -> Iterator[Way]:
+    def _place(self) -> Iterator[Pipeline]:
         """Take a place among those in work, and give the way; raises Problem where there is none."""
         if self._way is None or self._stopping():
             raise Problem(NOT_READY, "try another one, or later")
@@ -158,7 +158,7 @@ class Verdicts:
             if not self._in_flight:
                 self._idle.set()
 
-    async def _judged(self, way: Way, request: web.Request, ends: float) -> Verdict:
+    async def _judged(self, way: Pipeline, request: web.Request, ends: float) -> Verdict:
         received_at = time.time()
         try:
             async with asyncio.timeout_at(ends):

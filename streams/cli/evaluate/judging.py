@@ -15,7 +15,7 @@ from schemas import KnowledgeDocument
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.cli.evaluate.rated import (
     Judge,
     Judged,
@@ -98,7 +98,7 @@ async def _judged_by(
         def judges(known: _Known) -> list[Judge]:
             policies = [way.policy or settings.policy for way in ways]
             steps = [
-                put_together(known.given, assessor, policy.decide, profile, translation, known.retrieval)
+                Pipeline(known.given, assessor, policy.decide, profile, translation, known.retrieval)
                 for policy, translation in zip(policies, translations, strict=True)
             ]
             return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
