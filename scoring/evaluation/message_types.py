@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,7 @@ def type_table(cases: Sequence[Case], group: Group = EVERY) -> TypeTable:
     Questions without a label are passed over.
     """
     pairs = [(case.labelled, case.recognised) for case in group.of(cases) if case.labelled is not None]
-    return TypeTable(group, len(pairs), tuple(_rows(pairs)), tuple(_confusions(pairs)))
+    return TypeTable(group, len(pairs), tuple(_rows(pairs)), _confusions(pairs))
 
 
 def _rows(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[TypeRow]:
@@ -114,8 +115,6 @@ def _accurate(measures: Numbers, accuracy: Numbers) -> Numbers:
     return np.stack((measures[0], accuracy, measures[2], measures[3]))
 
 
-def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[Confusion]:
-    for labelled in MessageType:
-        for recognised in MessageType:
-            if count := pairs.count((labelled, recognised)):
-                yield Confusion(labelled, recognised, count)
+def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> tuple[Confusion, ...]:
+    every = product(MessageType, MessageType)
+    return tuple(Confusion(*pair, count) for pair in every if (count := pairs.count(pair)))
