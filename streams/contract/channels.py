@@ -62,8 +62,12 @@ class Channel:
     json: bool = False
 
 
-def channels(topics: Topics) -> Iterator[Channel]:
-    """Yield all topics, those that others write first."""
+def channels(topics: Topics) -> tuple[Channel, ...]:
+    """Give all topics, those that others write first."""
+    return (*_inputs(topics), *_outputs(topics), *_internal(topics))
+
+
+def _inputs(topics: Topics) -> Iterator[Channel]:
     optional = (*(replace(header, always=False) for header in EVENT), *TRACE)
     yield Channel(
         "answers",
@@ -100,6 +104,8 @@ def channels(topics: Topics) -> Iterator[Channel]:
         json=True,
     )
 
+
+def _outputs(topics: Topics) -> Iterator[Channel]:
     published = (*PUBLISHED, *TRACE)
     verdicts = (
         ("verdictsAutoSend", topics.auto_send, "Verdicts on answers that may be sent"),
@@ -143,6 +149,8 @@ def channels(topics: Topics) -> Iterator[Channel]:
         DEAD_LETTER,
     )
 
+
+def _internal(topics: Topics) -> Iterator[Channel]:
     yield Channel(
         "controls",
         topics.controls,

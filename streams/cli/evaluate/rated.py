@@ -115,16 +115,19 @@ class Judged:
 
     def tell(self) -> None:
         """Say on standard error what a reader of the tables must know."""
-        for source in self.sources:
-            if source.unrated:
-                lines = numbered(source.unrated)
-                say(f"{source.path}: {len(source.unrated)} answers have no rating ({lines})")
+        self._tell_unrated()
         for source in self.sources:
             source.missing.tell()
         ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
         if repeated := len(ids) - len(set(ids)):
             say(f"{repeated} answer ids are repeated: intervals over such answers together are too narrow")
         self.unserved.tell()
+
+    def _tell_unrated(self) -> None:
+        for source in self.sources:
+            if source.unrated:
+                lines = numbered(source.unrated)
+                say(f"{source.path}: {len(source.unrated)} answers have no rating ({lines})")
 
     def described(self) -> dict[str, Any]:
         """Give what a report of these answers is about, ready for JSON."""
