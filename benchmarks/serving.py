@@ -32,7 +32,7 @@ from benchmarks.tables import table
 from schemas import ChatbotAnswer, to_json
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.documents.company_terms import offline_terms
 from streams.judging.pool import ScoringPool
@@ -114,7 +114,7 @@ async def _scoring(settings: Settings, language: Language) -> AsyncIterator[Judg
     with offline_terms(settings, known.by_id.values()) as given:
         options = scorer_options(given)
         async with ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool:
-            way = put_together(known, pool, settings.policy.decide, scoring.profile)
+            way = Pipeline(known, pool, settings.policy.decide, scoring.profile)
             yield OfflineAnswers(way, datetime.now(UTC)).verdict
 
 

@@ -49,6 +49,11 @@ class Change:
     after: Side
 
     @property
+    def differs(self) -> bool:
+        """Whether anything does."""
+        return self.is_decided_otherwise or self.is_scored_otherwise or self.is_reasoned_otherwise
+
+    @property
     def is_decided_otherwise(self) -> bool:
         """Whether it goes elsewhere."""
         return self.before.decision is not self.after.decision
@@ -117,7 +122,7 @@ def compared(first: Sequence[Case], second: Sequence[Case]) -> Comparison:
         lower=sum(each < -_EQUAL for each in both),
         change=mean(both),
         shifts=_shifts(every),
-        changes=tuple(sorted(filter(_differs, every), key=_precedence)),
+        changes=tuple(sorted((each for each in every if each.differs), key=_precedence)),
     )
 
 
@@ -128,17 +133,9 @@ def _change(one: Case, other: Case) -> Change:
         message_type=one.recognised,
         rating=one.rating,
         truth=one.truth,
-        before=_side(one),
-        after=_side(other),
+        before=Side(one.decision, one.score, one.reasons),
+        after=Side(other.decision, other.score, other.reasons),
     )
-
-
-def _side(case: Case) -> Side:
-    return Side(case.decision, case.score, case.reasons)
-
-
-def _differs(change: Change) -> bool:
-    return change.is_decided_otherwise or change.is_scored_otherwise or change.is_reasoned_otherwise
 
 
 def _precedence(change: Change) -> tuple[bool, int]:

@@ -79,11 +79,12 @@ def gain(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) ->
         if group.holds(one) and one.counted_out is None and other.counted_out is None
     ]
     ones, others = [one for one, _ in both], [other for _, other in both]
-    difference = paired_estimate(_difference, _scores(ones), _scores(others), _ratings(ones))
+    difference = paired_estimate(difference_of_correlations, _scores(ones), _scores(others), _ratings(ones))
     return Gain(group, len(both), difference)
 
 
-def _difference(first: Numbers, second: Numbers, ratings: Numbers, axis: int) -> Numbers:
+def difference_of_correlations(first: Numbers, second: Numbers, ratings: Numbers, axis: int) -> Numbers:
+    """Return how much better the second scores correlate with the ratings than the first, along an axis."""
     return rank_correlation(second, ratings, axis) - rank_correlation(first, ratings, axis)
 
 

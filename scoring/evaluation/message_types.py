@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +67,7 @@ def type_table(cases: Sequence[Case], group: Group = EVERY) -> TypeTable:
     Questions without a label are passed over.
     """
     pairs = [(case.labelled, case.recognised) for case in group.of(cases) if case.labelled is not None]
-    return TypeTable(group, len(pairs), tuple(_rows(pairs)), tuple(_confusions(pairs)))
+    return TypeTable(group, len(pairs), tuple(_rows(pairs)), _confusions(pairs))
 
 
 def _rows(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[TypeRow]:
@@ -93,7 +94,9 @@ def _table(labelled: Numbers, recognised: Numbers, axis: int, sets: list[list[in
     of_types, support = single[:-1], np.stack([actual.sum(axis) for actual, _ in flags[:-1]])
     right = (labelled == recognised).mean(axis)
     weighted = (np.nan_to_num(of_types) * support[:, None]).sum(0) / labelled.shape[axis]
-    rows = np.concatenate(([_accurate(weighted, right), _accurate(_mean(of_types), right)], single))
+    # A resample may lack a type; each has at least one.
+    equal = np.asarray(np.nanmean(of_types, axis=0))
+    rows = np.concatenate(([_accurate(weighted, right), _accurate(equal, right)], single))
     return rows.reshape(-1, *rows.shape[2:])
 
 
@@ -108,17 +111,10 @@ def _measures(actual: Flags, found: Flags, axis: int) -> Numbers:
     return np.stack((f1, (actual == found).mean(axis), precision, recall))
 
 
-def _mean(of_types: Numbers) -> Numbers:
-    # A resample may lack a type; each has at least one.
-    return np.asarray(np.nanmean(of_types, axis=0))
-
-
 def _accurate(measures: Numbers, accuracy: Numbers) -> Numbers:
     return np.stack((measures[0], accuracy, measures[2], measures[3]))
 
 
-def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[Confusion]:
-    for labelled in MessageType:
-        for recognised in MessageType:
-            if count := pairs.count((labelled, recognised)):
-                yield Confusion(labelled, recognised, count)
+def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> tuple[Confusion, ...]:
+    every = product(MessageType, MessageType)
+    return tuple(Confusion(*pair, count) for pair in every if (count := pairs.count(pair)))

@@ -47,10 +47,5 @@ def routing(cases: Sequence[Case], group: Group = EVERY) -> Routing:
 
 def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> RoutingRow:
     """Count the decisions on some answers."""
-
-    def share(decision: Decision) -> Share | None:
-        return Share.of(decisions.count(decision), len(decisions))
-
-    return RoutingRow(
-        rating, len(decisions), share(Decision.AUTO_SEND), share(Decision.REVIEW), share(Decision.BLOCKED)
-    )
+    shares = {each.value: Share.of(decisions.count(each), len(decisions)) for each in Decision}
+    return RoutingRow(rating, len(decisions), **shares)

@@ -6,7 +6,10 @@ Names are those of OpenTelemetry's semantic conventions for generative AI, else 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Final
+
+from opentelemetry.util.types import AttributeValue
 
 from schemas.records import Verdict
 from scoring.values.assessment import Assessment
@@ -52,15 +55,14 @@ def translated(outcome: Translated) -> Attributes:
 
 def scored(assessment: Assessment) -> Attributes:
     """Describe an assessment, and where its documents were found parsed, if anywhere."""
-    described: Attributes = {
+    described: dict[str, AttributeValue | None] = {
         "truthgate.message_type": assessment.message_type.value,
         "truthgate.documents.in_memory": assessment.documents.hits,
         "truthgate.documents.on_disk": assessment.documents.disk_hits,
         "truthgate.documents.parsed": assessment.documents.misses,
+        "truthgate.score": assessment.score,
     }
-    if assessment.score is not None:
-        described["truthgate.score"] = assessment.score
-    return described
+    return _known(described)
 
 
 def advised(advice: Advice) -> Attributes:
@@ -76,7 +78,7 @@ def advised(advice: Advice) -> Attributes:
 
 def judged(verdict: Verdict) -> Attributes:
     """Describe a verdict."""
-    described: Attributes = {
+    described: dict[str, AttributeValue | None] = {
         "messaging.message.conversation_id": identifier(verdict.conversation_id),
         "truthgate.answer.id": identifier(verdict.answer_id),
         "truthgate.verdict.id": verdict.verdict_id,
@@ -88,27 +90,24 @@ def judged(verdict: Verdict) -> Attributes:
         "truthgate.context.passages": len(verdict.context),
         "truthgate.translated": verdict.translated,
         "truthgate.profile": verdict.profile,
+        "truthgate.score": verdict.score,
+        "truthgate.language": verdict.language,
     }
-    if verdict.score is not None:
-        described["truthgate.score"] = verdict.score
-    if verdict.language is not None:
-        described["truthgate.language"] = verdict.language
-    return described
+    return _known(described)
 
 
 def evaluated(verdict: Verdict) -> Attributes:
     """Describe a verdict as the event ``gen_ai.evaluation.result`` has it; the explanation is codes."""
-    described: Attributes = {
+    response_id = verdict.metadata.get("gen_ai.response.id")
+    described: dict[str, AttributeValue | None] = {
         "gen_ai.evaluation.name": "truthfulness",
         "gen_ai.evaluation.score.label": verdict.decision,
         "gen_ai.evaluation.explanation": ", ".join(verdict.reasons),
         "truthgate.answer.id": identifier(verdict.answer_id),
+        "gen_ai.evaluation.score.value": verdict.score,
+        "gen_ai.response.id": identifier(response_id) if response_id else None,
     }
-    if verdict.score is not None:
-        described["gen_ai.evaluation.score.value"] = verdict.score
-    if response_id := verdict.metadata.get("gen_ai.response.id"):
-        described["gen_ai.response.id"] = identifier(response_id)
-    return described
+    return _known(described)
 
 
 def texts(verdict: Verdict) -> Attributes:
@@ -117,6 +116,10 @@ def texts(verdict: Verdict) -> Attributes:
         "gen_ai.input.messages": _message("user", verdict.question),
         "gen_ai.output.messages": _message("assistant", verdict.answer, finish_reason="stop"),
     }
+
+
+def _known(described: Mapping[str, AttributeValue | None]) -> Attributes:
+    return {name: value for name, value in described.items() if value is not None}
 
 
 def _message(role: str, text: str, **more: str) -> str:

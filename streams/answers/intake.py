@@ -17,11 +17,12 @@ import structlog
 from faust.types import Message
 
 from schemas import Codec
+from streams.answers.deadline import Deadline
 from streams.answers.instruments import AnswerMetrics
-from streams.answers.processing import Deadline, decode
+from streams.answers.processing import decode
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way
+from streams.answers.way import Pipeline
 from streams.delivery.consumer import SafeConsumer
 from streams.delivery.dead_letters import bury
 from streams.delivery.lanes import Lanes
@@ -49,7 +50,7 @@ class Intake:
     def __init__(
         self,
         codec: Codec,
-        way: Way,
+        way: Pipeline,
         publisher: OutcomePublisher,
         metrics: AnswerMetrics,
         traces: AnswerTraces,

@@ -4,116 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, TypeVar
+
+from opentelemetry.trace import Span
 
 from schemas import RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
 from scoring.values.reasons import Reason
-from scoring.values.types import Exchange
+from streams.answers import attributes
 from streams.answers.context import Documents, ResolvedContext, resolve_context
+from streams.answers.deadline import Deadline
 from streams.answers.verdict import exchange_of, make_verdict
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.advice import NO_ADVICE, Advise
 from streams.judging.assessor import Assessor, unassessed
 from streams.retrieval.types import Retriever
 from streams.settings import WrongSettings
+from streams.telemetry.messaging import Attributes
+from streams.telemetry.stages import Stages
 from streams.translating.step import Translated, Translation
 
 #: Failures that say nothing about the answer at hand: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
-Degraded = tuple[str, ...]
 #: A policy, with the opinions of judges in the order in which they were asked.
 Decide = Callable[[Assessment, Sequence[Opinion]], Decided]
+#: Of a pipeline that nobody watches: its stages are neither measured nor shown.
+_UNWATCHED: Final = Stages()
+
+T = TypeVar("T")
 
 
-class Patience(Protocol):
-    """How many seconds a step of one answer may take, asked when it begins; never less than 0."""
-
-    def for_documents(self) -> float:
-        """Return how long to wait for documents that the answer names."""
-        ...
-
-    def for_service(self) -> float:
-        """Return how long a search for passages, or the translation, may take."""
-        ...
-
-    def for_judges(self) -> float:
-        """Return how long judges may take."""
-        ...
-
-    def for_assessment(self) -> float | None:
-        """Return how long translation and assessment may take together; None without a limit here."""
-        ...
+def _unseen(assessment: Assessment) -> None:
+    """Take no notice of an assessment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """The steps that an answer takes, in their order; whoever watches wraps them.
-
-    ``translate`` is None where nothing is translated, and ``advise`` where no judge is asked. ``profile``
-    names what an answer was to be assessed by that could not be assessed in time.
-    """
-
-    resolve: Callable[[ChatbotAnswer, Patience], Awaitable[ResolvedContext]]
-    translate: Callable[[Exchange, float], Awaitable[Translated]] | None
-    assess: Callable[[Exchange, Degraded], Awaitable[Assessment]]
-    advise: Advise | None
-    decide: Decide
-    profile: str
-
-    async def verdict(
-        self, answer: ChatbotAnswer, patience: Patience, now: Callable[[], datetime]
-    ) -> Verdict:
-        """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
-
-        Raises:
-            BadAnswer: it cannot be judged, now or later.
-            InfrastructureFailure: no answer can be judged any more.
-            WrongSettings: the documents cannot be searched with these settings.
-        """
-        with failing_as(Stage.ENRICH):
-            context = await self.resolve(answer, patience)
-        with failing_as(Stage.SCORE):
-            assessment = await self._assessed(answer, context, patience)
-            advice = NO_ADVICE
-            if self.advise is not None:
-                exchange = exchange_of(answer, context.judged)
-                advice = await self.advise(exchange, assessment, patience.for_judges())
-                assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
-            decided = self.decide(assessment, advice.opinions)
-            return make_verdict(answer, assessment, decided, context, now(), advice.asked)
-
-    async def _assessed(
-        self, answer: ChatbotAnswer, context: ResolvedContext, patience: Patience
-    ) -> Assessment:
-        translated = Translated(exchange_of(answer, context.judged, context.published))
-        try:
-            async with asyncio.timeout(patience.for_assessment()):
-                if self.translate is not None:
-                    translated = await self.translate(translated.exchange, patience.for_service())
-                return await self.assess(translated.exchange, (*context.degraded, *translated.degraded))
-        except TimeoutError:
-            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
-            return unassessed(self.profile, answer.language, degraded)
-
-
-def put_together(
-    documents: Documents,
-    assessor: Assessor,
-    decide: Decide,
-    profile: str,
-    translation: Translation | None = None,
-    retriever: Retriever | None = None,
-    advise: Advise | None = None,
-) -> Way:
-    """Return the way of an answer through these parts.
+class Pipeline:
+    """The stages of an answer, through these parts, each timed and shown as a span.
 
     Args:
         documents: resolves document ids; one not found degrades the verdict (``context_missing``).
@@ -123,14 +57,72 @@ def put_together(
         translation: what is done to an exchange before it is assessed.
         retriever: finds passages for answers that bring no context; without one these are held.
         advise: asks judges about answers in doubt; without it the checks alone decide.
+        stages: times and shows the stages.
+        on_assessment: sees every assessment.
     """
 
-    async def resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
-        limits = patience.for_documents(), patience.for_service()
-        return await resolve_context(answer, documents, limits[0], retriever, limits[1])
+    documents: Documents
+    assessor: Assessor
+    decide: Decide
+    profile: str
+    translation: Translation | None = None
+    retriever: Retriever | None = None
+    advise: Advise | None = None
+    stages: Stages = _UNWATCHED
+    on_assessment: Callable[[Assessment], None] = _unseen
 
-    translate = translation.translate if translation else None
-    return Way(resolve, translate, assessor.assess, advise, decide, profile)
+    async def verdict(
+        self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
+    ) -> Verdict:
+        """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
+
+        Raises:
+            BadAnswer: it cannot be judged, now or later.
+            InfrastructureFailure: no answer can be judged any more.
+            WrongSettings: the documents cannot be searched with these settings.
+        """
+        with failing_as(Stage.ENRICH), self.stages.stage("enrich") as span:
+            limits = deadline.for_documents(), deadline.for_service()
+            context = await resolve_context(answer, self.documents, limits[0], self.retriever, limits[1])
+            _describe(span, attributes.enriched, context)
+        with failing_as(Stage.SCORE):
+            assessment = await self._assessed(answer, context, deadline)
+            advice = NO_ADVICE
+            if self.advise is not None:
+                exchange = exchange_of(answer, context.judged)
+                with self.stages.stage("judge") as span:
+                    advice = await self.advise(exchange, assessment, deadline.for_service())
+                    _describe(span, attributes.advised, advice)
+                assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
+            decided = self.decide(assessment, advice.opinions)
+            return make_verdict(answer, assessment, decided, context, now(), advice.asked)
+
+    async def _assessed(
+        self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
+    ) -> Assessment:
+        translated = Translated(exchange_of(answer, context.judged, context.published))
+        try:
+            async with asyncio.timeout(deadline.for_assessment()):
+                if self.translation is not None:
+                    with self.stages.stage("translate") as span:
+                        seconds = deadline.for_service()
+                        translated = await self.translation.translate(translated.exchange, seconds)
+                        _describe(span, attributes.translated, translated)
+                with self.stages.stage("score") as span:
+                    degraded = (*context.degraded, *translated.degraded)
+                    assessment = await self.assessor.assess(translated.exchange, degraded)
+                    self.on_assessment(assessment)
+                    _describe(span, attributes.scored, assessment)
+                    self.stages.add(assessment.timings)
+                    return assessment
+        except TimeoutError:
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
+            return unassessed(self.profile, answer.language, degraded)
+
+
+def _describe(span: Span, described: Callable[[T], Attributes], result: T) -> None:
+    if span.is_recording():
+        span.set_attributes(described(result))
 
 
 @contextmanager

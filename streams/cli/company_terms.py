@@ -60,7 +60,10 @@ def build(
         counts = count_given(document for placed in read for _, document in placed)
     terms = build_terms(counts.languages, general, least_documents)
     _tell(terms, counts.languages, general, least_documents)
-    _save(terms, output)
+    if not terms.languages:
+        raise CommandFailed(f"no words found, so {output} is not written")
+    with whole_file(output) as partial:
+        save(terms, partial)
     raise typer.Exit(max(each.exit_code for each in complaints))
 
 
@@ -112,10 +115,3 @@ def _tell(
             say(f"{code}: left out, there is no word list of the language at large to compare with")
         else:
             say(f"{code}: no word stands out in {documents}")
-
-
-def _save(terms: CompanyTerms, output: Path) -> None:
-    if not terms.languages:
-        raise CommandFailed(f"no words found, so {output} is not written")
-    with whole_file(output) as partial:
-        save(terms, partial)

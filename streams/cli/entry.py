@@ -133,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
         say(str(error))
         return error.code
     except _EXPECTED as error:
-        for line in _lines(error):
+        for line in (_message(error), *(error.more if isinstance(error, WrongSettings) else ())):
             say(line)
         return _code(error)
 
@@ -149,10 +149,6 @@ _EXPECTED = (
     InfrastructureFailure,
     KafkaError,
 )
-
-
-def _lines(error: BaseException) -> tuple[str, ...]:
-    return (_message(error), *(error.more if isinstance(error, WrongSettings) else ()))
 
 
 def _message(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.cli.feed import in_order
 from streams.cli.knowledge import (
     AnswersDocuments,
@@ -124,7 +124,7 @@ async def _score(
         open_file_judges(settings, unserved) as advise,
     ):
         given, decide = GivenDocuments.of(documents), settings.policy.decide
-        way = put_together(given, pool, decide, scoring.profile, translation, retrieval, advise)
+        way = Pipeline(given, pool, decide, scoring.profile, translation, retrieval, advise)
         begun = datetime.now(UTC)
         # One moment for both times: a line without one is not produced after it is scored.
         lines = read(file, ChatbotAnswer, bar, lambda: begun)

@@ -52,7 +52,8 @@ async def _tried(settings: Settings, seconds: float) -> Verdict:
     """Give the verdict; CommandFailed where none comes within so many seconds of the answer."""
     codec = await open_codec(settings.encoding, ChatbotAnswer)
     topics = Topics(settings.kafka.topic_prefix)
-    answer = _answer()
+    name = f"truthgate-try-{uuid.uuid4().hex}"
+    answer = ChatbotAnswer(name, name, _QUESTION, _ANSWER, utc_now())
     headers = event_headers(answer.answer_id, "ChatbotAnswer", "try")
     record = Outgoing(topics.answers, answer.conversation_id.encode(), codec.encode(answer), headers)
     async with open_topics(settings.kafka, *topics.outputs) as (reader, log):
@@ -64,11 +65,6 @@ async def _tried(settings: Settings, seconds: float) -> Verdict:
             raise CommandFailed(
                 f"no verdict on {answer.answer_id} within {seconds:g} s: is a worker ready?"
             ) from None
-
-
-def _answer() -> ChatbotAnswer:
-    name = f"truthgate-try-{uuid.uuid4().hex}"
-    return ChatbotAnswer(name, name, _QUESTION, _ANSWER, utc_now())
 
 
 async def _verdict(reader: TopicReader, answer_id: str, codec: Codec) -> Verdict:

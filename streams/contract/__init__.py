@@ -1,1 +1,1 @@
-"""The contract written down for those who build against it: an AsyncAPI document, and tables for people."""
+"""The contract written down for those who build against it, as an AsyncAPI document."""

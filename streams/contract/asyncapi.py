@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from schemas import Record
-from schemas.catalogue import RECORD_TYPES, current, released
+from schemas.catalogue import current, released
 from schemas.validation import adapter
 from streams.contract.channels import Channel, Direction, channels
 from streams.contract.headers import header_schema
@@ -94,16 +94,14 @@ def _channel(channel: Channel, spec: TopicSpec) -> dict[str, Any]:
                 "topic": channel.address,
                 "partitions": spec.partitions,
                 **({"replicas": spec.replication} if spec.replication > 0 else {}),
-                "topicConfiguration": _configuration(spec),
+                "topicConfiguration": {
+                    "cleanup.policy": [spec.config["cleanup.policy"]],
+                    **{name: int(spec.config[name]) for name in _NUMBERS if name in spec.config},
+                },
                 **_BINDING,
             }
         },
     }
-
-
-def _configuration(spec: TopicSpec) -> dict[str, Any]:
-    numbers = {name: int(spec.config[name]) for name in _NUMBERS if name in spec.config}
-    return {"cleanup.policy": [spec.config["cleanup.policy"]], **numbers}
 
 
 def _operation(channel: Channel, settings: Settings) -> tuple[str, dict[str, Any]]:
@@ -183,8 +181,3 @@ def _capitalized(name: str) -> str:
 def fingerprints(record_type: type[Record]) -> dict[str, str]:
     """Give the fingerprints of all releases of a record's schema: 16 hexadecimal digits as on the wire."""
     return {str(number): each.fingerprint.hex() for number, each in enumerate(released(record_type), start=1)}
-
-
-def all_fingerprints() -> dict[str, dict[str, str]]:
-    """Give the same of every record, by its name."""
-    return {current(each).name: fingerprints(each) for each in RECORD_TYPES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from schemas import (
@@ -68,7 +68,7 @@ def channels(topics: Topics) -> tuple[Channel, ...]:
 
 
 def _inputs(topics: Topics) -> Iterator[Channel]:
-    optional = (*(_optional(header) for header in EVENT), *TRACE)
+    optional = (*(replace(header, always=False) for header in EVENT), *TRACE)
     yield Channel(
         "answers",
         topics.answers,
@@ -114,14 +114,7 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
     )
     for name, address, title in verdicts:
         yield Channel(
-            name,
-            address,
-            Direction.OUT,
-            title,
-            _VERDICT_REPEATS,
-            _CONVERSATION,
-            Verdict,
-            published,
+            name, address, Direction.OUT, title, _VERDICT_REPEATS, _CONVERSATION, Verdict, published
         )
     yield Channel(
         "hallucinationRates",
@@ -178,7 +171,3 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "Internal.",
         None,
     )
-
-
-def _optional(header: Header) -> Header:
-    return Header(header.name, header.meaning, header.example, always=False, values=header.values)

@@ -57,11 +57,8 @@ class Lanes:
             except Exception as error:  # noqa: BLE001 - whatever it is, the worker hears of it
                 self._on_error(error)
             finally:
-                self._finished_one()
+                self._slots.release()
+                self._in_flight -= 1
+                if not self._in_flight:
+                    self._idle.set()
         del self._waiting[key]
-
-    def _finished_one(self) -> None:
-        self._slots.release()
-        self._in_flight -= 1
-        if not self._in_flight:
-            self._idle.set()

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from faust.types import TP
 
 
+@dataclass(slots=True)
 class _Partition:
     """The events of one partition that were delivered and lie at or behind the commit position."""
 
-    __slots__ = ("_delivered", "_finished", "position")
-
-    def __init__(self) -> None:
-        self._delivered: deque[int] = deque()
-        self._finished: set[int] = set()
-        self.position: int | None = None
-
-    @property
-    def has_delivered(self) -> bool:
-        return bool(self._delivered)
-
-    def deliver(self, offset: int) -> None:
-        self._delivered.append(offset)
+    delivered: deque[int] = field(default_factory=deque)
+    finished: set[int] = field(default_factory=set)
+    position: int | None = None
 
     def finish(self, offset: int) -> None:
-        self._finished.add(offset)
-        while self._delivered and self._delivered[0] in self._finished:
-            done = self._delivered.popleft()
-            self._finished.discard(done)
+        self.finished.add(offset)
+        while self.delivered and self.delivered[0] in self.finished:
+            done = self.delivered.popleft()
+            self.finished.discard(done)
             self.position = done + 1
 
 
@@ -49,7 +41,7 @@ class OffsetTracker:
 
     def deliver(self, tp: TP, offset: int) -> None:
         """Note that work on the event at ``offset`` begins."""
-        self._partitions.setdefault(tp, _Partition()).deliver(offset)
+        self._partitions.setdefault(tp, _Partition()).delivered.append(offset)
 
     def finish(self, tp: TP, offset: int) -> None:
         """Note that the event has its verdict or dead letter; ignored for a forgotten partition."""
@@ -59,7 +51,7 @@ class OffsetTracker:
     def in_work(self, tp: TP) -> bool:
         """Say whether an event of the partition is delivered and not finished, or follows one that is not."""
         partition = self._partitions.get(tp)
-        return partition is not None and partition.has_delivered
+        return partition is not None and bool(partition.delivered)
 
     def committable(self, tp: TP) -> int | None:
         """Return the offset to commit (the next one to be read), or None when there is none yet."""

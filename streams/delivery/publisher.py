@@ -72,9 +72,7 @@ class Publisher:
         try:
             return await self._send(topic, letter.key, letter.value, letter.headers)
         except _RECORD_REFUSED:
-            return await self._bury_without_value(topic, without_value(letter))
-
-    async def _bury_without_value(self, topic: str, letter: DeadLetter) -> Place:
+            letter = without_value(letter)
         try:
             return await self._send(topic, letter.key, letter.value, letter.headers)
         except _RECORD_REFUSED as error:

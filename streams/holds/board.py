@@ -74,7 +74,10 @@ class HoldBoard:
         """Take records in, in their order, and return what each of them says now."""
         taken = tuple(map(entry_of, records))
         for entry in taken:
-            self._put(entry)
+            place = entry.partition, entry.key
+            self._entries.pop(place, None)  # so that it comes last
+            if entry.hold or entry.error:
+                self._entries[place] = entry
         if taken:
             self._scopes = frozenset(entry.scope for entry in self.held if entry.scope)
             self._readable = all(entry.hold for entry in self.held)
@@ -105,9 +108,3 @@ class HoldBoard:
     def held(self) -> tuple[Entry, ...]:
         """What holds something, the oldest first; also what cannot be read."""
         return tuple(entry for entry in self._entries.values() if not entry.resumed)
-
-    def _put(self, entry: Entry) -> None:
-        place = entry.partition, entry.key
-        self._entries.pop(place, None)  # so that it comes last
-        if entry.hold or entry.error:
-            self._entries[place] = entry

@@ -80,7 +80,9 @@ class HoldFollower:
         """
         try:
             while True:
-                self._read_what_was_added()
+                if added := self._added:
+                    self._reader.read_from({**added.begins, **self._reader.positions})
+                    self._added = None
                 records = await self._reader.poll(_POLL_SECONDS)
                 for entry in self._board.take_in(records):
                     _tell(entry)
@@ -124,11 +126,6 @@ class HoldFollower:
         if seen.ends.keys() - self._reader.positions.keys():
             self._added = seen
 
-    def _read_what_was_added(self) -> None:
-        if added := self._added:
-            self._reader.read_from({**added.begins, **self._reader.positions})
-            self._added = None
-
     def _tell_whether_known(self) -> None:
         known = self._board.known
         if known and not self._known:
@@ -141,8 +138,11 @@ class HoldFollower:
 def _tell(entry: Entry) -> None:
     """Log what a record says, without its reason: an operator's own words may quote a customer."""
     at, offset = entry.partition, entry.offset
+    if entry.error:
+        log.error("hold_unreadable", error_type=entry.error, partition=at, offset=offset)
+        return
     if entry.hold is None:
-        _tell_missing(entry)
+        log.warning("hold_removed", partition=at, offset=offset)
         return
     kind, language = parts_of(scope_of(entry.hold))
     by = entry.hold.by
@@ -152,10 +152,3 @@ def _tell(entry: Entry) -> None:
         )
     else:
         log.warning("sending_held", message_type=kind, language=language, by=by, partition=at, offset=offset)
-
-
-def _tell_missing(entry: Entry) -> None:
-    if entry.error:
-        log.error("hold_unreadable", error_type=entry.error, partition=entry.partition, offset=entry.offset)
-    else:
-        log.warning("hold_removed", partition=entry.partition, offset=entry.offset)

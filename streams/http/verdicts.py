@@ -18,11 +18,11 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from schemas import Verdict, to_json
+from streams.answers.deadline import Deadline
 from streams.answers.instruments import AnswerMetrics
-from streams.answers.processing import Deadline
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way
+from streams.answers.way import Pipeline
 from streams.failures import BadAnswer, InfrastructureFailure, as_logged
 from streams.http.instruments import RequestTelemetry
 from streams.http.openapi import document
@@ -80,7 +80,7 @@ class Verdicts:
         self._requests = requests
         self._traces = traces
         self._on_error = on_error
-        self._way: Way | None = None
+        self._way: Pipeline | None = None
         self._publisher: OutcomePublisher | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._in_flight = 0
@@ -97,7 +97,7 @@ class Verdicts:
 
     @asynccontextmanager
     async def judging(
-        self, way: Way, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
+        self, way: Pipeline, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
     ) -> AsyncIterator[None]:
         """Judge by ``way`` while the context lasts and until ``stopping`` holds; refuse before and after.
 
@@ -137,13 +137,11 @@ class Verdicts:
         check_token(request, self._token)
         check_media_type(request)
         with self._place() as way:
-            deadline = Deadline(
-                asyncio.get_running_loop().time() + self._limits.timeout_seconds, self._document_seconds
-            )
-            return await self._judged(way, request, deadline)
+            ends = asyncio.get_running_loop().time() + self._limits.timeout_seconds
+            return await self._judged(way, request, ends)
 
     @contextmanager
-    def _place(self) -> Iterator[Way]:
+    def _place(self) -> Iterator[Pipeline]:
         """Take a place among those in work, and give the way; raises Problem where there is none."""
         if self._way is None or self._stopping():
             raise Problem(NOT_READY, "try another one, or later")
@@ -160,20 +158,21 @@ class Verdicts:
             if not self._in_flight:
                 self._idle.set()
 
-    async def _judged(self, way: Way, request: web.Request, deadline: Deadline) -> Verdict:
+    async def _judged(self, way: Pipeline, request: web.Request, ends: float) -> Verdict:
         received_at = time.time()
         try:
-            async with asyncio.timeout_at(deadline.at):
+            async with asyncio.timeout_at(ends):
                 body = await read_body(request, self._limits.max_body_bytes)
         except TimeoutError:
             raise Problem(BODY_TIMEOUT, "the body took longer than web.verdicts.timeout_seconds") from None
         with self._traces.decoding():
             answer = read_answer(body)
         try:
+            deadline = Deadline(ends, self._document_seconds)
             verdict = await way.verdict(answer, deadline, lambda: datetime.now(UTC))
             self._traces.judged(verdict)
             if self._publisher is not None:
-                await self._published(self._publisher, verdict, _trace_headers(request), deadline)
+                await self._published(self._publisher, verdict, _trace_headers(request), ends)
         except BadAnswer as error:
             log.warning("answer_not_judged", stage=error.stage.value, error_type=error.error_class)
             raise Problem(NOT_JUDGED, f"{error.stage}: {error.error_class}") from error
@@ -184,14 +183,14 @@ class Verdicts:
         return verdict
 
     async def _published(
-        self, publisher: OutcomePublisher, verdict: Verdict, headers: Headers, deadline: Deadline
+        self, publisher: OutcomePublisher, verdict: Verdict, headers: Headers, ends: float
     ) -> None:
         """Wait until the brokers have the verdict; raises Problem where they do not take it in time.
 
         The process goes on: who asked has no verdict, and may ask again for the one with the same id.
         """
         try:
-            async with asyncio.timeout_at(deadline.at + _PUBLISH_SECONDS):
+            async with asyncio.timeout_at(ends + _PUBLISH_SECONDS):
                 await publisher.publish(verdict, headers)
         except (InfrastructureFailure, TimeoutError) as failure:
             reason = str(failure) or "not in time"

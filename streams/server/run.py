@@ -17,7 +17,7 @@ from schemas import Codec, KnowledgeDocument, RegistryUnreachable
 from streams.answers.context import GivenDocuments
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way
+from streams.answers.way import Pipeline
 from streams.failures import InfrastructureFailure
 from streams.health import Health
 from streams.holds.board import HoldBoard
@@ -153,7 +153,7 @@ async def _opened(
     stages: Stages,
     health: Health,
     stopping: asyncio.Event,
-) -> AsyncIterator[Way]:
+) -> AsyncIterator[Pipeline]:
     """Open what judges; the documents are searchable then, unless they need not be at the start."""
     async with (
         parts.assessor(settings, metrics, scorer_options(settings)) as assessor,

@@ -190,8 +190,10 @@ class Instruments:
         Left out, these are all combinations where all values are known, since a rate that begins with
         the first event misses it.
         """
-        definition = self._define("counter", name, meaning, look_at, labels, unit)
-        counter = Counter(definition, _combinations(labels) if at_zero is None else at_zero)
+        definition = self._defined(Definition("counter", name, unit, labels, meaning, look_at))
+        if at_zero is None:
+            at_zero = list(product(*(label.values for label in labels)))
+        counter = Counter(definition, at_zero)
         self._meter.create_observable_counter(name, [counter.observations], unit, meaning)
         return counter
 
@@ -199,7 +201,7 @@ class Instruments:
         self, name: str, meaning: str, look_at: str, read: Callable[[], float | None], *, unit: str = ""
     ) -> None:
         """Make a counter of what is counted elsewhere; shows what ``read`` gives, nothing for None."""
-        self._define("counter", name, meaning, look_at, (), unit)
+        self._defined(Definition("counter", name, unit, (), meaning, look_at))
 
         def observations(_: CallbackOptions) -> Iterable[Observation]:
             return [] if (value := read()) is None else [Observation(value)]
@@ -208,22 +210,16 @@ class Instruments:
 
     def gauge(self, name: str, meaning: str, look_at: str, *labels: Label, unit: str = "") -> Gauge:
         """Make a gauge."""
-        definition = self._define("gauge", name, meaning, look_at, labels, unit)
+        definition = self._defined(Definition("gauge", name, unit, labels, meaning, look_at))
         gauge = Gauge(definition)
         self._meter.create_observable_gauge(name, [gauge.observations], unit, meaning)
         return gauge
 
     def histogram(
-        self,
-        name: str,
-        meaning: str,
-        look_at: str,
-        *labels: Label,
-        bounds: Iterable[float],
-        unit: str = "",
+        self, name: str, meaning: str, look_at: str, *labels: Label, bounds: Iterable[float], unit: str = ""
     ) -> Histogram:
         """Make a histogram with these upper bounds of its buckets; one without any value is not shown."""
-        definition = self._define("histogram", name, meaning, look_at, labels, unit)
+        definition = self._defined(Definition("histogram", name, unit, labels, meaning, look_at))
         buckets = [float(bound) for bound in bounds]
         made = self._meter.create_histogram(name, unit, meaning, explicit_bucket_boundaries_advisory=buckets)
         return Histogram(definition, made.record)
@@ -235,22 +231,9 @@ class Instruments:
         except Exception as error:  # noqa: BLE001 - the SDK's; the work is done, and must not end badly for this
             log.warning("metrics_not_closed", error_type=type(error).__name__)
 
-    def _define(
-        self,
-        kind: Literal["counter", "gauge", "histogram"],
-        name: str,
-        meaning: str,
-        look_at: str,
-        labels: tuple[Label, ...],
-        unit: str,
-    ) -> Definition:
-        definition = Definition(kind, name, unit, labels, meaning, look_at)
+    def _defined(self, definition: Definition) -> Definition:
         next(reversed(self.sections.values())).append(definition)
         return definition
-
-
-def _combinations(labels: tuple[Label, ...]) -> list[LabelValues]:
-    return list(product(*(label.values for label in labels)))
 
 
 def _observations(definition: Definition, values: Mapping[LabelValues, float]) -> list[Observation]:

@@ -43,10 +43,8 @@ def configure(settings: LogSettings) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(FalseAlarms(level))
-    handler.addFilter(NamelessErrors())
-    handler.addFilter(OncePerMinute())
-    handler.addFilter(PrivateLines())
+    for each in (FalseAlarms(level), NamelessErrors(), OncePerMinute(), PrivateLines()):
+        handler.addFilter(each)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, private_traceback], processors=_rendering(settings)

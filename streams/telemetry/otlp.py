@@ -27,6 +27,12 @@ log = structlog.get_logger(__name__)
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
+#: What an exporter over HTTP calls the files that the settings name.
+_CERTIFICATES = {
+    "certificate_file": "otlp_cafile",
+    "client_key_file": "otlp_keyfile",
+    "client_certificate_file": "otlp_certfile",
+}
 
 
 def exports(settings: TelemetrySettings) -> bool:
@@ -126,35 +132,25 @@ def _arguments(settings: TelemetrySettings) -> dict[str, Any]:
 def _grpc_arguments(settings: TelemetrySettings) -> dict[str, Any]:
     arguments = _arguments(settings)
     if settings.otlp_cafile or settings.otlp_certfile:
-        arguments["credentials"] = _credentials(settings)
+        import grpc  # type: ignore[import-untyped] # noqa: PLC0415 - slow
+
+        arguments["credentials"] = grpc.ssl_channel_credentials(
+            root_certificates=_read(settings.otlp_cafile, "otlp_cafile"),
+            private_key=_read(settings.otlp_keyfile, "otlp_keyfile"),
+            certificate_chain=_read(settings.otlp_certfile, "otlp_certfile"),
+        )
     return arguments
 
 
-def _credentials(settings: TelemetrySettings) -> Any:
-    import grpc  # type: ignore[import-untyped] # noqa: PLC0415 - slow
-
-    return grpc.ssl_channel_credentials(
-        root_certificates=_read(settings.otlp_cafile, "otlp_cafile"),
-        private_key=_read(settings.otlp_keyfile, "otlp_keyfile"),
-        certificate_chain=_read(settings.otlp_certfile, "otlp_certfile"),
-    )
-
-
 def _http_arguments(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
-    for name in ("otlp_cafile", "otlp_keyfile", "otlp_certfile"):
-        _read(getattr(settings, name), name)
     arguments = _arguments(settings)
+    for argument, name in _CERTIFICATES.items():
+        path = getattr(settings, name)
+        _read(path, name)
+        arguments[argument] = str(path) if path else None
     if endpoint := arguments["endpoint"]:
         arguments["endpoint"] = f"{endpoint.rstrip('/')}/v1/{signal}"
-    return arguments | {
-        "certificate_file": _text(settings.otlp_cafile),
-        "client_key_file": _text(settings.otlp_keyfile),
-        "client_certificate_file": _text(settings.otlp_certfile),
-    }
-
-
-def _text(path: Path | None) -> str | None:
-    return str(path) if path else None
+    return arguments
 
 
 def _read(path: Path | None, setting: str) -> bytes | None:

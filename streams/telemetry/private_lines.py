@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from structlog.tracebacks import Stack, extract
+from structlog.tracebacks import extract
 from structlog.typing import EventDict
 
 #: Their lines repeat for as long as a collector is away: one a minute is enough to know.
@@ -89,14 +89,10 @@ def _traceback(info: _ExcInfo) -> Iterator[str]:
     kind, error, where = info
     spoken = {f"{type(one).__name__}: {one}" for one in _chain(error) if _speaks(one)}
     for stack in reversed(extract(kind, error, where, show_locals=False).stacks):
-        yield from _lines(stack, spoken)
-
-
-def _lines(stack: Stack, spoken: set[str]) -> Iterator[str]:
-    for frame in stack.frames:
-        yield f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
-    whole = f"{stack.exc_type}: {stack.exc_value}"
-    yield whole if whole in spoken else stack.exc_type
+        for frame in stack.frames:
+            yield f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+        whole = f"{stack.exc_type}: {stack.exc_value}"
+        yield whole if whole in spoken else stack.exc_type
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -12,6 +12,7 @@ from streams.telemetry.instruments import Instruments, Label
 
 _SUFFIXES = {"By": "_bytes", "s": "_seconds", "": ""}
 _LOOK_AT_MEMORY = "`flow.max_in_flight`; what judges are processes of their own, not counted here."
+_LOOK_AT_START = "The last log lines before it."
 _LOOK_AT_FILES = "What grows among the open files and connections of the process."
 
 
@@ -43,12 +44,7 @@ class ProcessTelemetry:
         for name, unit, meaning, look_at in (
             ("process.resident_memory", "By", "Resident memory of the process.", _LOOK_AT_MEMORY),
             ("process.virtual_memory", "By", "Virtual memory of the process.", _LOOK_AT_MEMORY),
-            (
-                "process.start_time",
-                "s",
-                "When the process began, since 1970.",
-                "The last log lines before it.",
-            ),
+            ("process.start_time", "s", "When the process began, since 1970.", _LOOK_AT_START),
             ("process.open_fds", "", "Open file descriptors.", _LOOK_AT_FILES),
             ("process.max_fds", "", "How many file descriptors may be open.", "The limit of the system."),
         ):

@@ -12,12 +12,7 @@ Attributes = dict[str, AttributeValue]
 
 def handling(method: str, route: str, scheme: str) -> Attributes:
     """Describe the handling of one request."""
-    return {
-        "http.request.method": method,
-        "http.route": route,
-        "url.path": route,
-        "url.scheme": scheme,
-    }
+    return {"http.request.method": method, "http.route": route, "url.path": route, "url.scheme": scheme}
 
 
 def answered(status: int, code: str | None) -> Attributes:

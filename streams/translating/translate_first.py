@@ -86,10 +86,7 @@ class TranslateFirst:
 
 @contextmanager
 def translating(
-    settings: TranslationSettings,
-    time_limit: float,
-    observer: Observer,
-    own_lexicons: Path | None = None,
+    settings: TranslationSettings, time_limit: float, observer: Observer, own_lexicons: Path | None = None
 ) -> Iterator[TranslateFirst]:
     """Give what translates as the settings say; raises WrongSettings where it cannot be made."""
     lexicons = load_lexicons(own_lexicons)

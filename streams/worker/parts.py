@@ -15,8 +15,8 @@ from scoring.policy.holds import NO_HOLDS
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
 from streams.answers.context import Documents
-from streams.answers.observed import ObservedRetriever, observed
-from streams.answers.way import Way, put_together
+from streams.answers.observed import ObservedRetriever
+from streams.answers.way import Pipeline
 from streams.delivery.dead_letters import bury
 from streams.delivery.publisher import Publisher
 from streams.documents.changes import BadDocument
@@ -227,7 +227,7 @@ def way(
     advise: Advise | None,
     metrics: Metrics,
     stages: Stages,
-) -> Way:
+) -> Pipeline:
     """Return the way of an answer through these parts, each step timed and counted.
 
     ``board`` has what operators hold back; None where none are followed, and the policy's own hold counts.
@@ -238,5 +238,7 @@ def way(
     def decide(assessment: Assessment, opinions: Sequence[Opinion]) -> Decided:
         return settings.policy.decide(assessment, opinions, board.holds if board else NO_HOLDS)
 
-    steps = put_together(documents, assessor, decide, profile, translation, found, advise)
-    return observed(steps, stages, lambda assessment: metrics.prepared.count(assessment.documents))
+    def count(assessment: Assessment) -> None:
+        metrics.prepared.count(assessment.documents)
+
+    return Pipeline(documents, assessor, decide, profile, translation, found, advise, stages, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import ClientSession
@@ -17,10 +17,9 @@ from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import Documents, GivenDocuments
-from streams.answers.observed import observed
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import Way, put_together
+from streams.answers.way import Pipeline
 from streams.delivery.publisher import Publisher
 from streams.health import Health
 from streams.http import Verdicts
@@ -99,10 +98,10 @@ class Service:
 
 def way_of(
     settings: Settings, assessor: Assessor, documents: Documents | Collection[KnowledgeDocument] = ()
-) -> Way:
+) -> Pipeline:
     """Give the way of an answer that ``assessor`` assesses."""
     given = GivenDocuments.of(documents) if isinstance(documents, Collection) else documents
-    return put_together(given, assessor, settings.policy.decide, settings.scoring.profile)
+    return Pipeline(given, assessor, settings.policy.decide, settings.scoring.profile)
 
 
 def settings_of(**verdicts: Any) -> Settings:
@@ -112,7 +111,7 @@ def settings_of(**verdicts: Any) -> Settings:
 
 @asynccontextmanager
 async def service(
-    way: Way | None,
+    way: Pipeline | None,
     settings: Settings | None = None,
     tracing: Tracing | None = None,
     *,
@@ -134,7 +133,7 @@ async def service(
         if way is None:
             yield running
             return
-        watched = observed(way, traces.stages, lambda _: None)
+        watched = replace(way, stages=traces.stages)
         published = publisher and OutcomePublisher(Codec(), publisher, Topics(), traces)
         async with verdicts.judging(watched, lambda: False, published):
             yield running

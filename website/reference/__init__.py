@@ -1,4 +1,4 @@
-"""The pages that are made from the code: commands, records and reasons.
+"""The pages that are made from the code: commands, records, reasons, consumers, and AsyncAPI.
 
 ``python -m website.reference`` writes them; a test compares them with the code.
 """

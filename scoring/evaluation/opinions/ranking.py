@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.evaluation.cases import NEUTRAL, RATINGS
+from scoring.evaluation.correlation import difference_of_correlations
 from scoring.evaluation.opinions.judged import Judged, rated
-from scoring.evaluation.statistics import (
-    Estimate,
-    Numbers,
-    auroc,
-    paired_estimate,
-    rank_correlation,
-    spearman,
-)
+from scoring.evaluation.statistics import Estimate, auroc, paired_estimate, spearman
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,7 @@ def rankings(judged: Sequence[Judged]) -> Rankings:
         answers=len(known),
         checks=ranking(checks, ratings),
         judge=ranking(judge, ratings),
-        gain=paired_estimate(_difference, checks, judge, ratings),
+        gain=paired_estimate(difference_of_correlations, checks, judge, ratings),
     )
 
 
@@ -70,7 +64,3 @@ def judge_score(judged: Judged) -> float:
     """Return the score of the opinion; that of the checks where it has none."""
     score = judged.opinion.score
     return checks_score(judged) if score is None else score
-
-
-def _difference(checks: Numbers, judge: Numbers, ratings: Numbers, axis: int) -> Numbers:
-    return rank_correlation(judge, ratings, axis) - rank_correlation(checks, ratings, axis)

@@ -73,12 +73,9 @@ def rates(board: Board) -> Table:
         table.add_column(heading, justify="right")
     for name, tally in sorted(board.tallies.items(), key=lambda item: -item[1].answers):
         counts = map(str, (tally.answers, tally.scored, tally.hallucinated))
-        table.add_row(in_words(name), *counts, *_rate(tally), *[_faithfulness(tally)] * faithful)
+        share = "-" if tally.faithfulness is None else f"{tally.faithfulness:.0%}"
+        table.add_row(in_words(name), *counts, *_rate(tally), *[share] * faithful)
     return table
-
-
-def _faithfulness(tally: Tally) -> str:
-    return "-" if tally.faithfulness is None else f"{tally.faithfulness:.0%}"
 
 
 def _rate(tally: Tally) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -66,7 +67,8 @@ class WorkerProcess:
             self._process.kill()
             self._process.wait()
         finally:
-            self._end_children(self._process.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # its children
         if self._process.stdin:
             self._process.stdin.close()
 
@@ -77,10 +79,3 @@ class WorkerProcess:
             if not name.upper().startswith(PREFIX) or name.upper().startswith(_PASSED_ON)
         }
         return {**mine, **self._variables}
-
-    @staticmethod
-    def _end_children(group: int) -> None:
-        try:
-            os.killpg(group, signal.SIGKILL)
-        except ProcessLookupError:
-            return

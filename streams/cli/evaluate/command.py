@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -159,7 +159,8 @@ def evaluate(
     every = (document for each in known for document in GivenDocuments.of(each).by_id.values())
     with (
         offline_terms(settings, every, profiles) as settings,
-        progress("judging", _steps(lines, ways)) as bar,
+        # Each profile judges all lines anew.
+        progress("judging", lines and lines * len({way.profile for way in ways})) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(judged(files, sources, settings, options, ways, bar))
@@ -217,11 +218,6 @@ def _for_each(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Doc
     return [*(known or [[]])] * len(files)
 
 
-def _steps(lines: int | None, ways: Sequence[Way]) -> int | None:
-    """Give how far a bar has to go: each profile judges all lines anew."""
-    return None if lines is None else lines * len({way.profile for way in ways})
-
-
 def _show(
     found: Judged,
     judging: Judging,
@@ -247,8 +243,15 @@ def _show(
     if plot:
         draw_to(plot, runs, judged_by)
     if as_json:
-        about = {**found.described(), **judging.described(), **_versions(settings, ways)}
-        report_of = {**about, **asdict(whole), "judges": [asdict(run) for run in judged_by]}
+        report_of = {
+            **found.described(),
+            **judging.described(),
+            "profiles": list(dict.fromkeys(way.profile for way in ways)),
+            "policy_version": settings.policy.identity,
+            "scorer_version": SCORER_VERSION,
+            **asdict(whole),
+            "judges": [asdict(run) for run in judged_by],
+        }
         if other and changed:
             report_of["what_if"] = {**other.described(settings.policy), **asdict(changed)}
         write_line(json_line(report_of))
@@ -266,19 +269,7 @@ def _show(
 
 def _refuse_other_options(called: typer.Context) -> None:
     """Refuse options beside --compare that would change nothing."""
-    given = (name for name in called.params if _is_given(called, name))
+    sources = ((name, called.get_parameter_source(name)) for name in called.params)
+    given = (name for name, source in sources if source and source.name == "COMMANDLINE")
     if others := [f"--{name.replace('_', '-')}" for name in given if name not in _BESIDE_COMPARE]:
         raise WrongUsage(f"--compare: nothing is judged, so leave out {', '.join(others)}")
-
-
-def _is_given(called: typer.Context, name: str) -> bool:
-    source = called.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _versions(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
-    return {
-        "profiles": list(dict.fromkeys(way.profile for way in ways)),
-        "policy_version": settings.policy.identity,
-        "scorer_version": SCORER_VERSION,
-    }

@@ -15,7 +15,7 @@ from schemas import KnowledgeDocument
 from scoring.assessing.options import ScorerOptions
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.cli.evaluate.rated import (
     Judge,
     Judged,
@@ -37,7 +37,6 @@ from streams.judging.pool import ScoringPool
 from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings
 from streams.translating.opening import open_file_translation
-from streams.translating.step import Translation
 
 Documents = Sequence[KnowledgeDocument]
 
@@ -92,16 +91,21 @@ async def _judged_by(
     scoring, profile, now = settings.scoring, ways[0].profile, datetime.now(UTC)
     pool = ScoringPool(profile, scoring.processes, scoring.timeout_seconds, options)
     several = any(way.policy for way in ways)
-    async with pool, _translations(settings, ways) as translations:
+    async with pool, AsyncExitStack() as stack:
+        translations = [
+            await stack.enter_async_context(open_file_translation(translated(settings, way.translate)))
+            for way in ways
+        ]
         assessor: Assessor = AssessedOnce(pool) if several else pool
 
         def judges(known: _Known) -> list[Judge]:
-            policies = [way.policy or settings.policy for way in ways]
-            steps = [
-                put_together(known.given, assessor, policy.decide, profile, translation, known.retrieval)
-                for policy, translation in zip(policies, translations, strict=True)
-            ]
-            return [_judge(way, OfflineAnswers(each, now)) for way, each in zip(ways, steps, strict=True)]
+            found: list[Judge] = []
+            for way, translation in zip(ways, translations, strict=True):
+                decide = (way.policy or settings.policy).decide
+                pipeline = Pipeline(known.given, assessor, decide, profile, translation, known.retrieval)
+                answers = OfflineAnswers(pipeline, now)
+                found.append(without_context(answers) if way.context == "retrieved" else answers.verdict)
+            return found
 
         async with aclosing(judged_lines(lines, [*map(judges, known)], most_in_work(settings))) as passed:
             yield passed
@@ -111,19 +115,6 @@ def _again(lines: Sequence[Line], bar: Progress) -> Iterator[Line]:
     for line in lines:
         yield line
         bar.advance(bar.task_ids[0])
-
-
-def _judge(way: Way, judge: OfflineAnswers) -> Judge:
-    return without_context(judge) if way.context == "retrieved" else judge.verdict
-
-
-@asynccontextmanager
-async def _translations(settings: Settings, ways: Sequence[Way]) -> AsyncIterator[list[Translation | None]]:
-    async with AsyncExitStack() as stack:
-        yield [
-            await stack.enter_async_context(open_file_translation(translated(settings, way.translate)))
-            for way in ways
-        ]
 
 
 @asynccontextmanager

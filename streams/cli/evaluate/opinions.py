@@ -78,16 +78,11 @@ class OpinionFile:
             elif line.key in found:
                 self.complaints.about(number, "is a second opinion on an answer")
             else:
-                self._add(found, number, line, answer)
+                try:
+                    found[line.key] = answer.cases[0], line.opinion.opinion(answer.text)
+                except OpinionUnreadable as error:
+                    self.complaints.about(number, str(error))
         return list(found.values())
-
-    def _add(
-        self, found: dict[AnswerKey, tuple[Case, Opinion]], number: int, line: OpinionLine, answer: Answered
-    ) -> None:
-        try:
-            found[line.key] = answer.cases[0], line.opinion.opinion(answer.text)
-        except OpinionUnreadable as error:
-            self.complaints.about(number, str(error))
 
 
 @dataclass(frozen=True, slots=True)

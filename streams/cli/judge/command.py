@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from scoring.judges import JudgeOptions
 from scoring.values.reasons import Reason
 from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.judge.asked import Asked, with_documents, with_expected
@@ -21,15 +20,14 @@ from streams.cli.judge.options import (
     judge_options,
     models,
 )
-from streams.cli.judge.replied import read_replies
 from streams.cli.knowledge import complaints_of, documents_to_search
-from streams.cli.lines import Complaints, count
+from streams.cli.lines import Complaints, count, read
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import json_line, plural, progress, say
 from streams.cli.output_file import open_output, refuse_overwriting
 from streams.cli.scoring_options import Unserved
 from streams.judging.batches.opinions import opinion_line
-from streams.judging.batches.replies import Replies
+from streams.judging.batches.replies import Replies, ReplyLine
 from streams.judging.batches.requests import Models, request_line
 from streams.judging.batches.rounds import Standing, standing
 from streams.settings import Settings, load_settings
@@ -75,7 +73,7 @@ def export(
     asked_of = models(model or [], options, settings.judges)
     answers = _Answers(file, documents, reference, output)
     asked = answers.read(settings)
-    found = _standing(asked, method, options, Replies())
+    found = standing((each.case for each in asked), method, options, Replies())
     _write(_requests(found, asked_of), output)
     say(f"{plural(len(found.requests), 'request')} for {plural(len(asked), 'answer')}")
     raise typer.Exit(answers.exit_code)
@@ -121,8 +119,11 @@ def import_replies(
     answers = _Answers(file, documents, reference, output, replies)
     asked = answers.read(settings)
     complaints = [Complaints(str(path)) for path in replies]
-    known = read_replies(replies, complaints, give_up=give_up)
-    found = _standing(asked, method, options, known)
+    known = Replies(give_up=give_up)
+    for path, about in zip(replies, complaints, strict=True):
+        for _, line in about.without_bad(read(path, ReplyLine)):
+            known.add(line)
+    found = standing((each.case for each in asked), method, options, known)
     done = not found.requests
     _write(_opinions(asked, found) if done else _requests(found, asked_of), output)
     _tell(found, known)
@@ -170,10 +171,6 @@ class _Answers:
         searched = self._unserved.exit_code(translation_required=False)
         wrong = (self._complaints, *self._missing)
         return max(searched, *(each.exit_code for each in wrong))
-
-
-def _standing(asked: Sequence[Asked], method: str, options: JudgeOptions, known: Replies) -> Standing:
-    return standing((each.case for each in asked), method, options, known)
 
 
 def _requests(found: Standing, asked_of: Models) -> Iterable[dict[str, Any]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -16,7 +16,11 @@ from streams.cli.exits import WrongUsage
 from streams.judging.batches.requests import Models
 from streams.settings import JudgeSettings
 
-_JUDGES, _EXAMPLES = "judges", "examples"
+#: How the options are read that are more than a text.
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
+    "judges": lambda value: tuple(filter(None, value.split(","))),
+    "examples": lambda value: read_examples_file(Path(value)),
+}
 _NAMES = tuple(field.name for field in fields(JudgeOptions))
 _options = TypeAdapter(JudgeOptions)
 
@@ -81,7 +85,10 @@ def judge_options(given: Sequence[str]) -> JudgeOptions:
             raise WrongUsage(
                 f"--judge-option {each}: should be NAME=VALUE, the name one of {', '.join(_NAMES)}"
             )
-        values[name] = _value(name, value)
+        try:
+            values[name] = _READ.get(name, str)(value)
+        except ExamplesError as error:
+            raise WrongUsage(f"--judge-option examples: {error}") from error
     try:
         return _options.validate_python(values)
     except ValidationError as error:
@@ -105,16 +112,3 @@ def models(given: Sequence[str], options: JudgeOptions, settings: JudgeSettings)
     if not for_all:
         named = {name: each.model for name, each in settings.endpoints.items()} | named
     return Models(for_all[0] if for_all else None, named)
-
-
-def _value(name: str, value: str) -> Any:
-    if name == _JUDGES:
-        return tuple(filter(None, value.split(",")))
-    return _examples(Path(value)) if name == _EXAMPLES else value
-
-
-def _examples(path: Path) -> Any:
-    try:
-        return read_examples_file(path)
-    except ExamplesError as error:
-        raise WrongUsage(f"--judge-option examples: {error}") from error

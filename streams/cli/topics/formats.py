@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -20,6 +19,7 @@ variable "kafka_replication_factor" {
   type    = number
   default = 3
 }"""
+_NO_NAME: Final = re.compile(r"[^a-z0-9.-]+")
 _STRIMZI_HEAD = "# For Strimzi 0.49 and newer; before that the apiVersion is kafka.strimzi.io/v1beta2."
 
 
@@ -41,13 +41,15 @@ def described(tool: Tool, specs: tuple[TopicSpec, ...], settings: Settings, clus
         settings: where the cluster is, for ``kafka-topics``; all of them, for AsyncAPI.
         cluster: the name of the Kafka resource, for Strimzi.
     """
-    writers: Mapping[Tool, Callable[[], str]] = {
-        Tool.TERRAFORM: lambda: _terraform(specs),
-        Tool.STRIMZI: lambda: _strimzi(specs, cluster),
-        Tool.KAFKA_TOPICS: lambda: _kafka_topics(specs, settings.kafka.bootstrap_servers),
-        Tool.ASYNCAPI: lambda: text_of(document(settings)).rstrip("\n"),
-    }
-    return writers[tool]()
+    match tool:
+        case Tool.TERRAFORM:
+            return _terraform(specs)
+        case Tool.STRIMZI:
+            return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
+        case Tool.KAFKA_TOPICS:
+            return "\n\n".join(_kafka_topics(spec, settings.kafka.bootstrap_servers) for spec in specs)
+        case Tool.ASYNCAPI:
+            return text_of(document(settings)).rstrip("\n")
 
 
 def _terraform(specs: tuple[TopicSpec, ...]) -> str:
@@ -72,17 +74,14 @@ def _terraform_topic(spec: TopicSpec) -> str:
     return "\n".join(lines)
 
 
-def _strimzi(specs: tuple[TopicSpec, ...], cluster: str) -> str:
-    return f"{_STRIMZI_HEAD}\n" + "\n".join(_strimzi_topic(spec, cluster) for spec in specs)
-
-
-def _strimzi_topic(spec: TopicSpec, cluster: str) -> str:
+def _strimzi(spec: TopicSpec, cluster: str) -> str:
     lines = [
         "---",
         "apiVersion: kafka.strimzi.io/v1",
         "kind: KafkaTopic",
         "metadata:",
-        f"  name: {_quoted(_resource_name(spec.name))}",
+        # The nearest name that Kubernetes takes: lower case, and a letter or digit at both ends.
+        f"  name: {_quoted(_NO_NAME.sub('-', spec.name.lower()).strip('-.'))}",
         "  labels:",
         f"    strimzi.io/cluster: {_quoted(cluster)}",
         "spec:",
@@ -95,19 +94,7 @@ def _strimzi_topic(spec: TopicSpec, cluster: str) -> str:
     return "\n".join(lines)
 
 
-_NO_NAME: Final = re.compile(r"[^a-z0-9.-]+")
-
-
-def _resource_name(topic: str) -> str:
-    """Give the nearest name that Kubernetes takes: lower case, and a letter or digit at both ends."""
-    return _NO_NAME.sub("-", topic.lower()).strip("-.")
-
-
-def _kafka_topics(specs: tuple[TopicSpec, ...], servers: str) -> str:
-    return "\n\n".join(_kafka_topics_command(spec, servers) for spec in specs)
-
-
-def _kafka_topics_command(spec: TopicSpec, servers: str) -> str:
+def _kafka_topics(spec: TopicSpec, servers: str) -> str:
     options = [f"--partitions {spec.partitions}"]
     if spec.replication != _CLUSTER_DEFAULT:
         options.append(f"--replication-factor {spec.replication}")

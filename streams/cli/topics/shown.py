@@ -15,11 +15,16 @@ _PARTITIONS, _REPLICATION = "partitions", "replication factor"
 
 def needs(spec: TopicSpec, actual: ActualTopic | None = None) -> Iterator[str]:
     """Give all that is asked of a topic, a line each, with what ``actual`` has where it differs."""
-    there = _values(actual) if actual else {}
-    for key, wanted, need in _asked(spec):
-        found = there.get(key, wanted)
-        has = "" if found == wanted or wanted == str(_CLUSTER_DEFAULT) else f"   (has {_told(key, found)})"
-        yield f"  {key:<32}{_how_much(need, wanted):<10}{_told(key, wanted)}{has}"
+    wanted = {_PARTITIONS: str(spec.partitions), _REPLICATION: str(spec.replication), **spec.config}
+    there = {}
+    if actual:
+        counted = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
+        there = {**actual.config, **counted}
+    for key, value in wanted.items():
+        need = need_of(key) if key in spec.config else Need.AT_LEAST
+        found, is_default = there.get(key, value), value == str(_CLUSTER_DEFAULT)
+        has = "" if found == value or is_default else f"   (has {_told(key, found)})"
+        yield f"  {key:<32}{'' if is_default else need:<10}{_told(key, value)}{has}"
 
 
 def as_json(check: TopicCheck) -> dict[str, Any]:
@@ -43,22 +48,6 @@ def spec_as_json(spec: TopicSpec) -> dict[str, Any]:
         "config": dict(spec.config),
         "must_be": {key: need_of(key) for key in spec.config},
     }
-
-
-def _asked(spec: TopicSpec) -> Iterator[tuple[str, str, Need]]:
-    yield _PARTITIONS, str(spec.partitions), Need.AT_LEAST
-    yield _REPLICATION, str(spec.replication), Need.AT_LEAST
-    for key, wanted in spec.config.items():
-        yield key, wanted, need_of(key)
-
-
-def _values(actual: ActualTopic) -> dict[str, str]:
-    counted = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
-    return {**actual.config, **counted}
-
-
-def _how_much(need: Need, wanted: str) -> str:
-    return "" if wanted == str(_CLUSTER_DEFAULT) else need
 
 
 def _told(key: str, value: str) -> str:

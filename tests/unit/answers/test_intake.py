@@ -18,7 +18,7 @@ from streams.answers.context import GivenDocuments
 from streams.answers.intake import Intake
 from streams.answers.publication import OutcomePublisher
 from streams.answers.traces import AnswerTraces
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.delivery.publisher import Publisher
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -86,7 +86,7 @@ def message(offset: int, value: bytes, *headers: tuple[str, bytes]) -> Any:
 async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) -> tuple[Producer, Consumer]:
     settings = Settings(documents=DocumentSettings(store=tmp_path))
     producer, consumer, failures = Producer(), Consumer(), []
-    way = put_together(
+    way = Pipeline(
         GivenDocuments({}), assessor or ScoringOff("paper"), settings.policy.decide, settings.scoring.profile
     )
     traces = AnswerTraces(settings)

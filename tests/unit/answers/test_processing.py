@@ -18,10 +18,11 @@ from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
+from streams.answers.deadline import Deadline
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import Deadline, decode
+from streams.answers.processing import decode
 from streams.answers.publication import verdict_headers
-from streams.answers.way import Way, put_together
+from streams.answers.way import Pipeline
 from streams.documents.versions import NamedDocument, document_version
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.judging.assessor import Assessor, ScoringOff
@@ -132,7 +133,7 @@ def settings(tmp_path: Path) -> Settings:
 class Answers:
     """Takes a record from its bytes to its verdict, as a worker does."""
 
-    def __init__(self, way: Way, settings: Settings, now: datetime) -> None:
+    def __init__(self, way: Pipeline, settings: Settings, now: datetime) -> None:
         self._way, self._settings, self._now = way, settings, now
 
     async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
@@ -150,7 +151,7 @@ def processor(
 ) -> Answers:
     profile = settings.scoring.profile
     assessor = assessor or ScoringOff(profile)
-    way = put_together(documents, assessor, settings.policy.decide, profile, retriever=retriever)
+    way = Pipeline(documents, assessor, settings.policy.decide, profile, retriever=retriever)
     return Answers(way, settings, now)
 
 
@@ -199,7 +200,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     )
     assert verdict.score is not None
     assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
-    offline = put_together(
+    offline = Pipeline(
         LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retriever=Retrieving()
     )
     assert await OfflineAnswers(offline, NOW).verdict(BARE) == verdict

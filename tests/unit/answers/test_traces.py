@@ -13,11 +13,12 @@ from opentelemetry.trace import format_trace_id, get_current_span
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Timing
 from scoring.values.types import Exchange
-from streams.answers.context import ResolvedContext
-from streams.answers.observed import ObservedRetriever, observed
+from streams.answers.context import GivenDocuments, ResolvedContext
+from streams.answers.deadline import Deadline
+from streams.answers.observed import ObservedRetriever
 from streams.answers.traces import AnswerTraces
 from streams.answers.verdict import make_verdict
-from streams.answers.way import Patience, Way
+from streams.answers.way import Pipeline
 from streams.failures import BadAnswer, Stage
 from streams.judging.assessor import unassessed
 from streams.kafka.received import Headers, Received
@@ -141,22 +142,20 @@ async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_coul
     assert SECRET not in found.to_json() + failed.to_json()
 
 
-async def _resolve(answer: ChatbotAnswer, patience: Patience) -> ResolvedContext:
-    return ResolvedContext(())
-
-
-async def _assess(exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
-    return replace(ASSESSMENT, timings=(Timing("parse", 5, 6),))
+class _Assessing:
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        return replace(ASSESSMENT, timings=(Timing("parse", 5, 6),))
 
 
 async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded: Recorded) -> None:
     traces, seen = AnswerTraces(Settings(), recorded.tracing), list[Assessment]()
-    way = observed(
-        Way(_resolve, None, _assess, None, Settings().policy.decide, "paper"), traces.stages, seen.append
+    decide = Settings().policy.decide
+    way = Pipeline(
+        GivenDocuments({}), _Assessing(), decide, "paper", stages=traces.stages, on_assessment=seen.append
     )
     with traces.process(_received(), 1):
-        await way.assess(Exchange("q", "a"), ())
-    await way.assess(Exchange("q", "a"), ())
+        await way.verdict(ANSWER, Deadline(None), lambda: NOW)
+    await way.verdict(ANSWER, Deadline(None), lambda: NOW)
     parse = recorded.spans["parse"]
     assert parse.parent == recorded.spans["score"].context
     assert parse.context.trace_id == parse.parent.trace_id

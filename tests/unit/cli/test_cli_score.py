@@ -16,7 +16,7 @@ from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.cli.entry import run
 from streams.cli.missing import MissingDocuments
 from streams.cli.score import judged_lines
@@ -223,7 +223,7 @@ class Failing:
 
 
 def answers_by(assessor: Assessor, documents: dict[str, KnowledgeDocument]) -> OfflineAnswers:
-    way = put_together(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
+    way = Pipeline(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
     return OfflineAnswers(way, NOW)
 
 

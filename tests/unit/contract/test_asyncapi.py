@@ -16,8 +16,7 @@ from jsonschema import Draft202012Validator
 from schemas import ChatbotAnswer, Codec, DecodeError
 from schemas.records import HumanRating, KnowledgeDocument
 from streams.answers.publication import verdict_headers
-from streams.contract.__main__ import DOCUMENT
-from streams.contract.asyncapi import document, text_of
+from streams.contract.asyncapi import document
 from streams.delivery.dead_letters import bury, without_value
 from streams.failures import BadAnswer, Stage
 from streams.kafka.event_headers import event_headers, published_headers
@@ -42,10 +41,6 @@ def complaints(described: dict[str, Any]) -> list[str]:
     told = json.loads(done.stdout)
     assert told["whole"] or told["complaints"]
     return list(told["complaints"])
-
-
-def test_the_file_is_what_the_code_says() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == text_of(WHOLE), "run `python -m streams.contract`"
 
 
 def test_asyncapis_own_parser_finds_no_fault() -> None:

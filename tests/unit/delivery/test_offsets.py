@@ -105,4 +105,4 @@ def test_what_is_finished_in_any_order_is_not_remembered_once_it_can_be_committe
     for offset in reversed(range(100)):
         tracker.finish(TP0, offset)
     partition = tracker._partitions[TP0]
-    assert (tracker.committable(TP0), len(partition._finished), len(partition._delivered)) == (100, 0, 0)
+    assert (tracker.committable(TP0), len(partition.finished), len(partition.delivered)) == (100, 0, 0)

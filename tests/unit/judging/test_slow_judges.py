@@ -11,8 +11,8 @@ from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import GivenDocuments
-from streams.answers.processing import Deadline
-from streams.answers.way import put_together
+from streams.answers.deadline import Deadline
+from streams.answers.way import Pipeline
 from streams.delivery.lanes import Lanes
 from streams.settings import JudgeSettings
 from tests.support.virtual_time import run_virtually
@@ -43,7 +43,7 @@ async def judged(answers: list[ChatbotAnswer], model: Scripted) -> dict[str, tup
     """Take answers in one after the other, as a worker does; give verdicts and the seconds to each."""
     loop, found = asyncio.get_running_loop(), dict[str, tuple[Verdict, float]]()
     asking = cascade(model, max_in_flight=JudgeSettings().most_in_flight(IN_FLIGHT))
-    way = put_together(GivenDocuments({}), Assessing(), Policy().decide, "p", advise=asking.advise)
+    way = Pipeline(GivenDocuments({}), Assessing(), Policy().decide, "p", advise=asking.advise)
     lanes = Lanes(IN_FLIGHT, _fail)
     for each in answers:
         deadline = Deadline(loop.time() + ANSWER_SECONDS)

@@ -12,7 +12,7 @@ from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.values.reasons import Reason
 from streams.answers.context import GivenDocuments
 from streams.answers.offline import OfflineAnswers
-from streams.answers.way import put_together
+from streams.answers.way import Pipeline
 from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.judging.assessor import ScoringOff
 from streams.retrieval import files
@@ -121,9 +121,7 @@ async def test_an_index_is_built_for_an_answer_without_context_alone(building: C
     settings = Settings()
     async with retriever_on_demand([DOCUMENT], settings) as retrieval:
         documents = GivenDocuments.of([DOCUMENT])
-        way = put_together(
-            documents, ScoringOff("paper"), settings.policy.decide, "paper", retriever=retrieval
-        )
+        way = Pipeline(documents, ScoringOff("paper"), settings.policy.decide, "paper", retriever=retrieval)
         answers = OfflineAnswers(way, NOW)
         answer = ChatbotAnswer("a", "c", "How?", "So.", NOW, document_ids=("gone",))
         await answers.verdict(answer)

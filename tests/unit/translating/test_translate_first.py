@@ -25,9 +25,9 @@ from scoring.values.assessment import Assessment
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange, Passage, Translation
 from streams.answers.context import GivenDocuments
+from streams.answers.deadline import Deadline
 from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import Deadline
-from streams.answers.way import Way, put_together
+from streams.answers.way import Pipeline
 from streams.judging.assessor import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
 from streams.telemetry.instruments import Instruments
@@ -94,8 +94,8 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
     )
 
 
-def way_of(settings: Settings, assessor: Assessor, translation: Translating | None) -> Way:
-    return put_together(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
+def way_of(settings: Settings, assessor: Assessor, translation: Translating | None) -> Pipeline:
+    return Pipeline(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
 
 
 def of_file(settings: Settings, assessor: Assessor, translation: Translating | None) -> OfflineAnswers:

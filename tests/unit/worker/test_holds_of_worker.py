@@ -15,8 +15,8 @@ from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
 from streams.answers.context import GivenDocuments
-from streams.answers.offline import FilePatience
-from streams.answers.way import Way
+from streams.answers.deadline import Deadline
+from streams.answers.way import Pipeline
 from streams.holds.board import STALE_SECONDS, HoldBoard
 from streams.settings import Settings
 from streams.telemetry.stages import Stages
@@ -57,14 +57,14 @@ def assessing() -> Assessing:
     return Assessing()
 
 
-def way_of(board: HoldBoard | None, assessing: Assessing, policy: Policy = SENDING) -> Way:
+def way_of(board: HoldBoard | None, assessing: Assessing, policy: Policy = SENDING) -> Pipeline:
     settings = Settings(policy=policy)
     documents = GivenDocuments({})
     return parts.way(settings, board, documents, assessing, None, None, None, Metrics(), Stages())
 
 
-async def judged(way: Way) -> tuple[str, tuple[str, ...]]:
-    verdict = await way.verdict(ANSWER, FilePatience(), lambda: NOW)
+async def judged(way: Pipeline) -> tuple[str, tuple[str, ...]]:
+    verdict = await way.verdict(ANSWER, Deadline(None), lambda: NOW)
     return verdict.decision, verdict.reasons
 
 

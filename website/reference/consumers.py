@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from schemas import Codec, HumanRating
+from schemas.catalogue import RECORD_TYPES, current
 from schemas.codec import CONFLUENT, CONFLUENT_HEADER, SINGLE_OBJECT, SINGLE_OBJECT_HEADER
-from streams.contract.asyncapi import all_fingerprints
+from streams.contract.asyncapi import fingerprints
 from streams.contract.channels import channels
 from streams.contract.headers import DEAD_LETTER, PUBLISHED, TRACE, Header
 from streams.kafka.topics import Topics
+from website.reference.table import table
 
 _PART = re.compile(r"(?s)(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)")
 #: An example that is short enough to be read by the byte.
@@ -46,7 +48,7 @@ def _headers(headers: Iterable[Header]) -> str:
 def _fingerprints() -> str:
     rows = (
         (f"`{name}`", number, f"`{found}`", f"`{_big_endian(found)}`", _link(name, number))
-        for name, releases in all_fingerprints().items()
+        for name, releases in ((current(each).name, fingerprints(each)) for each in RECORD_TYPES)
         for number, found in releases.items()
     )
     return _table(("record", "release", "bytes 2 to 9 of a value", "as a 64-bit number", ""), rows)
@@ -105,10 +107,8 @@ def _bytes(parts: Iterable[tuple[bytes, str]]) -> str:
     return _table(("at", "bytes", ""), rows)
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = tuple(head)
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(table(heads, rows)).rstrip("\n")
 
 
 #: What makes each part.

@@ -11,19 +11,18 @@ from fastavro import schemaless_reader
 from fastavro.schema import load_schema
 
 from schemas import ChatbotAnswer, Codec, HumanRating
-from streams.contract.__main__ import PAGE, ROOT
-from streams.contract.page import PARTS, filled
 from tests.support.own_patterns import ROOT as SOURCES
+from website.reference.consumers import PARTS, filled
+from website.reference.made import CONSUMERS
 
 EXAMPLES = SOURCES / "examples" / "consumers" / "README.md"
 RELEASED = SOURCES / "schemas" / "released"
 
 
 def test_the_page_is_what_the_code_says_and_has_every_part_once() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == filled(page), "run `python -m streams.contract`"
+    page = CONSUMERS.read_text(encoding="utf-8")
+    assert page == filled(page), "run `python -m website.reference`"
     assert sorted(re.findall(r"<!-- made: ([a-z-]+) -->", page)) == sorted(PARTS)
-    assert ROOT == SOURCES
 
 
 def test_what_is_made_by_hand_stays_and_what_is_out_of_date_goes() -> None:
@@ -59,11 +58,11 @@ def test_the_bytes_of_the_example_are_those_of_its_record(part: str, header: int
 
 
 def test_the_example_in_json_is_an_answer() -> None:
-    (example,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = re.findall(r"```json\n(.*?)```", CONSUMERS.read_text(encoding="utf-8"), re.DOTALL)
     assert Codec(json_input=True).decode(example.encode(), ChatbotAnswer).document_ids == ("invoices",)
 
 
-@pytest.mark.parametrize("page", [PAGE, EXAMPLES], ids=str)
+@pytest.mark.parametrize("page", [CONSUMERS, EXAMPLES], ids=str)
 def test_what_is_linked_to_is_there(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", page.read_text(encoding="utf-8"))
     own = [(target, part) for target, part in links if not target.startswith("https://")]
