@@ -60,7 +60,8 @@ class Courtesy:
 
 def _is_made_of(text: str, listed: frozenset[str]) -> bool:
     """Say whether a text is sentences of a list, one after the other."""
-    if len(text) > _MOST_CHARACTERS:
+    # "Thanks..." may well be no thanks.
+    if len(text) > _MOST_CHARACTERS or ".." in text:
         return False
     folded = text.lower().replace("’", "'")
     said = [sentence for each in _SENTENCE_END.split(folded) if (sentence := each.strip())]

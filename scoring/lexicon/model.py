@@ -103,27 +103,24 @@ class ClaimWords:
 class SendingWords:
     """The closed lists by which an answer may be sent without a person.
 
-    A question that names a heading (:func:`scoring.quotation.quoting.quoted_document`):
+    A question that is a title (:func:`scoring.quotation.quoting.quoted_document`):
 
-    - ``openers``: the words before the heading, one of which may be ``*``: a finite verb that the heading has
-      at its end, as an infinitive. ``infinitives`` has that of each such verb, and ``particles`` are what
-      it is joined to ("zet ... uit", "uitzetten").
+    - ``openers``: the words before the title, one of which may be ``*``: a finite verb that the title has
+      at its end, as an infinitive. ``deeds`` has the base form of each form of the verbs that titles have.
     - ``greetings``: single words before the opener.
-    - ``articles``: words that need not be in both; ``pronouns``: those of them that may stand for a thing.
-    - ``neutral_titles``: titles that say nothing of what a page is about.
-    - ``elsewhere``: phrases by which a page may say something of its other sections ("all of the above").
+    - ``articles``: words of which any may stand for another.
+    - ``pointing``: words that stand for something that was named before ("it").
+    - ``elsewhere``: phrases by which a page may speak of another text ("the same way").
 
     Courtesies, as whole sentences without their signs (:class:`scoring.features.courtesy.Courtesy`):
     ``thanks`` of a customer and ``welcomes`` in reply, ``hellos`` and ``replies``.
     """
 
     openers: tuple[tuple[str, ...], ...]
-    infinitives: Mapping[str, str]
-    particles: frozenset[str]
+    deeds: Mapping[str, str]
     greetings: frozenset[str]
     articles: frozenset[str]
-    pronouns: frozenset[str]
-    neutral_titles: frozenset[str]
+    pointing: frozenset[str]
     elsewhere: PhraseList
     thanks: frozenset[str]
     welcomes: frozenset[str]

@@ -209,12 +209,11 @@ class _Reader:
         section = Section("sending")
         table = self._value(self._content, "sending", dict, _TOP)
         self._refuse_unknown(table, {field.name for field in fields(SendingWords)}, section)
-        verbs = self._value(table, "infinitives", dict, section)
-        inner = Section("sending.infinitives")
+        deeds = self._named_words(table, "deeds", section)
         return SendingWords(
             openers=tuple(tuple(line.split()) for line in self._strings(table, "openers", section)),
             elsewhere=self._phrases(table, "elsewhere", section),
-            infinitives={verb: self._value(verbs, verb, str, inner) for verb in verbs},
+            deeds={form: base for base, forms in deeds.items() for form in (base, *forms)},
             **self._word_sets(SendingWords, table, section),
         )
 

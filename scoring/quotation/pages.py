@@ -1,13 +1,11 @@
-"""The sections of a published page that say by themselves what they are about."""
+"""Published pages that can be quoted whole: plain Markdown below one title."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -16,13 +14,12 @@ from markdown_it.tree import SyntaxTreeNode
 MOST_CHARACTERS = 50_000
 # The parser leaves out what is nested deeper than 20.
 _DEEPEST = 10
-_LOWEST_LEVEL = 6
 _REMEMBERED = 64
 
 _LISTS = frozenset({"bullet_list", "ordered_list"})
 _FOLLOWS_COLON = _LISTS | {"table", "fence"}
 _TYPES = _FOLLOWS_COLON | {
-    "heading", "paragraph", "list_item", "blockquote", "thead", "tbody", "tr", "th", "td", "inline", "text",
+    "paragraph", "list_item", "blockquote", "thead", "tbody", "tr", "th", "td", "inline", "text",
     "code_inline", "link", "em", "strong", "softbreak", "hardbreak",
 }  # fmt: skip
 # What running text is wrapped to is longer.
@@ -41,12 +38,11 @@ _ASCII_DIGITS = frozenset("0123456789")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and all that stands below it; ``line`` is that of the heading, None where the title is it."""
+class Page:
+    """All that stands below the title of a page; a guide has a numbered list of steps."""
 
-    heading: str
     body: str
-    line: int | None
+    is_guide: bool
 
 
 def with_plain_line_ends(text: str) -> str:
@@ -82,60 +78,38 @@ def _is_visible(character: str) -> bool:
 
 
 @lru_cache(_REMEMBERED)
-def plain_sections(title: str, text: str) -> tuple[Section, ...]:
-    """Return the sections of a page, in Markdown, that may be quoted alone, in order.
+def plain_page(title: str, text: str) -> Page | None:
+    """Return a page, in Markdown, that may be quoted; its first line may be a heading that repeats the title.
 
-    None where the page is not plain. That is, it has:
+    None where it is not plain. That is, it has:
 
+    - another heading, or what looks like one: a line in bold or capitals, a short one without a stop, a list
+      of one item, a table without rows;
     - HTML, rules, reference definitions, indented code, pictures, struck text, titles of links;
-    - text before its first heading, or directly below its title where sections follow, since that may say
-      for whom all of it holds; headings that are underlined, in a list, or have nothing below them;
-    - what only looks like a heading: a line in bold or capitals, a short one without a stop, a list of one
-      item, a table without rows;
     - footnote marks, placeholders, or characters that cannot be seen (:func:`is_visible`);
-    - more than ``MOST_CHARACTERS``.
-
-    Otherwise those that stand below the title alone, which is the first heading where that says the same as
-    ``title``, and do not go on in deeper ones. A page without headings is one section below its title.
+    - nothing below its title, or more than ``MOST_CHARACTERS``.
     """
     text, defined = with_plain_line_ends(text), dict[str, object]()
     if not title.strip() or len(text) > MOST_CHARACTERS or not is_visible(title + text):
-        return ()
-    page = SyntaxTreeNode(_parser().parse(text, defined))
-    is_plain = all(_is_plain(node) for node in page.walk(include_self=False))
-    if not is_plain or defined.get("references") or _UNFINISHED.search(text):
-        return ()
-    return tuple(_sections(title, text.split("\n"), page.children))
+        return None
+    blocks = SyntaxTreeNode(_parser().parse(text, defined)).children
+    lines, first = text.split("\n"), 0
+    if blocks and blocks[0].type == "heading" and _is_title(blocks[0], title):
+        first, blocks = blocks[0].map[1] if blocks[0].map else 0, blocks[1:]
+    body = without_outer_lines("\n".join(lines[first:]))
+    is_plain = all(_is_plain(node) for block in blocks for node in block.walk())
+    if not body or not is_plain or defined.get("references") or _UNFINISHED.search(text):
+        return None
+    return Page(body, any(block.type == "ordered_list" for block in blocks))
 
 
-def _sections(title: str, lines: Sequence[str], blocks: Sequence[SyntaxTreeNode]) -> Iterator[Section]:
-    headings = [block for block in blocks if block.type == "heading"]
-    if not headings:
-        body = without_outer_lines("\n".join(lines))
-        yield from [Section(title, body, None)] if body else []
-        return
-    is_titled = _folded(_text(headings[0])) == _folded(title)
-    below = headings[is_titled:] or headings
-    empty = [block for block, following in pairwise(blocks) if block.type == following.type == "heading"]
-    if blocks[0] is not headings[0] or blocks[-1] is headings[-1] or empty != headings[: -len(below)]:
-        return
-    starts = [heading.map[0] for heading in below if heading.map]
-    levels = [int(heading.tag.removeprefix("h")) for heading in below]
-    highest = _LOWEST_LEVEL
-    for heading, start, end, level, following in zip(
-        below, starts, (*starts[1:], len(lines)), levels, (*levels[1:], 0), strict=True
-    ):
-        if following <= level <= highest:
-            body = without_outer_lines("\n".join(lines[start + 1 : end]))
-            yield Section(_text(heading), body, start)
-        highest = min(highest, level)
+def _is_title(heading: SyntaxTreeNode, title: str) -> bool:
+    return heading.markup.startswith("#") and _text(heading).split() == title.split()
 
 
 def _is_plain(node: SyntaxTreeNode) -> bool:
     if node.type not in _TYPES or node.level > _DEEPEST or "title" in node.attrs:
         return False
-    if node.type == "heading":
-        return node.level == 0 and node.markup.startswith("#") and bool(_text(node))
     if node.type in _LISTS and node.level == 0:
         return len(node.children) > 1 and node.attrs.get("start", 1) == 1
     if node.type == "paragraph":
@@ -165,10 +139,6 @@ def _is_running(paragraph: SyntaxTreeNode) -> bool:
 
 def _text(block: SyntaxTreeNode) -> str:
     return block.children[0].content
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.lower().split())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Whether an answer is the section of a published page that the question names by its heading.
+"""Whether an answer is the published page whose title is the question.
 
 Such an answer is sent without anybody seeing it, so nothing here is tolerant.
 """
@@ -10,51 +10,48 @@ from collections.abc import Callable, Iterator, Sequence
 
 from scoring.language import stated_language
 from scoring.lexicon import Lexicon, SendingWords
-from scoring.quotation.pages import (
-    Section,
-    is_visible,
-    plain_sections,
-    with_plain_line_ends,
-    without_outer_lines,
-)
+from scoring.quotation.pages import Page, is_visible, plain_page, without_outer_lines
 from scoring.text.prepared import words_of
 from scoring.values.types import Exchange, PublishedDocument
 
-#: A longer question is not read, and a longer line is no heading.
+#: A longer question is not read, and a longer line is no title.
 _MOST_CHARACTERS = 300
 # A word, in which an apostrophe is a letter, or one sign.
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
-_FINAL = re.compile(r"\s{0,20}[?.]\Z")
+_FINAL = re.compile(r"(?<=[^\W_])[?.]\Z")
 _LINE = re.compile(rf".{{1,{_MOST_CHARACTERS}}}")
 _BEHIND_GREETING = frozenset(",!.")
+_ARTICLE = "the"
 _FINITE_VERB = "*"
+# "How do I cancel?", "Is this a joke?": one word does not say what is asked.
+_FEWEST_CONTENT_WORDS = 2
 # A shorter paragraph does not tell its language.
 _FEWEST_WORDS = 10
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _BEGINNING = 4
-# What a line may have besides the words of a heading: number signs, articles, an opener.
+# What a line may have besides the words of a title: number signs, articles, an opener.
 _MORE_CHARACTERS = 60
 
 
 def quoted_document(
     exchange: Exchange, lexicon: Lexicon, identify: Callable[[str], str | None]
 ) -> str | None:
-    """Return the id of the published document of which the answer is the section that the question names.
+    """Return the id of the published document that the answer quotes whole and the question names.
 
     None where it is not so:
 
-    1. The answer is the whole section, character for character; blank lines around it do not count.
-    2. The question, without a greeting of one word and a final ? or ., is the heading behind an opener
-       ("how do I"), or is the heading, with an opener of its own or where both end in a question mark: the
-       same words and signs in the same order, but for case and articles. Where the opener moved the verb
-       ("hoe verwijder ik"), that is moved back.
-    3. The title of the page is neutral, or stands in the heading.
-    4. The section is one of :func:`scoring.quotation.pages.plain_sections`. No other line of the page, and
-       no line or title of another document of the exchange, published or not, has the words of its heading,
-       and the rest of the page does not speak of its other parts ("all of the above").
-    5. The page, the question and the section are in the language of ``lexicon``, as far as can be told.
+    1. The document is plain (:func:`scoring.quotation.pages.plain_page`), and the answer is all of it below
+       its title, character for character; blank lines around it do not count.
+    2. The question, without a greeting of one word and a final ? or ., is the title: the same words and
+       signs in the same order, but for which article stands somewhere and the case of the first word. Either
+       the title is a question itself; or the document is a guide, its title a deed ("Delete a draft", "Een
+       concept verwijderen"), and the question has an opener before it ("how do I").
+    3. The title has two words of content, and none that points ("it", "this", "we").
+    4. Neither the document speaks of another text ("as above"), nor has a line or title of another document
+       of the exchange, published or not, the words of the title, in whatever order and form of their verb.
+    5. The document and the question are in the language of ``lexicon``, as far as can be told.
 
-    Only ``exchange.published`` proves anything: the context is read for other headings alone.
+    Only ``exchange.published`` proves anything: the context is read for other titles alone.
     ``identify`` returns the language of a text, None where that cannot be told.
     """
     answer, words = without_outer_lines(exchange.answer), lexicon.sending
@@ -62,145 +59,118 @@ def quoted_document(
     if words is None or not answer or not is_visible(question) or not _LINE.fullmatch(question):
         return None
     for document in exchange.published:
-        for section in plain_sections(document.title, document.text):
-            if section.body == answer and _names(question, section.heading, lexicon, words):
-                is_sure = (
-                    _is_about(document.title, section.heading, lexicon, words)
-                    and not _is_spoken_of(document, section, words)
-                    and not _has_rival(exchange, document, section, words)
-                    and _is_in(lexicon.language, document.language, question, answer, identify)
-                )
-                return document.document_id if is_sure else None
+        page = plain_page(document.title, document.text)
+        if page and page.body == answer and _names(question, document.title, page, words):
+            is_sure = (
+                _says_enough(document.title, lexicon, words)
+                and not _points(document, words)
+                and not _has_rival(exchange, document, words)
+                and _is_in(lexicon.language, document.language, question, answer, identify)
+            )
+            return document.document_id if is_sure else None
     return None
 
 
-def heading_above(document: PublishedDocument, answer: str) -> str | None:
-    """Return the line above an answer in a document that holds it once, word for word, or the title.
-
-    None where it does not, or holds it more than once.
-    """
-    text, body = with_plain_line_ends(document.text), without_outer_lines(answer)
-    if not body or text.count(body) != 1:
-        return None
-    above = [line for line in text[: text.index(body)].split("\n") if line.strip()]
-    return above[-1] if above else document.title
+def is_all_of(answer: str, document: PublishedDocument) -> bool:
+    """Say whether an answer is all of a plain document below its title."""
+    page = plain_page(document.title, document.text)
+    return page is not None and page.body == without_outer_lines(answer)
 
 
-def cues(heading: str) -> frozenset[str]:
-    """Return beginnings of words in lowercase ASCII; a line with the words of the heading has one of them.
+def cues(title: str) -> frozenset[str]:
+    """Return beginnings of words in lowercase ASCII; a line with the words of the title has one of them.
 
     They are those of its last word, which no opener and no article is, and of the longest before that, since
     the last may be a verb that has another form elsewhere.
     """
-    *before, last = _ASCII_WORD.findall(heading.lower()) or [""]
+    *before, last = _ASCII_WORD.findall(title.lower()) or [""]
     return frozenset(word[:_BEGINNING] for word in (last, max(reversed(before), key=len, default=last)))
 
 
-def may_be_called(document: PublishedDocument, heading: str) -> bool:
-    """Say whether the title or a line of a document may have the words of a heading."""
-    most = len(heading) + _MORE_CHARACTERS
+def may_be_called(document: PublishedDocument, title: str) -> bool:
+    """Say whether the title or a line of a document may have the words of another's title."""
+    most = len(title) + _MORE_CHARACTERS
     lines = [line.lower() for line in (document.title, *document.text.split("\n")) if len(line) <= most]
-    return any(cue in line for cue in cues(heading) for line in lines)
+    return any(cue in line for cue in cues(title) for line in lines)
 
 
-def _tokens(text: str, lexicon: Lexicon) -> list[str]:
-    """Return the words and signs of a question or heading, folded but for names such as "Plan A" and "IT"."""
-    found = []
-    for place, token in enumerate(_TOKEN.findall(_FINAL.sub("", text.strip(), count=1))):
-        folded = token.lower().replace("’", "'")
-        is_name = token.isupper() and folded in lexicon.function_words and not text.isupper()
-        found.append(token if is_name and (place or len(token) > 1) and folded != "i" else folded)
-    return found
+def _tokens(text: str, words: SendingWords) -> list[str]:
+    """Return the words and signs of a question or title, articles alike, the first word in lower case."""
+    found = [each.replace("’", "'") for each in _TOKEN.findall(_FINAL.sub("", text.strip()))]
+    folded = [each.lower() if not place or each == "I" else each for place, each in enumerate(found)]
+    return [_ARTICLE if each in words.articles else each for each in folded]
 
 
-def _names(question: str, heading: str, lexicon: Lexicon, words: SendingWords) -> bool:
-    """Say whether a question asks for what stands below a heading."""
-    asked = _tokens(question, lexicon)
+def _names(question: str, title: str, page: Page, words: SendingWords) -> bool:
+    """Say whether a question is the title of a page, by itself or behind an opener."""
+    asked, named = _tokens(question, words), _tokens(title, words)
     if asked and asked[0] in words.greetings:
         del asked[: 2 if asked[1:2] and asked[1] in _BEHIND_GREETING else 1]
+        asked = _tokens(" ".join(asked), words)
     wordings = list(_behind_opener(asked, words))
-    if wordings or (question.endswith("?") and heading.endswith("?")):
-        wordings.append(asked)
-    named = _wording(_tokens(heading, lexicon), words)
-    return any(named.fullmatch("".join(f"{token} " for token in wording)) for wording in wordings)
+    if title.rstrip().endswith("?") or any(_behind_opener(named, words)):
+        return asked == named and (bool(wordings) or question.endswith("?"))
+    return page.is_guide and _is_deed(named, words) and named in wordings
 
 
 def _behind_opener(tokens: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
-    """Yield what stands behind an opener, with the verb that is part of it where headings have it."""
+    """Yield what stands behind an opener, with the verb that is part of it where titles have it."""
     for opener in words.openers:
         said, rest = tokens[: len(opener)], list(tokens[len(opener) :])
-        if rest and all(b in (a, _FINITE_VERB) for a, b in zip(said, opener, strict=True)):
+        if (
+            rest
+            and len(said) == len(opener)
+            and all(b in (a, _FINITE_VERB) for a, b in zip(said, opener, strict=True))
+        ):
             verb = next((a for a, b in zip(said, opener, strict=True) if b == _FINITE_VERB), None)
             if verb is None:
                 yield rest
-            elif infinitive := words.infinitives.get(verb):
-                yield from ([verb, *rest], [*rest, infinitive])
-                if rest[-1] in words.particles:
-                    yield [*rest[:-1], rest[-1] + infinitive]
+            elif verb in words.deeds:
+                yield from ([verb, *rest], [*rest, words.deeds[verb]])
 
 
-def _wording(heading: Sequence[str], words: SendingWords) -> re.Pattern[str]:
-    """Return a pattern of the questions that have the tokens of a heading, a space behind each.
+def _is_deed(named: Sequence[str], words: SendingWords) -> bool:
+    """Say whether a title begins with a verb and an article, or with an article and ends with a verb.
 
-    Articles before another word need not be there in either. One of the question that may be a pronoun as
-    well ("het verwijderen" is "delete it") counts, unless the heading has an article there.
+    Without one "Open invoices" may be a thing, and the capital of "Teams verwijderen" that of a name.
     """
-    articles, sure = (
-        "|".join(map(re.escape, each)) or "(?!)" for each in (words.articles, words.articles - words.pronouns)
-    )
-    return re.compile(
-        "".join(
-            f"(?:(?:{articles}) )?"
-            if token in words.articles and place < len(heading)
-            else f"(?:(?:{sure}) )?{re.escape(token)} "
-            for place, token in enumerate(heading, 1)
-        )
+    first, last = named[:2], named[-1]
+    return (first[0] in words.deeds and first[1:] == [_ARTICLE]) or (
+        first[0] == _ARTICLE and words.deeds.get(last) == last
     )
 
 
-def _is_about(title: str, heading: str, lexicon: Lexicon, words: SendingWords) -> bool:
-    """Say whether a title is neutral, or stands in the heading."""
-    inner, outer = (
-        " ".join(each for each in _tokens(text, lexicon) if each not in words.articles)
-        for text in (title, heading)
-    )
-    return " ".join(title.lower().split()) in words.neutral_titles or (
-        inner != "" and f" {inner} " in f" {outer} "
-    )
+def _says_enough(title: str, lexicon: Lexicon, words: SendingWords) -> bool:
+    said = [word.text for word in words_of(title)]
+    content = {word for word in said if word not in lexicon.function_words and word not in words.articles}
+    return len(content) >= _FEWEST_CONTENT_WORDS and words.pointing.isdisjoint(said)
 
 
-def _is_spoken_of(document: PublishedDocument, section: Section, words: SendingWords) -> bool:
-    """Say whether the rest of a page may say something of a section."""
-    before, _, after = with_plain_line_ends(document.text).partition(section.body)
-    said = [word.text for word in words_of(f"{before}\n{after}")]
-    return next(words.elsewhere.find(said), None) is not None
+def _points(document: PublishedDocument, words: SendingWords) -> bool:
+    """Say whether a document speaks of another text, so that it does not say all by itself."""
+    return next(words.elsewhere.find([word.text for word in words_of(document.text)]), None) is not None
 
 
-def _has_rival(
-    exchange: Exchange, document: PublishedDocument, section: Section, words: SendingWords
-) -> bool:
-    """Say whether another line of the documents has the words of a heading."""
-    named = _callings(section.heading, words)
-    own = [
-        line
-        for number, line in enumerate(with_plain_line_ends(document.text).split("\n"))
-        if number != section.line and line.lstrip("# ").rstrip() != document.title.strip()
-    ]
+def _has_rival(exchange: Exchange, document: PublishedDocument, words: SendingWords) -> bool:
+    """Say whether a line of another document has the words of a title."""
+    named = _callings(document.title, words)
     ids = {each.document_id for each in exchange.published}
     others = [(each.title, each.text) for each in exchange.published if each is not document]
     others += [(each.title or "", each.text) for each in exchange.context if each.document_id not in ids]
-    lines = [line for title, text in others for line in (title, *text.split("\n"))]
-    return any(not named.isdisjoint(_callings(line, words)) for line in (*own, *lines))
+    lines = (line for title, text in others for line in (title, *text.split("\n")))
+    return any(not named.isdisjoint(_callings(line, words)) for line in lines)
 
 
 def _callings(line: str, words: SendingWords) -> set[tuple[str, ...]]:
-    """Return the words of a line, and of what stands behind an opener in it, without signs and articles."""
+    """Return the sorted words of a line, and of what stands behind an opener in it, verbs in one form."""
     if len(line) > _MOST_CHARACTERS:
         return set()
     said = [word.text for word in words_of(line)]
-    wordings = (said, *_behind_opener(said, words))
-    kept = (tuple(word for word in each if word not in words.articles) for each in wordings)
-    return {each for each in kept if each}
+    kept = (
+        sorted(words.deeds.get(word, word) for word in each if word not in words.articles)
+        for each in (said, *_behind_opener(said, words))
+    )
+    return {tuple(each) for each in kept if each}
 
 
 def _is_in(

@@ -11,7 +11,7 @@ from typing import Protocol, Self
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.language import stated_language
-from scoring.quotation.quoting import cues, heading_above, may_be_called
+from scoring.quotation.quoting import cues, is_all_of, may_be_called
 from scoring.values.reasons import Reason
 from scoring.values.types import Passage, PublishedDocument
 from streams.documents.versions import NamedDocument, document_version
@@ -208,7 +208,7 @@ async def resolve_context(
 async def _published(
     answer: str, context: ResolvedContext, documents: Documents
 ) -> tuple[PublishedDocument, ...]:
-    """Return the current documents that hold an answer word for word, and others with the same heading.
+    """Return the current documents that an answer quotes whole, and others with words of their titles.
 
     None where the context is degraded or a passage is of another version than the current one.
     """
@@ -219,12 +219,12 @@ async def _published(
     if any(versions[key] not in (None, named.version) for key, named in found.items()):
         return ()
     cited = [_as_published(named.document) for named in found.values()]
-    headings = {heading for each in cited if (heading := heading_above(each, answer)) is not None}
+    titles = {each.title for each in cited if is_all_of(answer, each)}
     called = [
         document
-        for heading in headings
-        for each in await documents.holding(cues(heading))
-        if may_be_called(document := _as_published(each), heading)
+        for title in titles
+        for each in await documents.holding(cues(title))
+        if may_be_called(document := _as_published(each), title)
     ]
     return tuple(dict.fromkeys(called))
 
