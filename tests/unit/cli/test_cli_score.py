@@ -207,9 +207,10 @@ def test_a_device_as_output_is_written_to_and_not_replaced() -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_an_empty_input_is_no_mistake() -> None:
+def test_an_empty_input_is_told_and_is_no_mistake() -> None:
     done = truthgate("score", "-")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    told = "truthgate: -: there is no line in it\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", told)
 
 
 class Failing:
@@ -324,7 +325,7 @@ def test_a_verifier_that_is_named_is_asked_in_the_scoring_processes(tmp_path: Pa
     (verdict,) = map(json.loads, done.stdout.splitlines())
     assert (verdict["decision"], verdict["degraded"]) == ("review", ["verifier_timeout"])
     assert done.stderr == (
-        "truthgate: 1 answers had claims that the verifier had no time for (scoring.verifier.seconds): "
+        "truthgate: 1 answer had claims that the verifier had no time for (scoring.verifier.seconds): "
         "degraded verifier_timeout\n"
     )
 
