@@ -35,7 +35,7 @@ class Judgement:
     unsure: Unsure | None = None
 
 
-#: A method: asks its rounds on a brief, and judges.
+#: A method: asks its rounds on a brief, and judges; may raise NoOpinion.
 Run: TypeAlias = Callable[[Brief], Rounds[Judgement]]
 
 

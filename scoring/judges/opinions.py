@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoring.judges.asking import Rounds
+from scoring.judges.asking import NoOpinion, Rounds
 from scoring.judges.case import Case
 from scoring.judges.judgement import Judgement, Method, unsure
 from scoring.judges.methods import METHODS
@@ -39,7 +39,10 @@ def _asking(method: Method, case: Case, options: JudgeOptions) -> Asking:
     log = _Log()
     if isinstance(prepared, Unsure):
         return _opinion(method, options, unsure(prepared), log, None)
-    judgement = yield from _logged(method.run(prepared.brief), log)
+    try:
+        judgement = yield from _logged(method.run(prepared.brief), log)
+    except NoOpinion as nothing:
+        judgement = unsure(nothing.reason)
     return _opinion(method, options, judgement, log, prepared)
 
 

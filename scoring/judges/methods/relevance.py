@@ -31,8 +31,6 @@ def _run(brief: Brief) -> Rounds[Judgement]:
 
     parts = (Part("answer", brief.answer),)
     asked = yield from ask_one(brief.ask(_ASK_BACK, parts, check=check, values={"questions": most}))
-    if isinstance(asked, Unsure):
-        return unsure(asked)
     return (yield from _compare(brief, asked.form))
 
 
@@ -42,8 +40,6 @@ def _compare(brief: Brief, asked: Asked) -> Rounds[Judgement]:
 
     parts = (Part("question", brief.question), numbered("questions", asked.questions))
     said = yield from ask_one(brief.ask(_COMPARE, parts, check=check))
-    if isinstance(said, Unsure):
-        return unsure(said)
     # An answer that commits itself to nothing answers no question, whatever can be asked about it.
     value = 0.0 if asked.noncommittal else fmean(each.alike for each in said.form.questions)
     if value >= _RELEVANT_FROM:
@@ -51,9 +47,4 @@ def _compare(brief: Brief, asked: Asked) -> Rounds[Judgement]:
     return Judgement(Label.NOT_GIVEN, said.form.confidence * (1 - value), relevance=value)
 
 
-RELEVANCE = Method(
-    name="relevance",
-    run=_run,
-    prompts=(_ASK_BACK, _COMPARE),
-    requests=lambda _: 2,
-)
+RELEVANCE = Method("relevance", _run, prompts=(_ASK_BACK, _COMPARE), requests=lambda _: 2)

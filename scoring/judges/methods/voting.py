@@ -35,21 +35,12 @@ def most(votes: Sequence[Vote | Unsure]) -> Judgement:
     """
     given = [vote for vote in votes if isinstance(vote, Vote)]
     if 2 * len(given) < len(votes) or not given:
-        return unsure(_commonest(votes))
-    weights = _weights(given)
+        return unsure(Counter(vote for vote in votes if isinstance(vote, Unsure)).most_common(1)[0][0])
+    labels = dict.fromkeys(vote.label for vote in given)
+    weights = {label: math.fsum(vote.weight for vote in given if vote.label is label) for label in labels}
     (label, weight), *others = sorted(weights.items(), key=lambda pair: -pair[1])
     if others and math.isclose(others[0][1], weight, abs_tol=1e-9):
         return unsure(Unsure.DISAGREEMENT)
     winners = [vote for vote in given if vote.label is label]
     sure = math.fsum(vote.weight if vote.sure is None else vote.sure for vote in winners)
     return agreed([vote.evaluation for vote in winners], sure / len(votes))
-
-
-def _weights(votes: Sequence[Vote]) -> dict[Label, float]:
-    labels = dict.fromkeys(vote.label for vote in votes)
-    return {label: math.fsum(vote.weight for vote in votes if vote.label is label) for label in labels}
-
-
-def _commonest(votes: Sequence[Vote | Unsure]) -> Unsure:
-    reasons = Counter(vote for vote in votes if isinstance(vote, Unsure))
-    return reasons.most_common(1)[0][0]
