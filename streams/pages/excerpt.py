@@ -20,6 +20,7 @@ from streams.pages.views import (
     Excerpt,
     OpinionTold,
     Piece,
+    view,
 )
 from streams.rates.outcome import milliseconds
 
@@ -100,20 +101,15 @@ def pieces(
 
 def told(verdict: Verdict, *, texts: bool) -> AnswerTold:
     """Sum a verdict up, with an excerpt of its texts where they may be shown."""
-    return AnswerTold(
-        verdict_id=verdict.verdict_id,
-        answer_id=verdict.answer_id,
-        decision=verdict.decision,
+    return view(
+        AnswerTold,
+        verdict,
         scored_at=milliseconds(verdict.scored_at),
-        message_type=verdict.message_type,
-        language=verdict.language,
-        score=verdict.score,
         reasons=reasons_of(verdict)[:_MOST_CODES],
         evidence=_evidence(verdict),
         opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
         claims=_counted(verdict),
-        faithfulness=verdict.faithfulness,
         excerpt=excerpt(verdict) if texts else None,
     )
 
@@ -131,28 +127,20 @@ def _counted(verdict: Verdict) -> tuple[ClaimCount, ...]:
 
 def _claim(claim: VerdictClaim, length: Length) -> ClaimTold:
     source = claim.source
-    return ClaimTold(
-        status=claim.status,
-        mistake=claim.mistake,
+    return view(
+        ClaimTold,
+        claim,
         words=shortened(claim.text, length.words),
         passage=shortened(source.text, length.passage) if source else None,
         document_id=source.document_id if source else None,
         version=source.version if source else None,
         derivation=shortened(claim.derivation, length.passage) if claim.derivation else None,
-        decided_by=claim.decided_by,
     )
 
 
 def _opinion(opinion: VerdictOpinion) -> OpinionTold:
-    return OpinionTold(
-        method=opinion.method,
-        models=opinion.models[:_MOST_CODES],
-        label=opinion.label,
-        confidence=opinion.confidence,
-        unsure=opinion.unsure,
-        mistakes=opinion.mistakes[:_MOST_CODES],
-        shortened=opinion.shortened,
-    )
+    models, mistakes = opinion.models[:_MOST_CODES], opinion.mistakes[:_MOST_CODES]
+    return view(OpinionTold, opinion, models=models, mistakes=mistakes)
 
 
 def shortened(text: str, most: int) -> str:

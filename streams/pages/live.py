@@ -20,7 +20,7 @@ from streams.kafka.topics import Topics
 from streams.pages.alerts import FiringAlerts
 from streams.pages.history import RateHistory
 from streams.pages.last import KEPT_ANSWERS, Arrived, LastAnswers
-from streams.pages.views import Source, WindowChoice
+from streams.pages.views import Source, SourceState, WindowChoice
 from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -142,12 +142,8 @@ class LiveData:
                         return
 
     def _reading(self, *, complete: bool) -> None:
-        if not self._settings.rates.enabled:
-            self.source = Source("off")
-        elif complete or self.source.state == "live":
-            self.source = Source("live")
-        else:
-            self.source = Source("reading")
+        reached: SourceState = "live" if complete or self.source.state == "live" else "reading"
+        self.source = Source(reached if self._settings.rates.enabled else "off")
 
     def _take_in(self, read: Iterable[_Read]) -> None:
         now = round(self._now() * 1000)
