@@ -12,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeInt,
-    TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -89,13 +88,10 @@ class _Completion(_Part):
     usage: Annotated[_Usage | None, _Lenient] = None
 
 
-_completion = TypeAdapter(_Completion)
-
-
 def reply_of(body: bytes) -> Reply | NotAnswered:
     """Return the reply in the body of a chat completion; what is none is unreadable."""
     try:
-        completion = _completion.validate_json(body)
+        completion = _Completion.model_validate_json(body)
     except ValidationError:
         return NotAnswered(Fault.UNREADABLE)
     choice, usage = completion.choices[0], completion.usage or _Usage()
