@@ -53,11 +53,6 @@ class Method:
     requests: Callable[[JudgeOptions], int]
 
 
-def unsure(reason: Unsure) -> Judgement:
-    """Return the judgement that is none."""
-    return Judgement(None, unsure=reason)
-
-
 def label_of(evaluation: Evaluation) -> Label:
     """Return the label of the two dimensions of paper 004.
 

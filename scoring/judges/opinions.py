@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from scoring.judges.asking import NoOpinion, Rounds
 from scoring.judges.case import Case
-from scoring.judges.judgement import Judgement, Method, unsure
+from scoring.judges.judgement import Judgement, Method
 from scoring.judges.methods import METHODS
 from scoring.judges.options import JudgeOptions
 from scoring.judges.preparing import Prepared, prepare
@@ -38,11 +38,11 @@ def _asking(method: Method, case: Case, options: JudgeOptions) -> Asking:
     prepared = prepare(case, options)
     log = _Log()
     if isinstance(prepared, Unsure):
-        return _opinion(method, options, unsure(prepared), log, None)
+        return _opinion(method, options, Judgement(None, unsure=prepared), log, None)
     try:
         judgement = yield from _logged(method.run(prepared.brief), log)
     except NoOpinion as nothing:
-        judgement = unsure(nothing.reason)
+        judgement = Judgement(None, unsure=nothing.reason)
     return _opinion(method, options, judgement, log, prepared)
 
 

@@ -109,13 +109,12 @@ def _features(verdict: Verdict, rules: Sequence[RuleTold]) -> tuple[FeatureTold,
 
 
 def _score(verdict: Verdict, rules: Sequence[RuleTold]) -> ScoreTold:
-    of_support = None if verdict.support is None else score_of_support(verdict.support)
-    contradiction = verdict.contradiction
+    support, contradiction = verdict.support, verdict.contradiction
+    of_support = None if support is None else score_of_support(support)
     of_contradiction = None if contradiction is None else score_of_contradiction(contradiction)
-    made_by = None
-    if verdict.score is not None:
-        made_by = _made_by(verdict.profile, verdict.score, of_support, of_contradiction, rules)
-    return ScoreTold(verdict.score, made_by, of_support, of_contradiction)
+    score = verdict.score
+    made_by = None if score is None else _made_by(verdict.profile, score, of_support, of_contradiction, rules)
+    return ScoreTold(score, made_by, of_support, of_contradiction)
 
 
 def _made_by(

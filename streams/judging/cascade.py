@@ -87,28 +87,24 @@ class Cascade:
         Without an opinion in time the advice is degraded ``judge_unavailable``, and without a budget for one
         ``judge_budget_spent``. Raises nothing for what an endpoint does.
         """
-        doubt = self.policy.doubt(assessment)
-        if doubt is None:
+        if (doubt := self.policy.doubt(assessment)) is None:
             return NO_ADVICE
         self.budget.assign(*self.share())
         end = asyncio.get_running_loop().time() + min(seconds, self.seconds)
         priority = Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND
         terms = _Terms(priority, end, may_ask=self.in_flight < self.max_in_flight)
+        asked: list[Asked] = []
         self.in_flight += 1
         try:
-            return await self._advice(Case.of(exchange), assessment, terms)
+            for link in self.chain:
+                outcome = await self._ask(link, Case.of(exchange), terms)
+                if isinstance(outcome, Reason):
+                    return Advice(tuple(asked), (outcome,))
+                asked.append(outcome)
+                if self.policy.settles(assessment, [each.opinion for each in asked]):
+                    break
         finally:
             self.in_flight -= 1
-
-    async def _advice(self, case: Case, assessment: Assessment, terms: _Terms) -> Advice:
-        asked: list[Asked] = []
-        for link in self.chain:
-            outcome = await self._ask(link, case, terms)
-            if isinstance(outcome, Reason):
-                return Advice(tuple(asked), (outcome,))
-            asked.append(outcome)
-            if self.policy.settles(assessment, [each.opinion for each in asked]):
-                break
         return Advice(tuple(asked))
 
     async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:

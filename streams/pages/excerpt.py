@@ -49,7 +49,9 @@ IN_FULL: Final = Length(answer=10_000, before=2_000, question=4_000, words=1_000
 
 def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
     """Cut out of the answer what explains the verdict, with its evidence marked."""
-    begin = max(0, _explaining(verdict) - length.before)
+    wrong = next((claim.start for claim in marked_claims(verdict) if claim.status in WRONG), None)
+    place = next((fault.start for fault in offending(verdict)), 0) if wrong is None else wrong
+    begin = max(0, place - length.before)
     end = min(len(verdict.answer), begin + length.answer)
     begin = max(0, min(begin, end - length.answer))
     lacking = (
@@ -67,12 +69,6 @@ def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
         cut_after=end < len(verdict.answer),
         claims=tuple(_claim(claim, length) for claim in claims),
     )
-
-
-def _explaining(verdict: Verdict) -> int:
-    """Give the place of the answer that explains the verdict most."""
-    wrong = next((claim for claim in marked_claims(verdict) if claim.status in WRONG), None)
-    return wrong.start if wrong else next((fault.start for fault in offending(verdict)), 0)
 
 
 def pieces(

@@ -110,18 +110,13 @@ class RateHistory:
         ``size`` is in seconds, one of the windows.
         """
         drawn: dict[str, list[Point]] = {ALL: []}
-        for start, window in self._shown_windows(size * 1000):
-            for message_type, point in window.points(start + size * 1000, language).items():
-                drawn.setdefault(message_type, []).append(point)
+        starts, hop = self._kept[size * 1000], self._hops[size * 1000]
+        newest = max(starts, default=0) + hop - size * 1000
+        for start in sorted(starts):
+            if newest - (self._shown - 1) * hop <= start <= newest:
+                for message_type, point in starts[start].points(start + size * 1000, language).items():
+                    drawn.setdefault(message_type, []).append(point)
         return {message_type: tuple(points) for message_type, points in drawn.items()}
-
-    def _shown_windows(self, size: int) -> Iterable[tuple[int, _Window]]:
-        starts = self._kept[size]
-        if not starts:
-            return ()
-        newest = max(starts) + self._hops[size] - size
-        oldest = newest - (self._shown - 1) * self._hops[size]
-        return ((start, starts[start]) for start in sorted(starts) if oldest <= start <= newest)
 
 
 def _cell(window: RateWindow) -> Cell:

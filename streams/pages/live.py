@@ -137,13 +137,11 @@ class LiveData:
                     arrived = [each for each in read if isinstance(each, Arrived)]
                     await asyncio.to_thread(self.answers.take_in, arrived)
                     self._take_in(read)
-                    self._reading(complete=seen.reached(reader.positions))
+                    is_live = seen.reached(reader.positions) or self.source.state == "live"
+                    reached: SourceState = "live" if is_live else "reading"
+                    self.source = Source(reached if settings.rates.enabled else "off")
                     if not self._wanted():
                         return
-
-    def _reading(self, *, complete: bool) -> None:
-        reached: SourceState = "live" if complete or self.source.state == "live" else "reading"
-        self.source = Source(reached if self._settings.rates.enabled else "off")
 
     def _take_in(self, read: Iterable[_Read]) -> None:
         now = round(self._now() * 1000)

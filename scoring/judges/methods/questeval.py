@@ -42,27 +42,22 @@ class _Checked:
 
 
 def _run(brief: Brief) -> Rounds[Judgement]:
-    quizzes = yield from ask_each(_ask_for_questions(brief))
+    most = brief.options.questions
+
+    def check(quiz: Quiz) -> str | None:
+        return f"it has more than {most} questions" if len(quiz.questions) > most else None
+
+    question, answer = brief.asked
+    sources = ((_FROM_ANSWER, (answer,)), (_FROM_REFERENCE, (*brief.reference, question)))
+    quizzes = yield from ask_each(
+        [brief.ask(prompt, parts, check=check, values={"questions": most}) for prompt, parts in sources]
+    )
     answers, references = (each.form for each in quizzes)
     if not answers.questions:
         return Judgement(Label.NOT_GIVEN, answers.confidence)
     checked = yield from _check(brief, answers.questions, references.questions)
     count = len(answers.questions)
     return _judged(answers, checked[:count], checked[count:])
-
-
-def _ask_for_questions(brief: Brief) -> list[Ask[Quiz]]:
-    most = brief.options.questions
-
-    def check(quiz: Quiz) -> str | None:
-        return f"it has more than {most} questions" if len(quiz.questions) > most else None
-
-    values = {"questions": most}
-    question, answer = brief.asked
-    return [
-        brief.ask(_FROM_ANSWER, (answer,), check=check, values=values),
-        brief.ask(_FROM_REFERENCE, (*brief.reference, question), check=check, values=values),
-    ]
 
 
 def _check(

@@ -14,13 +14,14 @@ _JUDGE = Prompt("single", Verdict)
 
 
 def _run(brief: Brief) -> Rounds[Judgement]:
-    def check(verdict: Verdict) -> str | None:
-        return contradiction(verdict.label, verdict.score)
-
-    said = yield from ask_one(brief.ask(_JUDGE, brief.whole, check=check, logprobs=True))
+    said = yield from ask_one(brief.ask(_JUDGE, brief.whole, check=_check, logprobs=True))
     verdict = said.form
     probable = probability(said.reply, "label", tuple(Label))
     return judged(verdict.label, lower(verdict.confidence, probable), verdict)
+
+
+def _check(verdict: Verdict) -> str | None:
+    return contradiction(verdict.label, verdict.score)
 
 
 SINGLE = Method("single", _run, prompts=(_JUDGE,), requests=lambda _: 1)

@@ -100,7 +100,7 @@ def reply_of(body: bytes) -> Reply | NotAnswered:
     return Reply(
         text,
         Finish.REFUSED if choice.message.refusal else _FINISHES.get(choice.finish_reason or "", Finish.STOP),
-        _name(completion.model or ""),
+        "".join(filter(str.isprintable, (completion.model or "")[:_LONGEST_NAME])),
         usage.prompt_tokens,
         usage.completion_tokens,
         logprobs=tuple(_within(text, tuple(_tokens(placed)))),
@@ -133,7 +133,3 @@ def _within(reply: str, tokens: Sequence[Token]) -> Iterator[Token]:
 
 def _logprob(likely: _Likely) -> float:
     return min(likely.logprob, 0.0)  # some come out a rounding error above
-
-
-def _name(model: str) -> str:
-    return "".join(filter(str.isprintable, model[:_LONGEST_NAME]))
