@@ -39,6 +39,14 @@ class Said(Generic[F]):
     reply: Reply
 
 
+class NoOpinion(Exception):
+    """A reply that a method cannot do without is not there, or the answer is not for it."""
+
+    def __init__(self, reason: Unsure) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 def ask_all(asks: Sequence[Ask[F]]) -> Rounds[tuple[Said[F] | Unsure, ...]]:
     """Ask at once; yields a round, and a second one for those replies that were malformed."""
     outcomes = yield tuple(ask.request for ask in asks)
@@ -53,10 +61,20 @@ def ask_all(asks: Sequence[Ask[F]]) -> Rounds[tuple[Said[F] | Unsure, ...]]:
     return _final(results)
 
 
-def ask_one(ask: Ask[F]) -> Rounds[Said[F] | Unsure]:
-    """Ask one request."""
-    (result,) = yield from ask_all([ask])
-    return result
+def ask_each(asks: Sequence[Ask[F]]) -> Rounds[list[Said[F]]]:
+    """Ask at once; raises NoOpinion with the reason of the first that has no usable reply."""
+    said = []
+    for each in (yield from ask_all(asks)):
+        if isinstance(each, Unsure):
+            raise NoOpinion(each)
+        said.append(each)
+    return said
+
+
+def ask_one(ask: Ask[F]) -> Rounds[Said[F]]:
+    """Ask one request; raises NoOpinion where it has no usable reply."""
+    (said,) = yield from ask_each([ask])
+    return said
 
 
 def _result(ask: Ask[F], outcome: Outcome) -> Said[F] | Unsure | Malformed:
@@ -67,15 +85,11 @@ def _result(ask: Ask[F], outcome: Outcome) -> Said[F] | Unsure | Malformed:
     if not outcome.text.strip():
         return Unsure.EMPTY
     try:
-        return _checked(ask, Said(read(outcome.text, ask.form), outcome))
+        form = read(outcome.text, ask.form)
     except Malformed as malformed:
         return malformed
-
-
-def _checked(ask: Ask[F], said: Said[F]) -> Said[F]:
-    if ask.check and (problem := ask.check(said.form)):
-        raise Malformed(problem)
-    return said
+    problem = ask.check(form) if ask.check else None
+    return Malformed(problem) if problem else Said(form, outcome)
 
 
 def _final(results: Sequence[Said[F] | Unsure | Malformed]) -> tuple[Said[F] | Unsure, ...]:

@@ -11,11 +11,9 @@ from scoring.values.opinion import Opinion
 def drive(asking: Asking, answer_all: Callable[[tuple[Request, ...]], Sequence[Outcome]]) -> Opinion:
     """Return the opinion; ``answer_all`` gives one outcome for each request of a round, in their order."""
     outcomes: Sequence[Outcome] | None = None
-    while True:
-        step = _next(asking, outcomes)
-        if isinstance(step, Opinion):
-            return step
+    while not isinstance(step := _next(asking, outcomes), Opinion):
         outcomes = answer_all(step)
+    return step
 
 
 async def drive_async(
@@ -23,11 +21,9 @@ async def drive_async(
 ) -> Opinion:
     """Return the opinion; ``answer_all`` may send the requests of a round at the same time."""
     outcomes: Sequence[Outcome] | None = None
-    while True:
-        step = _next(asking, outcomes)
-        if isinstance(step, Opinion):
-            return step
+    while not isinstance(step := _next(asking, outcomes), Opinion):
         outcomes = await answer_all(step)
+    return step
 
 
 def advance(asking: Asking, known: Mapping[str, Outcome]) -> tuple[Request, ...] | Opinion:
@@ -37,14 +33,12 @@ def advance(asking: Asking, known: Mapping[str, Outcome]) -> tuple[Request, ...]
     batch file needs to keep nothing else between its rounds: begin the method anew and bring it here.
     """
     outcomes: Sequence[Outcome] | None = None
-    while True:
-        step = _next(asking, outcomes)
-        if isinstance(step, Opinion):
-            return step
+    while not isinstance(step := _next(asking, outcomes), Opinion):
         if missing := [request for request in step if request.key not in known]:
             asking.close()
             return tuple(dict.fromkeys(missing))
         outcomes = [known[request.key] for request in step]
+    return step
 
 
 def _next(asking: Asking, outcomes: Sequence[Outcome] | None) -> tuple[Request, ...] | Opinion:

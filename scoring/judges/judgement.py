@@ -35,7 +35,7 @@ class Judgement:
     unsure: Unsure | None = None
 
 
-#: A method: asks its rounds on a brief, and judges.
+#: A method: asks its rounds on a brief, and judges; may raise NoOpinion.
 Run: TypeAlias = Callable[[Brief], Rounds[Judgement]]
 
 
@@ -51,11 +51,6 @@ class Method:
     run: Run
     prompts: tuple[Prompt[Any], ...]
     requests: Callable[[JudgeOptions], int]
-
-
-def unsure(reason: Unsure) -> Judgement:
-    """Return the judgement that is none."""
-    return Judgement(None, unsure=reason)
 
 
 def label_of(evaluation: Evaluation) -> Label:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from hashlib import blake2b
 
 from scoring.judges.case import Case, Documents
 from scoring.judges.opinions import prompt_version
 from scoring.judges.options import JudgeOptions
+from scoring.judges.texts.hashing import hash_of
 from scoring.values.version import SCORER_VERSION
 
 _BYTES = 20
@@ -27,11 +27,7 @@ def opinion_key(case: Case, method: str, options: JudgeOptions, models: Mapping[
         "examples": [example.model_dump(mode="json") for example in options.examples]
     }
     settings = json.dumps([SCORER_VERSION, method, prompt_version(method), named, parameters], sort_keys=True)
-    digest = blake2b(digest_size=_BYTES)
-    for text in (settings, case.question, case.answer, *_reference(case)):
-        content = text.encode("utf-8", "surrogatepass")
-        digest.update(len(content).to_bytes(8, "little") + content)
-    return digest.hexdigest()
+    return hash_of((settings, case.question, case.answer, *_reference(case)), _BYTES)
 
 
 def _reference(case: Case) -> Iterable[str]:

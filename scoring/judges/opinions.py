@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoring.judges.asking import Rounds
+from scoring.judges.asking import NoOpinion, Rounds
 from scoring.judges.case import Case
-from scoring.judges.judgement import Judgement, Method, unsure
+from scoring.judges.judgement import Judgement, Method
 from scoring.judges.methods import METHODS
 from scoring.judges.options import JudgeOptions
 from scoring.judges.preparing import Prepared, prepare
@@ -38,8 +38,11 @@ def _asking(method: Method, case: Case, options: JudgeOptions) -> Asking:
     prepared = prepare(case, options)
     log = _Log()
     if isinstance(prepared, Unsure):
-        return _opinion(method, options, unsure(prepared), log, None)
-    judgement = yield from _logged(method.run(prepared.brief), log)
+        return _opinion(method, options, Judgement(None, unsure=prepared), log, None)
+    try:
+        judgement = yield from _logged(method.run(prepared.brief), log)
+    except NoOpinion as nothing:
+        judgement = Judgement(None, unsure=nothing.reason)
     return _opinion(method, options, judgement, log, prepared)
 
 

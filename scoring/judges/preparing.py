@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scoring.judges.brief import Brief
@@ -36,35 +35,30 @@ def prepare(case: Case, options: JudgeOptions) -> Prepared | Unsure:
     question, answer, *others = masked(ready) if options.mask else ready
     if len(question.text) + len(answer.text) > options.longest:
         return Unsure.TOO_LONG
-    passages = _with_texts(reference, others)
+    # The title is part of the text now.
+    pairs = zip(reference, others, strict=False)
+    passages = tuple(replace(passage, text=text.text, title=None) for passage, text in pairs)
+    kept = passages
+    if has_documents := isinstance(case.reference, Documents):
+        kept = shortened(passages, f"{question.text}\n{answer.text}", options.longest)
+        parts = tuple(Part(f"document {number}", each.text) for number, each in enumerate(kept, start=1))
+    else:
+        parts = (Part("expected answer", passages[0].text),)
     examples = "\n".join(each.text for each in others[len(reference) :])
     brief = Brief(
         question=question.text,
         answer=answer.text,
-        kind="documents" if isinstance(case.reference, Documents) else "expected",
-        reference=(),
+        kind="documents" if has_documents else "expected",
+        reference=parts,
         passages=passages,
         options=options,
         examples=(Part("examples", examples),) if examples else (),
+        shortened=kept != passages,
     )
-    return Prepared(_with_reference(brief), answer)
+    return Prepared(brief, answer)
 
 
 def _reference(case: Case) -> tuple[Passage, ...]:
     if isinstance(case.reference, Documents):
         return case.reference.passages
     return (Passage("", case.reference.text),)
-
-
-def _with_texts(passages: Sequence[Passage], texts: Sequence[Edited]) -> tuple[Passage, ...]:
-    """Return the passages with what may be read of them; the title is part of the text now."""
-    pairs = zip(passages, texts, strict=False)
-    return tuple(replace(passage, text=text.text, title=None) for passage, text in pairs)
-
-
-def _with_reference(brief: Brief) -> Brief:
-    if brief.kind == "expected":
-        return replace(brief, reference=(Part("expected answer", brief.passages[0].text),))
-    kept = shortened(brief.passages, f"{brief.question}\n{brief.answer}", brief.options.longest)
-    parts = tuple(Part(f"document {number}", each.text) for number, each in enumerate(kept, start=1))
-    return replace(brief, reference=parts, shortened=kept != brief.passages)

@@ -32,7 +32,7 @@ from streams.cli.sieving import (
     Reasons,
     sieve_of,
 )
-from streams.explaining.sieve import Marks, Sieve
+from streams.explaining.sieve import Sieve
 from streams.holds.board import entry_of
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
@@ -105,7 +105,7 @@ async def _tail(
                 # --since reads what was held before, too, which is no news.
                 if record.offset >= known.get(TopicPartition(holds, record.partition), 0):
                     say(sentence(entry_of(record)))
-            elif (verdict := await decoded(record, codec)) and sieve.passes(Marks.of(verdict)):
+            elif (verdict := await decoded(record, codec)) and sieve.passes(verdict):
                 _show(verdict, console)
                 shown += 1
                 if shown == limit:

@@ -26,6 +26,7 @@ from streams.explaining.explanation import (
     ScoreTold,
 )
 from streams.explaining.next_steps import next_step
+from streams.explaining.sieve import codes_of
 
 # A sum in another order differs by less.
 _EQUAL: Final = 1e-9
@@ -60,8 +61,7 @@ def explained(found: Found, policies: Iterable[Policy], repeats: Sequence[Found]
 
 def reasons_of(verdict: Verdict) -> tuple[ReasonTold, ...]:
     """Tell the reasons of a verdict, the deciding one first, and after them what could not be checked."""
-    codes = dict.fromkeys((*verdict.reasons, *verdict.degraded))
-    return tuple(ReasonTold(code, describe(code) or "", next_step(code) or "") for code in codes)
+    return tuple(ReasonTold(code, describe(code) or "", next_step(code) or "") for code in codes_of(verdict))
 
 
 def differences(one: Verdict, other: Verdict) -> tuple[str, ...]:
@@ -75,13 +75,11 @@ def _rules(verdict: Verdict) -> tuple[RuleTold, ...]:
     for feature in verdict.features:
         for kind in dict.fromkeys(evidence.kind for evidence in feature.evidence):
             gave.setdefault(kind, []).append(feature.name)
-    rules = rules_found(verdict.profile, gave)
-    return tuple(_rule(rule, verdict, gave) for rule in rules)
+    return tuple(_rule(rule, verdict, gave) for rule in rules_found(verdict.profile, gave))
 
 
 def _rule(rule: Rule, verdict: Verdict, gave: Mapping[str, Sequence[str]]) -> RuleTold:
-    of_profile = rules_of(verdict.profile)
-    kinds = tuple(kind for kind in gave if of_profile.get(kind) == rule)
+    kinds = tuple(kind for kind in gave if rules_of(verdict.profile).get(kind) == rule)
     return RuleTold(
         reason=rule.reason,
         meaning=rule.description,
@@ -111,13 +109,12 @@ def _features(verdict: Verdict, rules: Sequence[RuleTold]) -> tuple[FeatureTold,
 
 
 def _score(verdict: Verdict, rules: Sequence[RuleTold]) -> ScoreTold:
-    of_support = None if verdict.support is None else score_of_support(verdict.support)
-    contradiction = verdict.contradiction
+    support, contradiction = verdict.support, verdict.contradiction
+    of_support = None if support is None else score_of_support(support)
     of_contradiction = None if contradiction is None else score_of_contradiction(contradiction)
-    made_by = None
-    if verdict.score is not None:
-        made_by = _made_by(verdict.profile, verdict.score, of_support, of_contradiction, rules)
-    return ScoreTold(verdict.score, made_by, of_support, of_contradiction)
+    score = verdict.score
+    made_by = None if score is None else _made_by(verdict.profile, score, of_support, of_contradiction, rules)
+    return ScoreTold(score, made_by, of_support, of_contradiction)
 
 
 def _made_by(

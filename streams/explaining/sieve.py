@@ -4,36 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
 
 from schemas.records import Verdict
 from scoring.language import UNDETERMINED
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What a verdict is found by, without its texts; ``language`` in lower case, ``und`` where not known."""
+def language_of(verdict: Verdict) -> str:
+    """Return the language that a verdict is found by: in lower case, ``und`` where it is not known."""
+    return (verdict.language or UNDETERMINED).lower()
 
-    decision: str
-    message_type: str
-    language: str
-    reasons: tuple[str, ...]
-    documents: frozenset[str]
-    score: float | None
-    scored_at: datetime
 
-    @classmethod
-    def of(cls, verdict: Verdict) -> Self:
-        """Take the marks of a verdict; what could not be checked of it is among its reasons."""
-        return cls(
-            decision=verdict.decision,
-            message_type=verdict.message_type,
-            language=(verdict.language or UNDETERMINED).lower(),
-            reasons=tuple(dict.fromkeys((*verdict.reasons, *verdict.degraded))),
-            documents=frozenset(verdict.context_ids),
-            score=verdict.score,
-            scored_at=verdict.scored_at,
-        )
+def codes_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return the reasons of a verdict, and after them what could not be checked, each once."""
+    return tuple(dict.fromkeys((*verdict.reasons, *verdict.degraded)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +38,22 @@ class Sieve:
     lowest: float | None = None
     highest: float | None = None
 
-    def passes(self, marks: Marks) -> bool:
-        """Say whether a verdict with these marks is wanted."""
+    def passes(self, verdict: Verdict) -> bool:
+        """Say whether a verdict is wanted."""
         return (
-            _named(marks.decision, self.decisions)
-            and _named(marks.message_type, self.message_types)
-            and _named(marks.language, self.languages)
-            and not (self.reasons and self.reasons.isdisjoint(marks.reasons))
-            and not (self.documents and self.documents.isdisjoint(marks.documents))
-            and (self.since is None or self.since <= marks.scored_at)
-            and (self.until is None or marks.scored_at < self.until)
-            and self._scored(marks.score)
+            _named(verdict.decision, self.decisions)
+            and _named(verdict.message_type, self.message_types)
+            and _named(language_of(verdict), self.languages)
+            and not (self.reasons and self.reasons.isdisjoint(codes_of(verdict)))
+            and not (self.documents and self.documents.isdisjoint(verdict.context_ids))
+            and (self.since is None or self.since <= verdict.scored_at)
+            and (self.until is None or verdict.scored_at < self.until)
+            and self._scored(verdict.score)
         )
 
     def _scored(self, score: float | None) -> bool:
-        if self.lowest is None and self.highest is None:
-            return True
         if score is None:
-            return False
+            return self.lowest is None and self.highest is None
         return (self.lowest is None or self.lowest <= score) and (
             self.highest is None or score <= self.highest
         )

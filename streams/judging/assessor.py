@@ -21,7 +21,6 @@ class Assessor(Protocol):
             BadAnswer: the scorer failed on this answer.
             InfrastructureFailure: there is no scorer any more.
         """
-        ...
 
 
 class ScoringOff:

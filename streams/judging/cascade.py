@@ -14,16 +14,13 @@ from scoring.values.opinion import Opinion, Unsure
 from scoring.values.reasons import Reason
 from scoring.values.types import Exchange
 from streams.judging.advice import NO_ADVICE, Advice, Asked
-from streams.judging.budget import Budget, Priority, ask_within
+from streams.judging.budget.asking import ask_within
+from streams.judging.budget.budget import Budget, Priority
 from streams.judging.endpoints.faults import NO_CONNECTION, Fault
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions
 from streams.settings import JudgeSettings
 
-_PRIORITIES: Final[Mapping[Doubt, Priority]] = {
-    Doubt.BOTH_WAYS: Priority.FIRST,
-    Doubt.ONE_WAY: Priority.SECOND,
-}
 #: With these nothing was sent, so nothing is paid.
 _UNSENT: Final = frozenset({*NO_CONNECTION, Fault.BREAKER_OPEN, Fault.BUSY, Fault.UNKNOWN_JUDGE})
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
@@ -90,36 +87,32 @@ class Cascade:
         Without an opinion in time the advice is degraded ``judge_unavailable``, and without a budget for one
         ``judge_budget_spent``. Raises nothing for what an endpoint does.
         """
-        doubt = self.policy.doubt(assessment)
-        if doubt is None:
+        if (doubt := self.policy.doubt(assessment)) is None:
             return NO_ADVICE
         self.budget.assign(*self.share())
         end = asyncio.get_running_loop().time() + min(seconds, self.seconds)
-        terms = _Terms(_PRIORITIES[doubt], end, may_ask=self.in_flight < self.max_in_flight)
+        priority = Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND
+        terms = _Terms(priority, end, may_ask=self.in_flight < self.max_in_flight)
+        asked: list[Asked] = []
         self.in_flight += 1
         try:
-            return await self._advice(Case.of(exchange), assessment, terms)
+            for link in self.chain:
+                outcome = await self._ask(link, Case.of(exchange), terms)
+                if isinstance(outcome, Reason):
+                    return Advice(tuple(asked), (outcome,))
+                asked.append(outcome)
+                if self.policy.settles(assessment, [each.opinion for each in asked]):
+                    break
         finally:
             self.in_flight -= 1
-
-    async def _advice(self, case: Case, assessment: Assessment, terms: _Terms) -> Advice:
-        asked: list[Asked] = []
-        for link in self.chain:
-            outcome = await self._ask(link, case, terms)
-            if isinstance(outcome, Reason):
-                return Advice(tuple(asked), (outcome,))
-            asked.append(outcome)
-            if self.policy.settles(assessment, [each.opinion for each in asked]):
-                break
         return Advice(tuple(asked))
 
     async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:
         inquiry = self.judges.inquire(_FOR_INQUIRY * (terms.end - asyncio.get_running_loop().time()))
-        method = METHODS[link.method]
 
         async def opinion() -> Opinion | None:
             asking = ask(case, link.method, link.options)
-            most = method.requests(link.options)
+            most = METHODS[link.method].requests(link.options)
             return await ask_within(self.budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
 
         key = opinion_key(case, link.method, link.options, link.models)
@@ -134,6 +127,4 @@ class Cascade:
             return Reason.JUDGE_UNAVAILABLE
         if found is None:
             return Reason.JUDGE_BUDGET_SPENT
-        if found.unsure is Unsure.NO_REPLY:
-            return Reason.JUDGE_UNAVAILABLE
-        return Asked(found, inquiry.cost)
+        return Reason.JUDGE_UNAVAILABLE if found.unsure is Unsure.NO_REPLY else Asked(found, inquiry.cost)

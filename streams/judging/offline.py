@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from streams.judging.advice import Advise
-from streams.judging.budget import Budget
+from streams.judging.budget.budget import Budget
 from streams.judging.budget.opening import limits_of
 from streams.judging.budget.windows import steady_clock
 from streams.judging.cascade import Cascade, chain_of

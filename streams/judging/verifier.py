@@ -10,9 +10,8 @@ from streams.settings import Settings, WrongSettings
 def check_verifier(settings: Settings) -> None:
     """Open the verifier, if one is named, and let go of it; raises WrongSettings where it cannot be."""
     folder = settings.scoring.verifier.folder
-    if folder is None:
-        return
     try:
-        open_verifier(folder)
+        if folder is not None:
+            open_verifier(folder)
     except NoVerifier as error:
         raise WrongSettings(f"scoring.verifier.folder: {' '.join(str(error).split())}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.records import RateAlert
-from streams.pages.views import FiringAlert
+from streams.pages.views import FiringAlert, view
 from streams.rates.outcome import milliseconds
 
 _MOST_ALERTS: Final = 500
@@ -23,24 +23,16 @@ class FiringAlerts:
         key = alert.alert, alert.message_type, alert.language
         self._firing.pop(key, None)
         if alert.status == _FIRING and len(self._firing) < _MOST_ALERTS:
-            self._firing[key] = _told(alert)
+            self._firing[key] = view(
+                FiringAlert,
+                alert,
+                name=alert.alert,
+                window=(milliseconds(alert.window_end) - milliseconds(alert.window_start)) // 1000,
+                low=alert.rate_low,
+                since=milliseconds(alert.since),
+            )
 
     @property
     def firing(self) -> tuple[FiringAlert, ...]:
         """Those that fire, the newest first."""
         return tuple(sorted(self._firing.values(), key=lambda each: (-each.since, each.name)))
-
-
-def _told(alert: RateAlert) -> FiringAlert:
-    return FiringAlert(
-        name=alert.alert,
-        severity=alert.severity,
-        message_type=alert.message_type,
-        language=alert.language,
-        window=(milliseconds(alert.window_end) - milliseconds(alert.window_start)) // 1000,
-        threshold=alert.threshold,
-        rate=alert.rate,
-        low=alert.rate_low,
-        scored=alert.scored,
-        since=milliseconds(alert.since),
-    )

@@ -82,12 +82,8 @@ class Api:
         language = request.query.get("language") or None
         if asked not in sizes or len(language or "") > _LONGEST:
             return _error(400, "unknown window or language")
-        return _json(
-            self._kept.body(
-                ("live", asked, language or ""),
-                lambda: _LIVE.dump_json(self._document(sizes[asked], language)),
-            )
-        )
+        key = ("live", asked, language or "")
+        return _json(self._kept.body(key, lambda: _LIVE.dump_json(self._document(sizes[asked], language))))
 
     async def answers(self, request: web.Request) -> web.Response:
         """Answer with :class:`Answers`; 400 for what nothing can be chosen by."""
@@ -128,16 +124,12 @@ class Api:
             languages=data.rates.languages,
             language=language,
             end=data.rates.end(window),
-            series=self._series(window, language),
+            series=tuple(
+                Series(message_type, points, self._thresholds(message_type, window, language))
+                for message_type, points in data.rates.series(window, language).items()
+            ),
             alerts=data.alerts.firing,
             answers=data.answers.number,
-        )
-
-    def _series(self, window: int, language: str | None) -> tuple[Series, ...]:
-        drawn = self._data.rates.series(window, language)
-        return tuple(
-            Series(message_type, points, self._thresholds(message_type, window, language))
-            for message_type, points in drawn.items()
         )
 
     def _thresholds(self, message_type: str, window: int, language: str | None) -> tuple[Threshold, ...]:

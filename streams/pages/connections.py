@@ -43,7 +43,8 @@ class Connections:
     def open(self) -> RequestHandler:
         """Make one more."""
         while len(self._heard_at) >= self._most:
-            self._cut_off(self._quietest())
+            waiting = (each for each in self._heard_at if each not in self._at_work)
+            self._cut_off(next(waiting, next(iter(self._heard_at))))
         connection = self._make()
         self._heard_at[connection] = self._clock()
         return connection
@@ -72,10 +73,6 @@ class Connections:
                 self._cut_off(connection)
             elif connection.transport is None and now > heard_at:
                 del self._heard_at[connection]
-
-    def _quietest(self) -> RequestHandler:
-        waiting = (each for each in self._heard_at if each not in self._at_work)
-        return next(waiting, next(iter(self._heard_at)))
 
     def _cut_off(self, connection: RequestHandler) -> None:
         del self._heard_at[connection]

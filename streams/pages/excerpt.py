@@ -20,6 +20,7 @@ from streams.pages.views import (
     Excerpt,
     OpinionTold,
     Piece,
+    view,
 )
 from streams.rates.outcome import milliseconds
 
@@ -48,7 +49,9 @@ IN_FULL: Final = Length(answer=10_000, before=2_000, question=4_000, words=1_000
 
 def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
     """Cut out of the answer what explains the verdict, with its evidence marked."""
-    begin = max(0, _explaining(verdict) - length.before)
+    wrong = next((claim.start for claim in marked_claims(verdict) if claim.status in WRONG), None)
+    place = next((fault.start for fault in offending(verdict)), 0) if wrong is None else wrong
+    begin = max(0, place - length.before)
     end = min(len(verdict.answer), begin + length.answer)
     begin = max(0, min(begin, end - length.answer))
     lacking = (
@@ -66,12 +69,6 @@ def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
         cut_after=end < len(verdict.answer),
         claims=tuple(_claim(claim, length) for claim in claims),
     )
-
-
-def _explaining(verdict: Verdict) -> int:
-    """Give the place of the answer that explains the verdict most."""
-    wrong = next((claim for claim in marked_claims(verdict) if claim.status in WRONG), None)
-    return wrong.start if wrong else next((fault.start for fault in offending(verdict)), 0)
 
 
 def pieces(
@@ -100,20 +97,15 @@ def pieces(
 
 def told(verdict: Verdict, *, texts: bool) -> AnswerTold:
     """Sum a verdict up, with an excerpt of its texts where they may be shown."""
-    return AnswerTold(
-        verdict_id=verdict.verdict_id,
-        answer_id=verdict.answer_id,
-        decision=verdict.decision,
+    return view(
+        AnswerTold,
+        verdict,
         scored_at=milliseconds(verdict.scored_at),
-        message_type=verdict.message_type,
-        language=verdict.language,
-        score=verdict.score,
         reasons=reasons_of(verdict)[:_MOST_CODES],
         evidence=_evidence(verdict),
         opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
         documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
         claims=_counted(verdict),
-        faithfulness=verdict.faithfulness,
         excerpt=excerpt(verdict) if texts else None,
     )
 
@@ -131,28 +123,20 @@ def _counted(verdict: Verdict) -> tuple[ClaimCount, ...]:
 
 def _claim(claim: VerdictClaim, length: Length) -> ClaimTold:
     source = claim.source
-    return ClaimTold(
-        status=claim.status,
-        mistake=claim.mistake,
+    return view(
+        ClaimTold,
+        claim,
         words=shortened(claim.text, length.words),
         passage=shortened(source.text, length.passage) if source else None,
         document_id=source.document_id if source else None,
         version=source.version if source else None,
         derivation=shortened(claim.derivation, length.passage) if claim.derivation else None,
-        decided_by=claim.decided_by,
     )
 
 
 def _opinion(opinion: VerdictOpinion) -> OpinionTold:
-    return OpinionTold(
-        method=opinion.method,
-        models=opinion.models[:_MOST_CODES],
-        label=opinion.label,
-        confidence=opinion.confidence,
-        unsure=opinion.unsure,
-        mistakes=opinion.mistakes[:_MOST_CODES],
-        shortened=opinion.shortened,
-    )
+    models, mistakes = opinion.models[:_MOST_CODES], opinion.mistakes[:_MOST_CODES]
+    return view(OpinionTold, opinion, models=models, mistakes=mistakes)
 
 
 def shortened(text: str, most: int) -> str:

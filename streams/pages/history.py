@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.records import RateWindow
 from scoring.language import UNDETERMINED
-from streams.pages.views import ALL, Point, WindowChoice
+from streams.pages.views import ALL, Point, WindowChoice, view
 from streams.rates.outcome import milliseconds
 from streams.rates.tally import Tally, faithfulness_sum
 
@@ -85,7 +85,8 @@ class RateHistory:
             return
         key = window.message_type, window.language or UNDETERMINED
         starts.setdefault(start, _Window()).put(key, _cell(window))
-        self._forget_old(starts, end - start)
+        while len(starts) > self._shown + (end - start) // self._hops[end - start]:
+            del starts[min(starts)]
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -109,34 +110,20 @@ class RateHistory:
         ``size`` is in seconds, one of the windows.
         """
         drawn: dict[str, list[Point]] = {ALL: []}
-        for start, window in self._shown_windows(size * 1000):
-            for message_type, point in window.points(start + size * 1000, language).items():
-                drawn.setdefault(message_type, []).append(point)
+        starts, hop = self._kept[size * 1000], self._hops[size * 1000]
+        newest = max(starts, default=0) + hop - size * 1000
+        for start in sorted(starts):
+            if newest - (self._shown - 1) * hop <= start <= newest:
+                for message_type, point in starts[start].points(start + size * 1000, language).items():
+                    drawn.setdefault(message_type, []).append(point)
         return {message_type: tuple(points) for message_type, points in drawn.items()}
-
-    def _shown_windows(self, size: int) -> Iterable[tuple[int, _Window]]:
-        starts = self._kept[size]
-        if not starts:
-            return ()
-        newest = max(starts) + self._hops[size] - size
-        oldest = newest - (self._shown - 1) * self._hops[size]
-        return ((start, starts[start]) for start in sorted(starts) if oldest <= start <= newest)
-
-    def _forget_old(self, starts: dict[int, _Window], size: int) -> None:
-        most = self._shown + size // self._hops[size]
-        while len(starts) > most:
-            del starts[min(starts)]
 
 
 def _cell(window: RateWindow) -> Cell:
-    tally = Tally(
-        answers=window.answers,
-        scored=window.scored,
+    tally = view(
+        Tally,
+        window,
         hallucinated=min(window.hallucinated, window.scored),
-        auto_sent=window.auto_sent,
-        review=window.review,
-        blocked=window.blocked,
-        faithfulness_answers=window.faithfulness_answers,
         faithfulness_sum=faithfulness_sum(window.faithfulness_mean, window.faithfulness_answers),
     )
     return Cell(tally, window.late, window.final)
@@ -145,19 +132,14 @@ def _cell(window: RateWindow) -> Cell:
 def _point(end: int, cell: Cell) -> Point:
     tally = cell.tally
     low, high = tally.bounds
-    return Point(
+    return view(
+        Point,
+        tally,
         end=end,
-        answers=tally.answers,
-        scored=tally.scored,
         untrue=tally.hallucinated,
         sent=tally.auto_sent,
-        review=tally.review,
-        blocked=tally.blocked,
-        rate=tally.rate,
         low=low,
         high=high,
         late=cell.late,
         final=cell.final,
-        faithfulness=tally.faithfulness,
-        faithfulness_answers=tally.faithfulness_answers,
     )

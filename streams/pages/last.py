@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from schemas.records import Verdict
 from scoring.policy import Policy
 from streams.explaining.explaining import explained
 from streams.explaining.explanation import Found
-from streams.explaining.sieve import Marks, Sieve
+from streams.explaining.sieve import Sieve, codes_of, language_of
 from streams.pages.excerpt import IN_FULL, excerpt, told
 from streams.pages.shown import cut, without_texts
 from streams.pages.views import Answers, Choices, Explained
@@ -28,13 +29,6 @@ _MOST_CHOICES: Final = 100
 class Arrived:
     """A verdict as it came, and how many bytes its record has."""
 
-    found: Found
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    marks: Marks
     found: Found
     size: int
 
@@ -65,7 +59,7 @@ class LastAnswers:
         self._policies = tuple(policies)
         self._each = each
         self._size = size
-        self._kept: dict[_Key, _Kept] = {}
+        self._kept: dict[_Key, Arrived] = {}
         self.number = 0
 
     def take_in(self, arrived: Iterable[Arrived]) -> None:
@@ -77,16 +71,16 @@ class LastAnswers:
             if not self._texts:
                 found = replace(found, verdict=without_texts(found.verdict))
             key = (found.verdict.decision, found.verdict.verdict_id)
-            kept[key] = _Kept(Marks.of(found.verdict), found, each.size)
+            kept[key] = Arrived(found, each.size)
         self._kept = self._within_bounds(kept)
         self.number += {key: each.found.verdict for key, each in self._kept.items()} != before
 
     def chosen(self, sieve: Sieve, most: int) -> Answers:
         """Give those that pass the sieve, newest first, ``most`` of them at most."""
-        number, kept = self.number, self._kept.values()
-        passed = [each.found.verdict for each in kept if sieve.passes(each.marks)]
+        number, kept = self.number, [each.found.verdict for each in self._kept.values()]
+        passed = [verdict for verdict in kept if sieve.passes(verdict)]
         shown = tuple(told(verdict, texts=self._texts) for verdict in passed[:most])
-        return Answers(number, self._texts, len(passed), _choices([each.marks for each in kept]), shown)
+        return Answers(number, self._texts, len(passed), _choices(kept), shown)
 
     def explained(self, verdict_id: str, decision: str) -> Explained | None:
         """Explain one of those that are kept; None where it is not, or not any more."""
@@ -103,10 +97,12 @@ class LastAnswers:
             excerpt(verdict, IN_FULL) if self._texts else None,
         )
 
-    def _within_bounds(self, kept: dict[_Key, _Kept]) -> dict[_Key, _Kept]:
+    def _within_bounds(self, kept: dict[_Key, Arrived]) -> dict[_Key, Arrived]:
         """Give the newest, newest first."""
-        newest = sorted(kept.items(), key=lambda item: (-item[1].marks.scored_at.timestamp(), item[0]))
-        left: dict[_Key, _Kept] = {}
+        newest = sorted(
+            kept.items(), key=lambda item: (-item[1].found.verdict.scored_at.timestamp(), item[0])
+        )
+        left: dict[_Key, Arrived] = {}
         of_decision: Counter[str] = Counter()
         size = 0
         for key, each in newest:
@@ -117,11 +113,11 @@ class LastAnswers:
         return left
 
 
-def _choices(marks: Collection[Marks]) -> Choices:
+def _choices(verdicts: Collection[Verdict]) -> Choices:
     return Choices(
-        _first({each.message_type for each in marks}),
-        _first({each.language for each in marks}),
-        _first({reason for each in marks for reason in each.reasons}),
+        _first({each.message_type for each in verdicts}),
+        _first(set(map(language_of, verdicts))),
+        _first({code for each in verdicts for code in codes_of(each)}),
     )
 
 

@@ -20,7 +20,7 @@ from streams.kafka.topics import Topics
 from streams.pages.alerts import FiringAlerts
 from streams.pages.history import RateHistory
 from streams.pages.last import KEPT_ANSWERS, Arrived, LastAnswers
-from streams.pages.views import Source, WindowChoice
+from streams.pages.views import Source, SourceState, WindowChoice
 from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -137,17 +137,11 @@ class LiveData:
                     arrived = [each for each in read if isinstance(each, Arrived)]
                     await asyncio.to_thread(self.answers.take_in, arrived)
                     self._take_in(read)
-                    self._reading(complete=seen.reached(reader.positions))
+                    is_live = seen.reached(reader.positions) or self.source.state == "live"
+                    reached: SourceState = "live" if is_live else "reading"
+                    self.source = Source(reached if settings.rates.enabled else "off")
                     if not self._wanted():
                         return
-
-    def _reading(self, *, complete: bool) -> None:
-        if not self._settings.rates.enabled:
-            self.source = Source("off")
-        elif complete or self.source.state == "live":
-            self.source = Source("live")
-        else:
-            self.source = Source("reading")
 
     def _take_in(self, read: Iterable[_Read]) -> None:
         now = round(self._now() * 1000)

@@ -5,15 +5,26 @@ Times are milliseconds since 1970, rates are shares of 0 to 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from streams.explaining.explanation import Explanation, ReasonTold
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+V = TypeVar("V", bound="DataclassInstance")
 
 ALL = "all"
 """The series of all message types together."""
 
 SourceState = Literal["off", "starting", "reading", "live", "failed"]
+
+
+def view(kind: type[V], of: object, **others: Any) -> V:
+    """Return a view of a value: it has what the value calls the same, and ``others``."""
+    same = (each.name for each in fields(kind) if each.name not in others)
+    return kind(**{name: getattr(of, name) for name in same}, **others)
 
 
 @dataclass(frozen=True, slots=True)

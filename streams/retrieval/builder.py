@@ -68,13 +68,12 @@ def _serve(connection: Connection, path: Path, settings: RetrievalSettings) -> N
         connection.send(failed(error))
         return
     while True:
-        work = connection.recv()
+        work, failure = connection.recv(), None
         try:
             do(workbench, work)
         except BaseException as error:  # noqa: BLE001 - the same
-            connection.send(failed(error))
-        else:
-            connection.send(None)
+            failure = failed(error)
+        connection.send(failure)
 
 
 def do(workbench: Workbench, work: Work) -> None:

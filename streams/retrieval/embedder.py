@@ -19,27 +19,20 @@ class Embedder(Protocol):
     """Turns texts into vectors of length 1, near each other where the texts mean the same.
 
     Its methods block, and may be called from several threads.
+
+    Attributes:
+        floor: The relevance below which a passage is rather not about the question.
+        word_weight: What shared words count beside its similarity in the relevance.
+        weight: What a rank of the vectors counts beside the same rank of the keywords, which counts 1.
     """
 
-    @property
-    def floor(self) -> float:
-        """The relevance below which a passage is rather not about the question."""
-        ...
-
-    @property
-    def word_weight(self) -> float:
-        """What shared words count beside its similarity in the relevance."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """What a rank of the vectors counts beside the same rank of the keywords, which counts 1."""
-        ...
+    floor: float
+    word_weight: float
+    weight: float
 
     @property
     def dimensions(self) -> int:
         """How many numbers a vector has; raises EmbeddingFailed where that has to be asked for in vain."""
-        ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row for each text, float32, of length 1 (0 for a text without any content).
@@ -47,11 +40,9 @@ class Embedder(Protocol):
         Raises:
             EmbeddingFailed: no vectors can be had.
         """
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """Return one vector, as :meth:`embed_documents` does for a question."""
-        ...
 
 
 def normalised(vectors: Vectors) -> Vectors:

@@ -72,12 +72,7 @@ async def open_file_retriever(
     folder = cache_directory or index_folder()
     lexicons = load_lexicons(settings.scoring.lexicons)
     search = await asyncio.to_thread(_searchable, given, settings.retrieval, lexicons, folder, on_indexed)
-
-    @cache
-    def detector() -> LanguageDetector:
-        return LanguageDetector(lexicons.values())
-
-    retriever = IndexRetriever(lambda: search, detector)
+    retriever = IndexRetriever(lambda: search, cache(lambda: LanguageDetector(lexicons.values())))
     try:
         yield retriever
     finally:

@@ -60,7 +60,9 @@ class ChunkIndex:
                 raise NoIndex("index_built_otherwise")
             blocks[language] = _joined([*blocks.get(language, ()), block])
         if state.removals != self._state.removals:
-            blocks = _only(blocks, np.array(self._file.numbers(), np.int64))
+            numbers = np.array(self._file.numbers(), np.int64)
+            left = {language: list(_left(some, numbers)) for language, some in blocks.items()}
+            blocks = {language: some for language, some in left.items() if some}
         self._blocks, self._state = blocks, state
         self._last = max((int(block.numbers[-1]) for some in blocks.values() for block in some), default=0)
 
@@ -77,11 +79,6 @@ def _gathered(reads: Iterable[Sequence[Read]]) -> Iterator[tuple[str, list[Read]
             yield language, waiting.pop(language)
             del chunks[language]
     yield from waiting.items()
-
-
-def _only(blocks: Blocks, numbers: Numbers) -> dict[str, list[Block]]:
-    left = {language: list(_left(some, numbers)) for language, some in blocks.items()}
-    return {language: some for language, some in left.items() if some}
 
 
 def _left(blocks: Sequence[Block], numbers: Numbers) -> Iterator[Block]:

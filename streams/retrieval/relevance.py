@@ -76,6 +76,5 @@ def names(question: str, language: str | None) -> Iterator[str]:
 
 
 def _has(hit: Hit, name: str) -> bool:
-    return (
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{hit.title}\n{hit.text}", re.IGNORECASE) is not None
-    )
+    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return re.search(pattern, f"{hit.title}\n{hit.text}", re.IGNORECASE) is not None

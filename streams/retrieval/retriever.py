@@ -106,15 +106,11 @@ class IndexRetriever:
 
     def _retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
         try:
-            return self._searched(question, language, seconds)
+            if (search := self._search) is None:
+                search = self._search = self._open_search()
+            return search(question, stated_language(language) or self._detector().identify(question), seconds)
         except Exception as error:
             raise _SearchFailed(error) from error
-
-    def _searched(self, question: str, language: str | None, seconds: float) -> Retrieved:
-        search = self._search
-        if search is None:
-            search = self._search = self._open_search()
-        return search(question, stated_language(language) or self._detector().identify(question), seconds)
 
     def _fail(self, failed: _SearchFailed) -> None:
         self.forget()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from scoring.lexicon import load_lexicons
 from streams.documents.directory_lock import lock_directory
 from streams.documents.store import DocumentStore
 from streams.retrieval.builder_process import BuilderProcesses
-from streams.retrieval.embedder import Embedder
 from streams.retrieval.embedding import open_embedder
 from streams.retrieval.index import ChunkIndex
 from streams.retrieval.index_file import IndexFile
@@ -78,7 +77,7 @@ async def open_retrieval(
     )
     retriever = IndexRetriever(
         _opener(settings, index),
-        _detector(settings),
+        cache(lambda: LanguageDetector(load_lexicons(settings.scoring.lexicons).values())),
         # Of an index that has nothing yet it cannot be said that nothing was found.
         lambda: upkeep.complete.is_set() or (settings.retrieval.ready_before_complete and upkeep.indexed > 0),
         lambda: upkeep.is_empty,
@@ -96,20 +95,10 @@ async def open_retrieval(
 
 
 def _opener(settings: Settings, index: IndexFile) -> Callable[[], Search]:
-    @cache
-    def embedder() -> Embedder:
-        return open_embedder(settings.retrieval)
+    embedder = cache(partial(open_embedder, settings.retrieval))
 
     def search() -> Search:
         engine, lexicons = embedder(), load_lexicons(settings.scoring.lexicons)
         return Search(ChunkIndex(index, engine.dimensions), engine, settings.retrieval, lexicons)
 
     return search
-
-
-def _detector(settings: Settings) -> Callable[[], LanguageDetector]:
-    @cache
-    def detector() -> LanguageDetector:
-        return LanguageDetector(load_lexicons(settings.scoring.lexicons).values())
-
-    return detector

@@ -68,4 +68,3 @@ class Retriever(Protocol):
         Raises:
             RetrievalUnavailable: there is no index (yet), or it cannot be read, or time is up.
         """
-        ...

@@ -52,14 +52,10 @@ def _told(problem: ErrorDetails, settings: type[BaseModel]) -> str:
     name, reason = _name(place[:-1] if key else place), reason_of(problem)
     if reason.startswith(f"{name} "):  # the policy's own reasons name it
         return reason
-    return f"{name}: {'its name ' * key}{reason}{'' if key else _instead(reason, problem, settings)}"
-
-
-def _instead(reason: str, problem: ErrorDetails, settings: type[BaseModel]) -> str:
-    shown = shown_input(settings, problem["loc"], problem["input"])
+    shown = None if key else shown_input(settings, place, problem["input"])
     if shown is None or shown in reason:
-        return ""
-    return f", not {shown}" if reason.startswith("should ") else f" (it is {shown})"
+        return f"{name}: {'its name ' * key}{reason}"
+    return f"{name}: {reason}{f', not {shown}' if reason.startswith('should ') else f' (it is {shown})'}"
 
 
 def nearest_variable(variable: str, settings: type[BaseModel]) -> str:
@@ -136,18 +132,15 @@ def _names(place: Place, settings: type[BaseModel]) -> list[str]:
     here: Mapping[str, Any] = whole
     for part in place:
         within = here.get("items", {}) if isinstance(part, int) else here.get("properties", {}).get(part)
-        here = _resolved(within if within is not None else _of_any_name(here), whole)
+        # Where names are of one's own choice, there is one form of what they name.
+        of_any_name: Mapping[str, Any] = next(iter(here.get("patternProperties", {}).values()), {})
+        here = _resolved(of_any_name if within is None else within, whole)
     return list(here.get("properties", {}))
 
 
 @cache
 def _schema(settings: type[BaseModel]) -> Mapping[str, Any]:
     return settings.model_json_schema()
-
-
-def _of_any_name(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give what a table holds whose names are of one's own choice."""
-    return next(iter(table.get("patternProperties", {}).values()), {})
 
 
 def _resolved(part: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -67,10 +67,8 @@ class Setting:
 def described() -> Iterator[Setting]:
     """Give every setting, those of one section together, in the order of the model."""
     for section, field in Settings.model_fields.items():
-        if field.annotation is Policy:
-            yield from _of_policy(section)
-        else:
-            yield from _of_model(section, _model(field.annotation))
+        model = section_of(field.annotation)
+        yield from _of_model(section, model) if model else _of_policy(section)
 
 
 def meaning_of_section(section: str) -> str:
@@ -95,7 +93,8 @@ def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
         yield from _of_model(name, section)
         return
     inner = unwrapped(field.annotation)
-    yield Setting(name, _type(field), _default(field), field.description or "", field.is_required())
+    told = f"{_words(field.annotation)}{_limits(field.metadata)}"
+    yield Setting(name, told, _default(field), field.description or "", field.is_required())
     place = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
     for part in filter(None, map(section_of, get_args(inner))):
         yield from _of_model(f"{name}{place}", part)
@@ -109,21 +108,9 @@ def _of_policy(section: str) -> Iterator[Setting]:
         if field.name == "overrides":
             for each in dataclasses.fields(Override):
                 told = _words(types_in_override[each.name])
-                yield Setting(f"{name}{ANY_ENTRY}.{each.name}", told, None, _meaning_of_override(each.name))
-
-
-def _meaning_of_override(name: str) -> str:
-    return POLICY_MEANINGS.get(f"overrides.{name}") or f"policy.{name} for these answers; unset: as for all"
-
-
-def _model(annotation: Any) -> type[BaseModel]:
-    assert isinstance(annotation, type)
-    assert issubclass(annotation, BaseModel)
-    return annotation
-
-
-def _type(field: FieldInfo) -> str:
-    return f"{_words(field.annotation)}{_limits(field.metadata)}"
+                usual = f"policy.{each.name} for these answers; unset: as for all"
+                meaning = POLICY_MEANINGS.get(f"overrides.{each.name}", usual)
+                yield Setting(f"{name}{ANY_ENTRY}.{each.name}", told, None, meaning)
 
 
 def _words(annotation: Any) -> str:

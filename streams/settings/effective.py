@@ -57,8 +57,8 @@ def shown(value: Any) -> str:
 def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(value, Settings | Section):
         for name, each in value:
-            part = section_of(type(value).model_fields[name].annotation) if each is None else None
-            if part:  # it is unset as a whole
+            annotation = type(value).model_fields[name].annotation
+            if each is None and (part := section_of(annotation)):  # it is unset as a whole
                 yield from (((*path, name, inner), None) for inner in part.model_fields)
             else:
                 yield from _leaves((*path, name), each)

@@ -106,14 +106,15 @@ class KafkaSettings(Section):
 
     @model_validator(mode="after")
     def _credentials_are_whole(self) -> KafkaSettings:
-        by_token = self.security_protocol.startswith("SASL") and self.sasl_mechanism == "OAUTHBEARER"
+        by_sasl = self.security_protocol.startswith("SASL")
+        by_token = by_sasl and self.sasl_mechanism == "OAUTHBEARER"
         if by_token and not self.oauth:
             raise ValueError("sasl_mechanism OAUTHBEARER needs oauth.token_url, client_id and client_secret")
         if self.oauth and not by_token:
             raise ValueError("oauth is for a SASL security_protocol with sasl_mechanism OAUTHBEARER alone")
         if by_token and (self.sasl_username or self.sasl_password):
             raise ValueError("sasl_username and sasl_password are not for sasl_mechanism OAUTHBEARER")
-        if self.by_password and not (self.sasl_username and self.sasl_password):
+        if by_sasl and not by_token and not (self.sasl_username and self.sasl_password):
             raise ValueError(
                 f"security_protocol {self.security_protocol} needs sasl_username and sasl_password"
             )
@@ -133,11 +134,6 @@ class KafkaSettings(Section):
                         "with TLS it is SSL or SASL_SSL"
                     )
         return self
-
-    @property
-    def by_password(self) -> bool:
-        """Whether a user and a password are asked for."""
-        return self.security_protocol.startswith("SASL") and self.sasl_mechanism != "OAUTHBEARER"
 
 
 class TopicSettings(Section):

@@ -65,18 +65,13 @@ def read_settings(config: Path | None = None) -> Reading:
         if no_text := tuple(_what_is_no_text(os.environ)):  # nothing that quotes them could be written
             return Reading(None, (*wrong, *no_text))
         refuse_unreadable_file(config_file())
-        return _read(wrong)
+        return Reading(Settings(), wrong)
+    except ValidationError as error:
+        return Reading(usable_settings(error), (*wrong, *explained(error, Settings)))
     except WrongSettings as error:
         return Reading(None, (*wrong, str(error)))
     finally:
         chosen_file.reset(token)
-
-
-def _read(wrong: tuple[str, ...]) -> Reading:
-    try:
-        return Reading(Settings(), wrong)
-    except ValidationError as error:
-        return Reading(usable_settings(error), (*wrong, *explained(error, Settings)))
 
 
 def _unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:

@@ -87,7 +87,8 @@ def _table(name: str, entries: Sequence[Setting], tables: Collection[str]) -> st
     lines = [_head(name, optional=any(setting.required for setting in entries))]
     for setting in entries:
         key = setting.name.rpartition(".")[2]
-        if setting.default in _EMPTY and any(_is_entry_of(setting.name, each) for each in tables):
+        entries_of = {f"{setting.name}{ANY_ENTRY}", f"{setting.name}.{ANY_KEY}"}
+        if setting.default in _EMPTY and not entries_of.isdisjoint(tables):
             lines.append(f"# {key}, in tables below: {_comment(setting)[2:]}")
         else:
             lines += [_comment(setting), f"#{key} = {_value(setting)}"]
@@ -102,10 +103,6 @@ def _entries(name: str, entries: Iterable[Setting]) -> str:
 
 def _comment(setting: Setting) -> str:
     return f"# {setting.meaning} ({setting.type})"
-
-
-def _is_entry_of(setting: str, table: str) -> bool:
-    return table in (f"{setting}{ANY_ENTRY}", f"{setting}.{ANY_KEY}")
 
 
 def _head(name: str, *, optional: bool) -> str:

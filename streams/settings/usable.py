@@ -21,9 +21,8 @@ class _Given(Settings):
         cls,
         settings_cls: type[BaseSettings],  # noqa: ARG003 - a name of pydantic's
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Take arguments alone."""
         return (init_settings,)
@@ -34,8 +33,9 @@ def usable_settings(error: ValidationError) -> Settings | None:
     values: dict[str, Any] = {}
     for source in reversed(sources(Settings)):
         values = _over(values, source())
-    for places in (_places(error), _sections(error)):
-        for place in places:
+    places = _places(error)
+    for some in (places, [place[:1] for place in places]):
+        for place in some:
             _drop(values, place)
         try:
             return Settings.model_construct(**dict(_Given(**values)))
@@ -46,10 +46,6 @@ def usable_settings(error: ValidationError) -> Settings | None:
 
 def _places(error: ValidationError) -> list[Place]:
     return [each["loc"] for each in error.errors(include_url=False, include_context=False)]
-
-
-def _sections(error: ValidationError) -> list[Place]:
-    return [place[:1] for place in _places(error)]
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

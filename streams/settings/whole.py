@@ -22,7 +22,7 @@ from streams.settings.config_file import config_file
 from streams.settings.documents import CompanyTermsSettings, DocumentSettings
 from streams.settings.judges import JudgeSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
-from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings
+from streams.settings.rates import AlertSettings, RatesSettings
 from streams.settings.retrieval import RetrievalSettings
 from streams.settings.scoring import ScoringSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
@@ -66,7 +66,9 @@ class Settings(BaseSettings):
             alerts = alerts.following(sizes)
             for threshold in alerts.thresholds:
                 if threshold.window_seconds not in sizes:
-                    raise ValueError(_no_such_window(threshold, sizes))
+                    window = f"window {threshold.window_seconds} of threshold {threshold.name}"
+                    known = ", ".join(map(str, sizes))
+                    raise ValueError(f"{window} is no size in rates.windows ({known})")
         return alerts
 
     @field_validator("policy", mode="before")
@@ -85,9 +87,8 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a name of pydantic's
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Take arguments first, then the environment, then the configuration file."""
         return (init_settings, *sources(settings_cls))
@@ -106,10 +107,8 @@ class _Variables(EnvSettingsSource):
 
 def sources(settings: type[BaseSettings]) -> tuple[PydanticBaseSettingsSource, ...]:
     """Give what the settings are read from: the environment, then the configuration file, if there is one."""
-    variables = _Variables(settings)
-    if path := config_file():
-        return (variables, TomlConfigSettingsSource(settings, path))
-    return (variables,)
+    path = config_file()
+    return (_Variables(settings), *([TomlConfigSettingsSource(settings, path)] if path else []))
 
 
 def _from_json(name: str, value: Any) -> Any:
@@ -120,9 +119,3 @@ def _from_json(name: str, value: Any) -> Any:
         return from_json(value)
     except ValueError:
         raise ValueError(f"{variable_name('policy', name)} should be a JSON list") from None
-
-
-def _no_such_window(threshold: AlertThreshold, sizes: list[int]) -> str:
-    known = ", ".join(map(str, sizes))
-    window = f"window {threshold.window_seconds} of threshold {threshold.name}"
-    return f"{window} is no size in rates.windows ({known})"

@@ -31,11 +31,7 @@ _RULES: tuple[_Rule, ...] = (
         lambda s: not s.scoring.enabled,
         ("scoring.*", "judges.*", "translation.*", "retrieval.*", "company_terms.*"),
     ),
-    (
-        "scoring.kept_parses_mib is 0",
-        lambda s: not s.scoring.kept_parses_mib,
-        ("scoring.kept_parses",),
-    ),
+    ("scoring.kept_parses_mib is 0", lambda s: not s.scoring.kept_parses_mib, ("scoring.kept_parses",)),
     ("scoring.profile is paper", lambda s: s.scoring.profile == "paper", ("scoring.verifier.*",)),
     (
         "scoring.verifier.folder is not set",
@@ -73,11 +69,7 @@ _RULES: tuple[_Rule, ...] = (
         ("judges.*", *(f"policy.{name}" for name in _ASKING)),
     ),
     ("judges.kept.mib is 0", lambda s: not s.judges.kept.mib, ("judges.kept.file",)),
-    (
-        "scoring.profile is not paper",
-        lambda s: s.scoring.profile != "paper",
-        ("company_terms.*",),
-    ),
+    ("scoring.profile is not paper", lambda s: s.scoring.profile != "paper", ("company_terms.*",)),
     (
         "company_terms.file is set",
         lambda s: s.company_terms.file is not None,

@@ -28,7 +28,7 @@ from streams.holds.board import HoldBoard
 from streams.holds.follower import HoldFollower
 from streams.judging.advice import Advise
 from streams.judging.assessor import Assessor, ScoringOff
-from streams.judging.budget import open_budget
+from streams.judging.budget.opening import open_budget
 from streams.judging.cascade import Cascade, chain_of
 from streams.judging.endpoints.judges import Model
 from streams.judging.endpoints.observed import ObservedModel

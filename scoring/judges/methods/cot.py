@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from scoring.judges.asking import Ask, Rounds, ask_one
 from scoring.judges.brief import Brief
-from scoring.judges.judgement import Judgement, Method, check_evaluation, unsure
+from scoring.judges.judgement import Judgement, Method, check_evaluation
 from scoring.judges.methods.evaluations import agreed
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Reasoned
-from scoring.values.opinion import Unsure
 
 REASON = Prompt("cot", Reasoned)
 
@@ -20,12 +19,7 @@ def ask_to_reason(brief: Brief, sample: int = 0, temperature: float | None = Non
 
 def _run(brief: Brief) -> Rounds[Judgement]:
     said = yield from ask_one(ask_to_reason(brief))
-    return unsure(said) if isinstance(said, Unsure) else agreed([said.form], said.form.confidence)
+    return agreed([said.form], said.form.confidence)
 
 
-COT = Method(
-    name="cot",
-    run=_run,
-    prompts=(REASON,),
-    requests=lambda _: 1,
-)
+COT = Method("cot", _run, prompts=(REASON,), requests=lambda _: 1)

@@ -19,9 +19,4 @@ def _run(brief: Brief) -> Rounds[Judgement]:
     return most(votes)
 
 
-COT_SC = Method(
-    name="cot-sc",
-    run=_run,
-    prompts=(REASON,),
-    requests=lambda options: options.samples,
-)
+COT_SC = Method("cot-sc", _run, prompts=(REASON,), requests=lambda options: options.samples)

@@ -32,7 +32,7 @@ def discuss(
     for _ in range(brief.options.rounds):
         said = yield from ask_all([_ask(brief, prompt, seats, number, held) for number in range(len(seats))])
         held = tuple(each.form if isinstance(each, Said) else each for each in said)
-        if _agree(held):
+        if len({each if isinstance(each, Unsure) else label_of(each) for each in held}) == 1:
             break
     return held
 
@@ -53,7 +53,3 @@ def _ask(
         # Two seats of one model ask the same at first, and may still be given different replies.
         sample=number,
     )
-
-
-def _agree(held: Sequence[Argued | Unsure]) -> bool:
-    return len({each if isinstance(each, Unsure) else label_of(each) for each in held}) == 1

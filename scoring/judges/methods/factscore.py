@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.judges.asking import Ask, Rounds, Said, ask_all, ask_one
+from scoring.judges.asking import Ask, NoOpinion, Rounds, ask_each, ask_one
 from scoring.judges.brief import Brief
-from scoring.judges.judgement import Judgement, Method, unsure
+from scoring.judges.judgement import Judgement, Method
 from scoring.judges.methods.support import supported
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Statements, Support
@@ -18,18 +18,13 @@ _CHECK = Prompt("fact", Support, compares=False)
 
 def _run(brief: Brief) -> Rounds[Judgement]:
     taken = yield from ask_one(brief.ask(_BREAK_DOWN, brief.asked))
-    if isinstance(taken, Unsure):
-        return unsure(taken)
     facts = taken.form.statements
     if len(facts) > brief.options.statements:
-        return unsure(Unsure.TOO_LONG)
+        raise NoOpinion(Unsure.TOO_LONG)
     if not facts:
         return supported(taken.form, ())
-    said = yield from ask_all([_ask(brief, fact.statement) for fact in facts])
-    failed = [each for each in said if isinstance(each, Unsure)]
-    if failed:
-        return unsure(failed[0])
-    return supported(taken.form, [each.form for each in said if isinstance(each, Said)])
+    said = yield from ask_each([_ask(brief, fact.statement) for fact in facts])
+    return supported(taken.form, [each.form for each in said])
 
 
 def _ask(brief: Brief, fact: str) -> Ask[Support]:
@@ -40,8 +35,5 @@ def _ask(brief: Brief, fact: str) -> Ask[Support]:
 
 
 FACTSCORE = Method(
-    name="factscore",
-    run=_run,
-    prompts=(_BREAK_DOWN, _CHECK),
-    requests=lambda options: 1 + options.statements,
+    "factscore", _run, prompts=(_BREAK_DOWN, _CHECK), requests=lambda options: 1 + options.statements
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.judges.asking import Rounds, ask_one
+from scoring.judges.asking import NoOpinion, Rounds, ask_one
 from scoring.judges.brief import Brief, numbered
-from scoring.judges.judgement import Judgement, Method, check_numbers, unsure
+from scoring.judges.judgement import Judgement, Method, check_numbers
 from scoring.judges.methods.support import supported
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Statements, Supports
@@ -16,32 +16,19 @@ _SUPPORT = Prompt("supported", Supports)
 
 def _run(brief: Brief) -> Rounds[Judgement]:
     taken = yield from ask_one(brief.ask(_TAKE_APART, brief.asked))
-    if isinstance(taken, Unsure):
-        return unsure(taken)
-    if len(taken.form.statements) > brief.options.statements:
-        return unsure(Unsure.TOO_LONG)
-    if not taken.form.statements:
+    statements = taken.form.statements
+    if len(statements) > brief.options.statements:
+        raise NoOpinion(Unsure.TOO_LONG)
+    if not statements:
         return supported(taken.form, ())
-    return (yield from _check(brief, taken.form))
-
-
-def _check(brief: Brief, taken: Statements) -> Rounds[Judgement]:
-    count = len(taken.statements)
 
     def check(supports: Supports) -> str | None:
-        return check_numbers((each.number for each in supports.statements), count)
+        return check_numbers((each.number for each in supports.statements), len(statements))
 
-    listed = numbered("statements", (each.statement for each in taken.statements))
+    listed = numbered("statements", (each.statement for each in statements))
     said = yield from ask_one(brief.ask(_SUPPORT, (*brief.reference, brief.asked[0], listed), check=check))
-    if isinstance(said, Unsure):
-        return unsure(said)
     in_order = sorted(said.form.statements, key=lambda each: each.number)
-    return supported(taken, in_order)
+    return supported(taken.form, in_order)
 
 
-FAITHFULNESS = Method(
-    name="faithfulness",
-    run=_run,
-    prompts=(_TAKE_APART, _SUPPORT),
-    requests=lambda _: 2,
-)
+FAITHFULNESS = Method("faithfulness", _run, prompts=(_TAKE_APART, _SUPPORT), requests=lambda _: 2)

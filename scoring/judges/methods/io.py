@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from scoring.judges.asking import Rounds, ask_one
 from scoring.judges.brief import Brief
-from scoring.judges.judgement import Judgement, Method, check_evaluation, unsure
+from scoring.judges.judgement import Judgement, Method, check_evaluation
 from scoring.judges.methods.evaluations import agreed
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Evaluation
 from scoring.judges.replies.logprobs import lower, probability
-from scoring.values.opinion import Unsure
 
 _JUDGE = Prompt("io", Evaluation)
 _FLAGS = ("true", "false")
@@ -17,17 +16,10 @@ _FLAGS = ("true", "false")
 
 def _run(brief: Brief) -> Rounds[Judgement]:
     said = yield from ask_one(brief.ask(_JUDGE, brief.whole, check=check_evaluation, logprobs=True))
-    if isinstance(said, Unsure):
-        return unsure(said)
     sure = said.form.confidence
     for dimension in ("consistent", "relevant"):
         sure = lower(sure, probability(said.reply, dimension, _FLAGS))
     return agreed([said.form], sure)
 
 
-IO = Method(
-    name="io",
-    run=_run,
-    prompts=(_JUDGE,),
-    requests=lambda _: 1,
-)
+IO = Method("io", _run, prompts=(_JUDGE,), requests=lambda _: 1)

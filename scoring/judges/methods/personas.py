@@ -27,9 +27,4 @@ def _run(brief: Brief) -> Rounds[Judgement]:
     return most([each if isinstance(each, Unsure) else Vote(each, 1.0, each.confidence) for each in held])
 
 
-PERSONAS = Method(
-    name="personas",
-    run=_run,
-    prompts=(_JUDGE,),
-    requests=lambda options: len(_ROLES) * options.rounds,
-)
+PERSONAS = Method("personas", _run, prompts=(_JUDGE,), requests=lambda options: len(_ROLES) * options.rounds)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.judges.asking import Ask, Rounds, Said, ask_all, ask_one
+from scoring.judges.asking import Ask, Rounds, ask_each, ask_one
 from scoring.judges.brief import Brief, lines, numbered
-from scoring.judges.judgement import FALSE_TO, Judgement, Method, check_numbers, scaled, unsure
+from scoring.judges.judgement import FALSE_TO, Judgement, Method, check_numbers, scaled
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Answered, Pair, Pairs, Quiz, Quizzed, Replies, Wrong
 from scoring.judges.texts.fencing import Part
-from scoring.values.opinion import Label, Mistake, Unsure
+from scoring.values.opinion import Label, Mistake
 
 _FROM_ANSWER = Prompt("quiz_answer", Quiz, compares=False)
 _FROM_REFERENCE = Prompt("quiz_reference", Quiz)
@@ -42,46 +42,32 @@ class _Checked:
 
 
 def _run(brief: Brief) -> Rounds[Judgement]:
-    quizzes = yield from ask_all(_ask_for_questions(brief))
-    failed = [each for each in quizzes if isinstance(each, Unsure)]
-    if failed:
-        return unsure(failed[0])
-    answers, references = (each.form for each in quizzes if isinstance(each, Said))
-    if not answers.questions:
-        return Judgement(Label.NOT_GIVEN, answers.confidence)
-    checked = yield from _check(brief, answers.questions, references.questions)
-    if isinstance(checked, Unsure):
-        return unsure(checked)
-    count = len(answers.questions)
-    return _judged(answers, checked[:count], checked[count:])
-
-
-def _ask_for_questions(brief: Brief) -> list[Ask[Quiz]]:
     most = brief.options.questions
 
     def check(quiz: Quiz) -> str | None:
         return f"it has more than {most} questions" if len(quiz.questions) > most else None
 
-    values = {"questions": most}
     question, answer = brief.asked
-    return [
-        brief.ask(_FROM_ANSWER, (answer,), check=check, values=values),
-        brief.ask(_FROM_REFERENCE, (*brief.reference, question), check=check, values=values),
-    ]
+    sources = ((_FROM_ANSWER, (answer,)), (_FROM_REFERENCE, (*brief.reference, question)))
+    quizzes = yield from ask_each(
+        [brief.ask(prompt, parts, check=check, values={"questions": most}) for prompt, parts in sources]
+    )
+    answers, references = (each.form for each in quizzes)
+    if not answers.questions:
+        return Judgement(Label.NOT_GIVEN, answers.confidence)
+    checked = yield from _check(brief, answers.questions, references.questions)
+    count = len(answers.questions)
+    return _judged(answers, checked[:count], checked[count:])
 
 
 def _check(
     brief: Brief, of_answer: Sequence[Quizzed], of_reference: Sequence[Quizzed]
-) -> Rounds[tuple[_Checked, ...] | Unsure]:
+) -> Rounds[tuple[_Checked, ...]]:
     asks = [_ask_text(brief, brief.reference, of_answer)]
     if of_reference:
         asks.append(_ask_text(brief, brief.asked[1:], of_reference))
-    said = yield from ask_all(asks)
-    replies: list[Answered] = []
-    for each in said:
-        if isinstance(each, Unsure):
-            return each
-        replies += sorted(each.form.replies, key=lambda reply: reply.number)
+    said = yield from ask_each(asks)
+    replies = [reply for each in said for reply in sorted(each.form.replies, key=lambda reply: reply.number)]
     quizzed = zip((*of_answer, *of_reference), replies, strict=True)
     return (yield from _compare(brief, [_Checked(*pair) for pair in quizzed]))
 
@@ -94,7 +80,7 @@ def _ask_text(brief: Brief, source: Sequence[Part], questions: Sequence[Quizzed]
     return brief.ask(_REPLY, (*source, listed), check=check)
 
 
-def _compare(brief: Brief, checked: Sequence[_Checked]) -> Rounds[tuple[_Checked, ...] | Unsure]:
+def _compare(brief: Brief, checked: Sequence[_Checked]) -> Rounds[tuple[_Checked, ...]]:
     open_ = [each for each in checked if each.answered.answerable]
     if not open_:
         return tuple(checked)
@@ -103,8 +89,6 @@ def _compare(brief: Brief, checked: Sequence[_Checked]) -> Rounds[tuple[_Checked
         return check_numbers((each.number for each in pairs.pairs), len(open_))
 
     said = yield from ask_one(brief.ask(_SAME, (_listed(open_),), check=check))
-    if isinstance(said, Unsure):
-        return said
     pairs = iter(sorted(said.form.pairs, key=lambda pair: pair.number))
     return tuple(
         _Checked(each.quizzed, each.answered, next(pairs)) if each.answered.answerable else each
@@ -130,7 +114,9 @@ def _listed(checked: Sequence[_Checked]) -> Part:
 def _judged(answers: Quiz, of_answer: Sequence[_Checked], of_reference: Sequence[_Checked]) -> Judgement:
     """Precision, the share of the answer's questions, tells the truth; weighted recall, what was answered."""
     precision = sum(each.holds for each in of_answer) / len(of_answer)
-    recall = _recall(of_reference)
+    total = sum(each.quizzed.weight for each in of_reference)
+    found = sum(each.quizzed.weight for each in of_reference if each.holds)
+    recall = found / total if total else None
     failed = [each for each in of_answer if not each.holds]
     if not failed:
         sure = min(answers.confidence, *(each.sure for each in of_answer))
@@ -145,16 +131,6 @@ def _judged(answers: Quiz, of_answer: Sequence[_Checked], of_reference: Sequence
     )
 
 
-def _recall(of_reference: Sequence[_Checked]) -> float | None:
-    total = sum(each.quizzed.weight for each in of_reference)
-    if not total:
-        return None
-    return sum(each.quizzed.weight for each in of_reference if each.holds) / total
-
-
 QUESTEVAL = Method(
-    name="questeval",
-    run=_run,
-    prompts=(_FROM_ANSWER, _FROM_REFERENCE, _REPLY, _SAME),
-    requests=lambda _: 5,
+    "questeval", _run, prompts=(_FROM_ANSWER, _FROM_REFERENCE, _REPLY, _SAME), requests=lambda _: 5
 )

@@ -6,12 +6,11 @@ says nothing about truth: a relevant answer has no label by it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import fmean
 
 from scoring.judges.asking import Rounds, ask_one
 from scoring.judges.brief import Brief, numbered
-from scoring.judges.judgement import Judgement, Method, check_numbers, unsure
+from scoring.judges.judgement import Judgement, Method, check_numbers
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies.forms import Asked, Likenesses
 from scoring.judges.texts.fencing import Part
@@ -29,31 +28,20 @@ def _run(brief: Brief) -> Rounds[Judgement]:
     def check(asked: Asked) -> str | None:
         return f"it has more than {most} questions" if len(asked.questions) > most else None
 
-    parts = (Part("answer", brief.answer),)
-    asked = yield from ask_one(brief.ask(_ASK_BACK, parts, check=check, values={"questions": most}))
-    if isinstance(asked, Unsure):
-        return unsure(asked)
-    return (yield from _compare(brief, asked.form))
+    answer = (Part("answer", brief.answer),)
+    asked = yield from ask_one(brief.ask(_ASK_BACK, answer, check=check, values={"questions": most}))
+    questions = asked.form.questions
 
+    def check_likenesses(likenesses: Likenesses) -> str | None:
+        return check_numbers((each.number for each in likenesses.questions), len(questions))
 
-def _compare(brief: Brief, asked: Asked) -> Rounds[Judgement]:
-    def check(likenesses: Likenesses) -> str | None:
-        return check_numbers((each.number for each in likenesses.questions), len(asked.questions))
-
-    parts = (Part("question", brief.question), numbered("questions", asked.questions))
-    said = yield from ask_one(brief.ask(_COMPARE, parts, check=check))
-    if isinstance(said, Unsure):
-        return unsure(said)
+    parts = (Part("question", brief.question), numbered("questions", questions))
+    said = yield from ask_one(brief.ask(_COMPARE, parts, check=check_likenesses))
     # An answer that commits itself to nothing answers no question, whatever can be asked about it.
-    value = 0.0 if asked.noncommittal else fmean(each.alike for each in said.form.questions)
+    value = 0.0 if asked.form.noncommittal else fmean(each.alike for each in said.form.questions)
     if value >= _RELEVANT_FROM:
-        return replace(unsure(Unsure.TRUTH_NOT_JUDGED), relevance=value)
+        return Judgement(None, relevance=value, unsure=Unsure.TRUTH_NOT_JUDGED)
     return Judgement(Label.NOT_GIVEN, said.form.confidence * (1 - value), relevance=value)
 
 
-RELEVANCE = Method(
-    name="relevance",
-    run=_run,
-    prompts=(_ASK_BACK, _COMPARE),
-    requests=lambda _: 2,
-)
+RELEVANCE = Method("relevance", _run, prompts=(_ASK_BACK, _COMPARE), requests=lambda _: 2)

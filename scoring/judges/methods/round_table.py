@@ -20,8 +20,5 @@ def _run(brief: Brief) -> Rounds[Judgement]:
 
 
 ROUND_TABLE = Method(
-    name="round-table",
-    run=_run,
-    prompts=(_JUDGE,),
-    requests=lambda options: len(options.seats) * options.rounds,
+    "round-table", _run, prompts=(_JUDGE,), requests=lambda options: len(options.seats) * options.rounds
 )

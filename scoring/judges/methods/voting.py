@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.judges.judgement import Judgement, label_of, unsure
+from scoring.judges.asking import NoOpinion
+from scoring.judges.judgement import Judgement, label_of
 from scoring.judges.methods.evaluations import agreed
 from scoring.judges.replies.forms import Evaluation
 from scoring.values.opinion import Label, Unsure
@@ -31,25 +32,18 @@ def most(votes: Sequence[Vote | Unsure]) -> Judgement:
     """Return what most votes by weight are for.
 
     The confidence is what the winners add, over the number of all: whoever gave no usable reply counts as
-    not agreeing. Unsure where fewer than half gave one, and where two labels have the same weight.
+    not agreeing. Raises NoOpinion where fewer than half gave one, and where two labels have the same
+    weight.
     """
     given = [vote for vote in votes if isinstance(vote, Vote)]
     if 2 * len(given) < len(votes) or not given:
-        return unsure(_commonest(votes))
-    weights = _weights(given)
+        reasons = Counter(vote for vote in votes if isinstance(vote, Unsure))
+        raise NoOpinion(reasons.most_common(1)[0][0])
+    labels = dict.fromkeys(vote.label for vote in given)
+    weights = {label: math.fsum(vote.weight for vote in given if vote.label is label) for label in labels}
     (label, weight), *others = sorted(weights.items(), key=lambda pair: -pair[1])
     if others and math.isclose(others[0][1], weight, abs_tol=1e-9):
-        return unsure(Unsure.DISAGREEMENT)
+        raise NoOpinion(Unsure.DISAGREEMENT)
     winners = [vote for vote in given if vote.label is label]
     sure = math.fsum(vote.weight if vote.sure is None else vote.sure for vote in winners)
     return agreed([vote.evaluation for vote in winners], sure / len(votes))
-
-
-def _weights(votes: Sequence[Vote]) -> dict[Label, float]:
-    labels = dict.fromkeys(vote.label for vote in votes)
-    return {label: math.fsum(vote.weight for vote in votes if vote.label is label) for label in labels}
-
-
-def _commonest(votes: Sequence[Vote | Unsure]) -> Unsure:
-    reasons = Counter(vote for vote in votes if isinstance(vote, Unsure))
-    return reasons.most_common(1)[0][0]

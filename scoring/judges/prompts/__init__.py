@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
 from importlib.resources import files
 from string import Template
 from typing import Any, Generic, TypeVar
 
 from scoring.judges.replies.forms import Form, Scored
 from scoring.judges.replies.schemas import described, reply_schema
+from scoring.judges.texts.hashing import hash_of
 
 F = TypeVar("F", bound=Form)
 
@@ -77,16 +77,7 @@ def system_message(
 
 def version_of(prompts: Sequence[Prompt[Any]]) -> str:
     """Return the hash, short enough to be read, of all that messages with these prompts are made of."""
-    digest = blake2b(digest_size=_VERSION_BYTES)
-    for name in (*_COMMON, *(each for prompt in prompts for each in (prompt.name, *prompt.also))):
-        _add(digest, name, text(name))
+    names = (*_COMMON, *(each for prompt in prompts for each in (prompt.name, *prompt.also)))
     forms: list[type[Form]] = [prompt.form for prompt in prompts]
-    for form in forms:
-        _add(digest, reply_schema(form).text)
-    return digest.hexdigest()
-
-
-def _add(digest: blake2b, *texts: str) -> None:
-    for each in texts:
-        content = each.encode()
-        digest.update(len(content).to_bytes(8, "little") + content)
+    contents = (each for name in names for each in (name, text(name)))
+    return hash_of((*contents, *(reply_schema(form).text for form in forms)), _VERSION_BYTES)

@@ -33,8 +33,7 @@ def read(text: str, form: type[F]) -> F:
         Malformed: It is no JSON object, has another field or lacks one, or a value of another type.
     """
     text = _REASONING.sub("", text.strip())
-    fence = _FENCE.match(text)
-    text = fence[1] if fence else text
+    text = _FENCE.sub(r"\1", text)
     _check_json(text)
     try:
         return form.model_validate_json(text)

@@ -9,9 +9,10 @@ taken, until none of the parts has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+
+from scoring.judges.texts.hashing import hash_of
 
 _BYTES = 8
 
@@ -37,22 +38,9 @@ def fenced(purpose: str, parts: Sequence[Part]) -> str:
 def mark_for(purpose: str, parts: Sequence[Part]) -> str:
     """Return the mark: the first of a series of hashes that stands in none of the parts."""
     attempt = 0
-    while any((mark := _hash(purpose, attempt, parts)) in part.text.lower() for part in parts):
+    texts = [text for part in parts for text in (part.name, part.text)]
+    while any(
+        (mark := hash_of((purpose, str(attempt), *texts), _BYTES)) in part.text.lower() for part in parts
+    ):
         attempt += 1
     return mark
-
-
-def _hash(purpose: str, attempt: int, parts: Sequence[Part]) -> str:
-    digest = blake2b(digest_size=_BYTES)
-    for text in _all_texts(purpose, attempt, parts):
-        content = text.encode()
-        digest.update(len(content).to_bytes(8, "little") + content)
-    return digest.hexdigest()
-
-
-def _all_texts(purpose: str, attempt: int, parts: Sequence[Part]) -> Iterable[str]:
-    yield purpose
-    yield str(attempt)
-    for part in parts:
-        yield part.name
-        yield part.text

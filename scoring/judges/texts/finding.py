@@ -15,10 +15,7 @@ def find(words: str, answer: str) -> tuple[int, int] | None:
         if any(map(str.isalnum, wanted)) and len(wanted) <= _LONGEST:
             if (start := answer.find(wanted)) >= 0:
                 return start, start + len(wanted)
-            if found := _tolerant(wanted).search(answer):
+            pattern = r"\s+".join(map(re.escape, wanted.split()))
+            if found := re.search(pattern, answer, re.IGNORECASE):
                 return found.span()
     return None
-
-
-def _tolerant(words: str) -> re.Pattern[str]:
-    return re.compile(r"\s+".join(re.escape(word) for word in words.split()), re.IGNORECASE)

@@ -76,15 +76,12 @@ class _Tokens:
         kind = match.lastgroup or ""
         value = (_KINDS[kind], _same(kind, match.group()))
         if value not in self._given:
-            self._given[value] = self._new(_KINDS[kind])
+            number = 1
+            while (token := f"[{_KINDS[kind]}-{number}]") in self._taken:
+                number += 1
+            self._taken.add(token)
+            self._given[value] = token
         return self._given[value]
-
-    def _new(self, kind: str) -> str:
-        number = 1
-        while (token := f"[{kind}-{number}]") in self._taken:
-            number += 1
-        self._taken.add(token)
-        return token
 
 
 _KINDS = {"EMAIL": "EMAIL", "PHONE": "PHONE", "ACCOUNT": "ACCOUNT", "NUMBER": "ACCOUNT"}

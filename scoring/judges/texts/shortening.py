@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class _Paragraph:
     document: int
     place: int
@@ -31,7 +31,7 @@ def shortened(documents: Sequence[Passage], near: str, longest: int) -> tuple[Pa
     """
     if sum(len(document.read) for document in documents) <= longest:
         return tuple(documents)
-    kept = sorted(_within(_nearest(_paragraphs(documents), near), longest), key=_in_order)
+    kept = sorted(_within(_nearest(_paragraphs(documents), near), longest))
     return tuple(
         replace(documents[number], text=_joined(paragraphs), title=None)
         for number, paragraphs in groupby(kept, key=lambda each: each.document)
@@ -41,7 +41,7 @@ def shortened(documents: Sequence[Passage], near: str, longest: int) -> tuple[Pa
 def best_passages(documents: Sequence[Passage], near: str, most: int, longest: int) -> tuple[str, ...]:
     """Return the paragraphs nearest to a text, ``most`` of them at most, in their own order."""
     kept = _within(_nearest(_paragraphs(documents), near)[:most], longest)
-    return tuple(each.text for each in sorted(kept, key=_in_order))
+    return tuple(each.text for each in sorted(kept))
 
 
 def _nearest(paragraphs: Sequence[_Paragraph], near: str) -> list[_Paragraph]:
@@ -75,10 +75,6 @@ def _within(paragraphs: Iterable[_Paragraph], longest: int) -> list[_Paragraph]:
             kept.append(replace(paragraph, text=text))
             room -= len(text)
     return kept
-
-
-def _in_order(paragraph: _Paragraph) -> tuple[int, int]:
-    return paragraph.document, paragraph.place
 
 
 def _joined(paragraphs: Iterable[_Paragraph]) -> str:

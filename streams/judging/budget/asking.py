@@ -68,7 +68,9 @@ class _Account:
     async def answer_all(self, requests: tuple[Request, ...]) -> Sequence[Outcome]:
         """Have the requests of a round answered; raises _Spent before the first one where it is refused."""
         if self.reservation is None:
-            need = _needed(requests, self.most_requests)
+            number = max(len(requests), self.most_requests)
+            tokens = sum(estimated(request).tokens for request in requests)
+            need = Amount(number, ceil(tokens * number / len(requests)))
             self.reservation = self.budget.reserve(need, self.priority)
         if self.reservation is None:
             raise _Spent
@@ -96,9 +98,3 @@ def estimated(request: Request) -> Amount:
     texts = (request.schema.text, *(message.content for message in request.messages))
     length = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
     return Amount(1, ceil(length / _BYTES_OF_A_TOKEN) + request.max_tokens)
-
-
-def _needed(first: Sequence[Request], most_requests: int) -> Amount:
-    number = max(len(first), most_requests)
-    tokens = sum(estimated(request).tokens for request in first)
-    return Amount(number, ceil(tokens * number / len(first)))

@@ -84,7 +84,12 @@ class Budget:
         """
         now = self._clock()
         self._spent = self._spent.at(now)
-        if not self._allows(need, now, priority):
+        kept = LEFT_TO_FIRST if priority is Priority.SECOND else 0.0
+        share, minute, day = self._share, self._spent.minute, self._spent.day
+        if share is None or not (
+            share.minute.allows(minute.spent, need, kept * minute.rest(now))
+            and share.day.allows(day.spent, need, kept * day.rest(now))
+        ):
             self._observer.refused(priority)
             return None
         self._spent = spent = self._spent.plus(need)
@@ -98,18 +103,6 @@ class Budget:
             for name, limit, window in (("minute", share.minute, spent.minute), ("day", share.day, spent.day))
             for kind, left in limit.left(window.spent)
         }
-
-    def _allows(self, need: Amount, now: float, priority: Priority) -> bool:
-        if self._share is None:
-            return False
-        kept = LEFT_TO_FIRST if priority is Priority.SECOND else 0.0
-        return all(
-            limit.allows(window.spent, need, kept * window.rest(now))
-            for limit, window in (
-                (self._share.minute, self._spent.minute),
-                (self._share.day, self._spent.day),
-            )
-        )
 
     def _settle(self, reserved: Amount, at: Spent, used: Amount) -> None:
         spent = self._spent.at(self._clock())

@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from streams.documents.directory_lock import lock_directory
-from streams.judging.budget.amounts import Limit, Limits
+from streams.judging.budget.amounts import EVERYTHING, Limit, Limits
 from streams.judging.budget.budget import Budget
 from streams.judging.budget.observer import Observer
 from streams.judging.budget.spent_file import Broken, read_spent, set_aside, write_spent
@@ -124,4 +124,4 @@ def _read(path: Path, now: float) -> Spent:
     except Broken:
         set_aside(path)
         log.error("judge_budget_set_aside", path=str(path))  # noqa: TRY400 - a traceback would tell nothing more
-        return Spent.unknown(now)
+        return Spent.at_start(now, EVERYTHING)  # as much may have been spent as there was

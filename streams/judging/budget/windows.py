@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from streams.judging.budget.amounts import EVERYTHING, NOTHING, Amount
+from streams.judging.budget.amounts import NOTHING, Amount
 
 MINUTE_SECONDS, DAY_SECONDS = 60, 86_400
 
@@ -76,11 +76,6 @@ class Spent:
             Window(MINUTE_SECONDS, int(now // MINUTE_SECONDS), amount),
             Window(DAY_SECONDS, int(now // DAY_SECONDS), amount),
         )
-
-    @classmethod
-    def unknown(cls, now: float) -> Spent:
-        """Return that as much may have been spent as there was."""
-        return cls.at_start(now, EVERYTHING)
 
     def at(self, now: float) -> Spent:
         """Return what was spent in the windows of a time."""

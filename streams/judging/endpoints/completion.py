@@ -12,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeInt,
-    TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -89,13 +88,10 @@ class _Completion(_Part):
     usage: Annotated[_Usage | None, _Lenient] = None
 
 
-_completion = TypeAdapter(_Completion)
-
-
 def reply_of(body: bytes) -> Reply | NotAnswered:
     """Return the reply in the body of a chat completion; what is none is unreadable."""
     try:
-        completion = _completion.validate_json(body)
+        completion = _Completion.model_validate_json(body)
     except ValidationError:
         return NotAnswered(Fault.UNREADABLE)
     choice, usage = completion.choices[0], completion.usage or _Usage()
@@ -104,7 +100,7 @@ def reply_of(body: bytes) -> Reply | NotAnswered:
     return Reply(
         text,
         Finish.REFUSED if choice.message.refusal else _FINISHES.get(choice.finish_reason or "", Finish.STOP),
-        _name(completion.model or ""),
+        "".join(filter(str.isprintable, (completion.model or "")[:_LONGEST_NAME])),
         usage.prompt_tokens,
         usage.completion_tokens,
         logprobs=tuple(_within(text, tuple(_tokens(placed)))),
@@ -137,7 +133,3 @@ def _within(reply: str, tokens: Sequence[Token]) -> Iterator[Token]:
 
 def _logprob(likely: _Likely) -> float:
     return min(likely.logprob, 0.0)  # some come out a rounding error above
-
-
-def _name(model: str) -> str:
-    return "".join(filter(str.isprintable, model[:_LONGEST_NAME]))

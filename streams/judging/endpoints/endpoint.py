@@ -100,7 +100,9 @@ class Endpoint:
             async with asyncio.timeout(seconds):
                 found = await self._exchange(request)
         except TimeoutError:
-            self._ran_out_of(seconds)
+            if seconds >= min(self._settings.request_timeout_seconds, _TELLING_SECONDS):
+                self._observer.failed(self._name, Fault.TIMEOUT)
+                self._breaker.ran_out_of_time(seconds)
             return NotAnswered(Fault.TIMEOUT)
         self._report(found)
         return found
@@ -128,11 +130,6 @@ class Endpoint:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
-
-    def _ran_out_of(self, seconds: float) -> None:
-        if seconds >= min(self._settings.request_timeout_seconds, _TELLING_SECONDS):
-            self._observer.failed(self._name, Fault.TIMEOUT)
-            self._breaker.ran_out_of_time(seconds)
 
 
 def _everything(settings: EndpointSettings) -> Accepted:

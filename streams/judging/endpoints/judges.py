@@ -17,7 +17,6 @@ class Model(Protocol):
 
     async def answer(self, request: Request, deadline: float) -> Outcome:
         """Return one outcome, at ``deadline`` by the event loop's clock at the latest; raises nothing."""
-        ...
 
 
 class Judges:
@@ -71,10 +70,9 @@ class Inquiry:
         return outcomes
 
     async def _answer(self, request: Request) -> Outcome:
-        model = self._models.get(request.judge)
-        if model is None:
-            return Failure(Fault.UNKNOWN_JUDGE.value)
-        return await model.answer(request, self._deadline)
+        if model := self._models.get(request.judge):
+            return await model.answer(request, self._deadline)
+        return Failure(Fault.UNKNOWN_JUDGE.value)
 
     def _count(self, request: Request, outcome: Outcome) -> None:
         if not isinstance(outcome, Reply):

@@ -52,20 +52,16 @@ class Accepted:
 
         A refusal that names none may be about the form of the reply.
         """
-        weaker = self._weaker_output if not named or named & _OF_OUTPUT else self.output
+        is_of_output = self.falls_back and (not named or named & _OF_OUTPUT)
         less = replace(
             self,
-            output=weaker,
+            output=_WEAKER.get(self.output, self.output) if is_of_output else self.output,
             logprobs=self.logprobs and not named & _OF_LOGPROBS,
             temperature=self.temperature and "temperature" not in named,
             seed=self.seed and "seed" not in named,
             newer_limit=self.newer_limit or _NEWER_LIMIT in named,
         )
         return less if less != self else None
-
-    @property
-    def _weaker_output(self) -> Output:
-        return _WEAKER.get(self.output, self.output) if self.falls_back else self.output
 
 
 class Learned:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from streams.explaining.sieve import Marks, Sieve
+from streams.explaining.sieve import Sieve
 from tests.support.pages import BEGIN, blocked_verdict
 
 VERDICT = replace(
@@ -32,7 +32,7 @@ def one(name: str) -> frozenset[str]:
     ],
 )
 def test_what_has_one_of_each_kind_passes(sieve: Sieve) -> None:
-    assert sieve.passes(Marks.of(VERDICT))
+    assert sieve.passes(VERDICT)
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_what_has_one_of_each_kind_passes(sieve: Sieve) -> None:
     ],
 )
 def test_what_lacks_one_kind_does_not_pass(sieve: Sieve) -> None:
-    assert not sieve.passes(Marks.of(VERDICT))
+    assert not sieve.passes(VERDICT)
 
 
 @pytest.mark.parametrize("sieve", [Sieve(lowest=1), Sieve(highest=5)])
 def test_what_has_no_score_is_in_no_range_of_scores(sieve: Sieve) -> None:
-    assert not sieve.passes(Marks.of(replace(VERDICT, score=None)))
+    assert not sieve.passes(replace(VERDICT, score=None))
 
 
 def test_a_language_that_is_not_known_is_asked_for_as_und_and_case_does_not_matter() -> None:
     unknown, british = replace(VERDICT, language=None), replace(VERDICT, language="en-GB")
-    assert Sieve(languages=one("und")).passes(Marks.of(unknown))
-    assert not Sieve(languages=one("und")).passes(Marks.of(VERDICT))
-    assert Sieve(languages=one("en-gb")).passes(Marks.of(british))
+    assert Sieve(languages=one("und")).passes(unknown)
+    assert not Sieve(languages=one("und")).passes(VERDICT)
+    assert Sieve(languages=one("en-gb")).passes(british)

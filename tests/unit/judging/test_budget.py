@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.judging.budget import Amount, Budget, Limit, Limits, Priority
-from streams.judging.budget.budget import LEFT_TO_FIRST
+from streams.judging.budget.amounts import EVERYTHING, Amount, Limit, Limits
+from streams.judging.budget.budget import LEFT_TO_FIRST, Budget, Priority
 from streams.judging.budget.observer import Observer
 from streams.judging.budget.windows import DAY_SECONDS, Spent, Window, steady_clock
 from tests.support.clock import Clock
@@ -285,7 +285,7 @@ def test_a_restart_under_another_clock_gives_nothing_back(days, expected):
 
 def test_nothing_is_left_of_a_day_of_which_nobody_knows_what_was_spent():
     clock = Clock(NOON)
-    budget = budget_of(clock=clock, spent=Spent.unknown(NOON))
+    budget = budget_of(clock=clock, spent=Spent.at_start(NOON, EVERYTHING))
     assert set(left(budget).values()) == {0}
     clock.now += DAY_SECONDS / 2
     assert budget.reserve(Amount(10, 1_000), FIRST)

@@ -6,8 +6,9 @@ import pytest
 
 from scoring.judges import METHODS, Case, Documents, Failure, JudgeOptions, Message, ReplySchema, Request, ask
 from scoring.values.opinion import Label, Unsure
-from streams.judging.budget import Amount, Budget, Limit, Limits, Priority, ask_within
-from streams.judging.budget.asking import estimated
+from streams.judging.budget.amounts import Amount, Limit, Limits
+from streams.judging.budget.asking import ask_within, estimated
+from streams.judging.budget.budget import Budget, Priority
 from tests.support.clock import Clock
 from tests.unit.judges.judges_support import DOCUMENTS, TRUE, Endpoint
 

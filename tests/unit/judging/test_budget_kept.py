@@ -6,9 +6,10 @@ import json
 import pytest
 import structlog
 
-from streams.judging.budget import Amount, Budget, Priority, open_budget
+from streams.judging.budget.amounts import EVERYTHING, Amount
+from streams.judging.budget.budget import Budget, Priority
 from streams.judging.budget.observer import Observer
-from streams.judging.budget.opening import SPENT_NAME, SpentKeeper, limits_of
+from streams.judging.budget.opening import SPENT_NAME, SpentKeeper, limits_of, open_budget
 from streams.judging.budget.spent_file import Broken, read_spent, write_spent
 from streams.judging.budget.windows import DAY_SECONDS, Spent
 from streams.settings import WrongSettings
@@ -147,7 +148,7 @@ async def test_a_disk_that_fails_is_told_and_tried_again(tmp_path):
 
 
 def test_what_is_written_is_read_back(tmp_path):
-    spent = Spent.unknown(NOON).plus(Amount(1, 2))
+    spent = Spent.at_start(NOON, EVERYTHING).plus(Amount(1, 2))
     write_spent(tmp_path / "spent", spent)
     assert read_spent(tmp_path / "spent") == spent
     assert [each.name for each in tmp_path.iterdir()] == ["spent"]

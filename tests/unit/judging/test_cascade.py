@@ -21,7 +21,8 @@ from scoring.values.opinion import Label
 from scoring.values.reasons import Reason
 from scoring.values.types import Decision, Exchange, MessageType, Passage, Refuses
 from streams.judging.advice import NO_ADVICE, Advice
-from streams.judging.budget import Budget, Limit, Limits
+from streams.judging.budget.amounts import Limit, Limits
+from streams.judging.budget.budget import Budget
 from streams.judging.cascade import Cascade, Link, chain_of
 from streams.judging.endpoints.judges import Judges
 from streams.judging.kept import KeptOpinions, open_kept_opinions

@@ -13,7 +13,8 @@ from scoring.judges.requests import Failure, Outcome, Request
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType, Passage
-from streams.judging.budget import Budget, Limits
+from streams.judging.budget.amounts import Limits
+from streams.judging.budget.budget import Budget
 from streams.judging.cascade import Cascade, chain_of
 from streams.judging.endpoints.judges import Model
 from streams.judging.endpoints.opening import open_judges
