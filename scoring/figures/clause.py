@@ -60,7 +60,6 @@ class Clause:
         """Read a clause in a language whose lexicon has figures; None where it is too long to be one."""
         if len(text) > _MOST_CHARACTERS or len(words := words_of(text)) > _MOST_WORDS:
             return None
-        assert lexicon.figures is not None, "only a lexicon with figures is asked"
         starts, ends = [word.start for word in words], [word.end for word in words]
         told = tuple(
             When(time, bisect_left(ends, start + 1), bisect_left(starts, end))
@@ -69,7 +68,7 @@ class Clause:
         in_times = {place for when in told for place in range(when.first, when.last)}
         found = (
             Figure(amount, bisect_left(ends, amount.start + 1), bisect_left(starts, amount.end))
-            for amount in amounts(text, lexicon.figures)
+            for amount in amounts(text, lexicon.figure_words)
         )
         figures = tuple(figure for figure in found if in_times.isdisjoint(range(figure.first, figure.last)))
         return cls(text, lexicon, words, figures, tuple(_number_words(words, lexicon)), told)
@@ -77,8 +76,7 @@ class Clause:
     @property
     def lists(self) -> FigureWords:
         """The words for figures of its language."""
-        assert self.lexicon.figures is not None, "only a lexicon with figures is asked"
-        return self.lexicon.figures
+        return self.lexicon.figure_words
 
     @cached_property
     def stems(self) -> tuple[str, ...]:

@@ -94,8 +94,7 @@ def _table(block: Block, text: PreparedText) -> Table:
 def _name(label: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the stems by which a label is named: without what things are, if that leaves any."""
     stems = frozenset(stems_of(label, lexicon))
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
-    return stems.difference(stems_of(" ".join(lexicon.figures.kinds), lexicon)) or stems
+    return stems.difference(stems_of(" ".join(lexicon.figure_words.kinds), lexicon)) or stems
 
 
 def look_up(clause: Clause, table: Table) -> tuple[Said, tuple[int, int]] | None:
@@ -272,8 +271,7 @@ def _amount(table: Table, row: int, column: int, lexicon: Lexicon) -> tuple[Numb
     amount = cell_of(table.cells[row][column], lexicon).amount
     if amount is None:
         return None, None
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     unit = unit_in(table.heads[column], words) or unit_in(table.labels[row], words)
     return amount.number, amount.unit or unit
 

@@ -224,6 +224,12 @@ class Lexicon:
     numbers: NumberWords = NumberWords()
     sending: SendingWords | None = None
 
+    @property
+    def figure_words(self) -> FigureWords:
+        """The words for figures of a language that has them: no other is asked."""
+        assert self.figures is not None, "only a lexicon with figures is asked"
+        return self.figures
+
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays; "process" has none."""
         if word.endswith("ss"):
