@@ -178,15 +178,7 @@ def _claim(source: DataSource, finding: Finding, clause: Clause, offset: int) ->
         start, end = finding.figure.amount.start, finding.figure.amount.end
     is_plain = finding.operation in _PLAIN or bool(clause.find(clause.lists.unsupported, ()))
     computed = finding.computed
-    derivation = (
-        None
-        if computed is None
-        else Derivation(
-            document_id=source.document_id,
-            cells=computed.cells,
-            formula=computed.formula,
-        )
-    )
+    derivation = Derivation(source.document_id, computed.cells, computed.formula) if computed else None
     return IndirectClaim(
         finding.outcome,
         offset + start,

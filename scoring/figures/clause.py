@@ -17,7 +17,6 @@ from scoring.text.prepared import Word, words_of
 
 # No clause that people write has more.
 _MOST_CHARACTERS, _MOST_WORDS = 1_000, 120
-_FIRST_NUMBER_WORD = 2
 #: Stands for a word that is accounted for; no phrase holds it.
 TAKEN = "_"
 
@@ -78,6 +77,11 @@ class Clause:
         """The words for figures of its language."""
         return self.lexicon.figure_words
 
+    @property
+    def numbers(self) -> tuple[Figure, ...]:
+        """Its figures, those in digits first."""
+        return (*self.figures, *self.number_words)
+
     @cached_property
     def stems(self) -> tuple[str, ...]:
         """What its words are compared by."""
@@ -136,12 +140,8 @@ def places(spans: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def _number_words(words: Sequence[Word], lexicon: Lexicon) -> Iterable[Figure]:
-    numbers = {word: value for value, word in enumerate(lexicon.claims.numbers, _FIRST_NUMBER_WORD)}
     for place, word in enumerate(words):
-        if word.text in numbers:
-            value = _whole(numbers[word.text])
-            yield Figure(Amount(value, None, word.start, word.end), place, place + 1, in_words=True)
-
-
-def _whole(value: int) -> Number:
-    return Number(Decimal(value), Decimal(value))
+        if word.text in lexicon.claims.numbers:
+            value = Decimal(lexicon.claims.numbers[word.text])
+            amount = Amount(Number(value, value), None, word.start, word.end)
+            yield Figure(amount, place, place + 1, in_words=True)

@@ -175,7 +175,8 @@ class _Reader:
 
     def _claims(self) -> ClaimWords:
         table, section, lists = self._table("claims", ClaimWords)
-        return ClaimWords(numbers=tuple(self._words(table, "numbers", section)), **lists)
+        words = self._words(table, "numbers", section)
+        return ClaimWords(numbers={word: value for value, word in enumerate(words, 2)}, **lists)
 
     def _sending(self) -> SendingWords:
         table, section, lists = self._table("sending", SendingWords)
