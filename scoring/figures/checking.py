@@ -120,15 +120,9 @@ def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> Indi
 
 def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
     cells = tuple(listing.rows[place] for place in counted.rows)
-    derivation = Derivation(source.document_id, cells, counted.formula)
-    amount = counted.figure.amount
-    return IndirectClaim(
-        counted.outcome,
-        offset + amount.start,
-        offset + amount.end,
-        derivation if cells else None,
-        counted.obstacle,
-    )
+    derivation = Derivation(source.document_id, cells, counted.formula) if cells else None
+    start, end = offset + counted.figure.amount.start, offset + counted.figure.amount.end
+    return IndirectClaim(counted.outcome, start, end, derivation, counted.obstacle)
 
 
 def _may_ask(clause: Clause) -> bool:

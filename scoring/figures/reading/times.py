@@ -112,19 +112,10 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, longest_first)) or r"(?!)"
 
 
-def _group(found: re.Match[str], letter: str) -> str | None:
-    return next(
-        (
-            value
-            for name, value in found.groupdict().items()
-            if name[0] == letter and name[1:].isdigit() and value
-        ),
-        None,
-    )
-
-
 def _time(found: re.Match[str], lexicon: Lexicon) -> Time | None:
-    year, quarter, month, day, name = (_group(found, letter) for letter in "yqmdn")
+    # Each form of a time numbers its own groups, of which only one matched: "y1", "y2".
+    told = {group[0]: part for group, part in found.groupdict().items() if part and group[1:].isdigit()}
+    year, quarter, month, day, name = map(told.get, "yqmdn")
     if name:
         month = str(lexicon.figure_words.month_of[name.casefold()])
     if found["sign"] and (day is None or month is None or not _is_day_first(int(day), int(month), lexicon)):
