@@ -101,8 +101,8 @@ def _lacking(each: GroundedClaim, material: Material) -> tuple[Span, ...]:
     if found is None or found.document is None or material.answer.source is not None:
         return ()
     text = material.context[found.document].text
-    spans = text.derived(passages).spans
-    return lacking(each.claim, material.answer, text, (spans[found.first][0], spans[found.last][1]))
+    span = text.derived(passages).span(found.first, found.last)
+    return lacking(each.claim, material.answer, text, span)
 
 
 def _span(claim: Claim, material: Material) -> Evidence | None:
@@ -142,8 +142,7 @@ def _source(grounding: Grounding, material: Material) -> ClaimSource | None:
     if grounding.document is None:
         return None
     document = material.context[grounding.document]
-    spans = document.text.derived(passages).spans
-    return _quoted(document, spans[grounding.first][0], spans[grounding.last][1])
+    return _quoted(document, *document.text.derived(passages).span(grounding.first, grounding.last))
 
 
 def _quoted(document: ContextText, start: int, end: int) -> ClaimSource | None:

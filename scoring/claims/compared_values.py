@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scoring.claims.indirect import with_signs
 from scoring.claims.reading import Claim, Kind, claims
-from scoring.figures.clause import Clause, Figure
+from scoring.figures.clause import Clause
 from scoring.figures.lookup import Said, compared, look_up, tables
 from scoring.figures.reading.labels import stem
 from scoring.figures.recognising import Meant, meant
@@ -50,12 +50,9 @@ def compared_values(material: Material) -> Mapping[int, ComparedValue]:
         return {}
     found: dict[int, ComparedValue] = {}
     for claim in answer.derived(claims):
-        told = (
-            []
-            if claim.kind is not Kind.CLAIM
-            else [*_by_cells(claim, material)] or [*_by_sentences(claim, material)]
-        )
-        if told:
+        if claim.kind is not Kind.CLAIM:
+            continue
+        if told := [*_by_cells(claim, material)] or [*_by_sentences(claim, material)]:
             found[claim.start] = min(told, key=lambda each: each.said is not Said.SAME)
     return found
 
@@ -87,11 +84,6 @@ class Statement:
     acts: frozenset[str]
     has_name: bool
 
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """Its numbers, in digits or words."""
-        return (*self.clause.figures, *self.clause.number_words)
-
     def is_within(self, other: Statement) -> bool:
         """Say whether another one has all of its words."""
         return not any(other.forms.isdisjoint(word) for word in self.words)
@@ -118,7 +110,7 @@ def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> 
     how = meant(clause, frozenset())
     if isinstance(how, Obstacle):
         return None
-    spans = [(each.amount.start, each.amount.end) for each in (*clause.figures, *clause.number_words)]
+    spans = [(each.amount.start, each.amount.end) for each in clause.numbers]
     small = lexicon.function_words | lexicon.negations | clause.lists.yes | clause.lists.no | {"n't", "not"}
     kept = [
         n
@@ -143,7 +135,7 @@ def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> 
 
 def _by_sentences(claim: Claim, material: Material) -> Iterator[ComparedValue]:
     said = _statement(material.answer, claim.tokens, claim.start, claim.end)
-    if said is None or len(said.figures) > 1 or said.clause.denials > 1:
+    if said is None or len(said.clause.numbers) > 1 or said.clause.denials > 1:
         return
     for place, document in enumerate(material.context):
         for other in document.text.derived(statements):
@@ -153,13 +145,16 @@ def _by_sentences(claim: Claim, material: Material) -> Iterator[ComparedValue]:
 
 def _compared(said: Statement, other: Statement) -> Said | None:
     """Return what a sentence of a document says of a claim that has its words; None where they differ."""
+    figures, others = said.clause.numbers, other.clause.numbers
     if not said.words or not said.is_within(other):
         return None
-    by_figure = (
-        [_of_figure(said.figures[0], each, said, other) for each in other.figures] if said.figures else []
-    )
+    by_figure = [
+        compared(its.amount.number, other.clause.unit(its), figure.amount.number, said.clause.unit(figure))
+        for figure in figures[:1]
+        for its in others
+    ]
     is_same = said.clause.denials == other.clause.denials
-    if Said.SAME in by_figure or not (said.figures or other.figures):
+    if Said.SAME in by_figure or not (figures or others):
         found = Said.SAME if is_same else Said.OTHER
     elif by_figure == [Said.OTHER] and not (said.clause.denials or other.clause.denials):
         found = Said.OTHER
@@ -167,7 +162,7 @@ def _compared(said: Statement, other: Statement) -> Said | None:
         return None
     if found is Said.SAME:
         return found
-    is_enough = len(said.words) >= _FEWEST_WORDS or said.has_name or any(map(said.clause.unit, said.figures))
+    is_enough = len(said.words) >= _FEWEST_WORDS or said.has_name or any(map(said.clause.unit, figures))
     is_alike = _is_alike(said, other) and said.conditions == other.conditions
     return found if is_alike and is_enough and other.clause.denials < _FEWEST_WORDS else None
 
@@ -178,7 +173,3 @@ def _is_alike(said: Statement, other: Statement) -> bool:
     things, its = ([word for word in each.words if acts.isdisjoint(word)] for each in (said, other))
     in_order = len(things) == len(its) and not any(map(frozenset.isdisjoint, things, its))
     return in_order and other.is_within(said)
-
-
-def _of_figure(figure: Figure, its: Figure, said: Statement, other: Statement) -> Said | None:
-    return compared(its.amount.number, other.clause.unit(its), figure.amount.number, said.clause.unit(figure))

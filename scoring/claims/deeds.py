@@ -106,7 +106,18 @@ def _is_past(answer: PreparedText, n: int, tokens: Sequence[int]) -> bool:
     parse, words = answer.parse, answer.lexicon.claims
     if parse.pos[n] != "VERB" or parse.text[n] == parse.lemma[n] or not words.past.occurs((parse.text[n],)):
         return False
-    return not any(int(parse.head[k]) == n and parse.dep[k].startswith(_AUXILIARY) for k in tokens)
+    return not _helping(answer, n, tokens)
+
+
+def _helping(text: PreparedText, n: int, tokens: Sequence[int]) -> list[int]:
+    """Return the auxiliaries of a verb."""
+    parse = text.parse
+    return [k for k in tokens if int(parse.head[k]) == n and parse.dep[k].startswith(_AUXILIARY)]
+
+
+def _is_of_passive(text: PreparedText, n: int) -> bool:
+    words = text.lexicon.claims
+    return text.parse.text[n] in words.passives or text.parse.lemma[n] in words.have
 
 
 def _done(answer: PreparedText, tokens: Sequence[int]) -> Iterator[_Deed]:
@@ -118,11 +129,10 @@ def _done(answer: PreparedText, tokens: Sequence[int]) -> Iterator[_Deed]:
         main = int(parse.head[n]) if parse.dep[n] == _PASSIVE else n
         verb = main if main != n else next((k for k in tokens if _is_participle(answer, k, of=n)), n)
         below = [k for k in tokens if int(parse.head[k]) == main]
-        helping = [k for k in below if parse.dep[k].startswith(_AUXILIARY)]
         subject = next((k for k in below if parse.dep[k] in _SUBJECTS and not _is_named(answer, k)), None)
         if verb == n or subject is None or int(parse.head[main]) != main:
             continue
-        if all(parse.text[k] in words.passives or parse.lemma[k] in words.have for k in helping):
+        if all(_is_of_passive(answer, k) for k in _helping(answer, main, tokens)):
             yield _deed(answer, verb, min([subject, *(k for k in tokens if int(parse.head[k]) == subject)]))
 
 
@@ -174,16 +184,12 @@ def _is_asked_for(deed: _Deed, question: PreparedText) -> bool:
 
 def _is_supposed(deed: _Deed, question: PreparedText) -> bool:
     """Say whether the question has it as done: "why was it deleted?", but not "can it be deleted?"."""
-    parse, words = question.parse, question.lexicon.claims
+    parse = question.parse
     for n in range(len(parse)):
         if parse.text[n] != deed.form or parse.lemma[n] == parse.text[n] == deed.lemma:
             continue
-        helping = [
-            k for k in range(len(parse)) if int(parse.head[k]) == n and parse.dep[k].startswith(_AUXILIARY)
-        ]
-        if not helping or any(
-            parse.text[k] in words.passives or parse.lemma[k] in words.have for k in helping
-        ):
+        helping = _helping(question, n, range(len(parse)))
+        if not helping or any(_is_of_passive(question, k) for k in helping):
             return True
     return False
 
@@ -211,11 +217,11 @@ def _is_quoted(deed: _Deed, material: Material) -> bool:
     """Say whether a document says word for word that it has been done."""
     end = int(material.answer.parse.end[deed.verb])
     said = " ".join(word.text for word in words_of(material.answer.original, deed.start, end))
-    return any(f" {said} " in document.text.derived(_joined) for document in material.context)
+    return _is_in_documents(said, material)
 
 
-def _is_in_documents(word: str, material: Material) -> bool:
-    return any(f" {word} " in document.text.derived(_joined) for document in material.context)
+def _is_in_documents(words: str, material: Material) -> bool:
+    return any(f" {words} " in document.text.derived(_joined) for document in material.context)
 
 
 def _joined(text: PreparedText) -> str:

@@ -57,13 +57,14 @@ def _passage(each: GroundedClaim, material: Material) -> str:
     assert found is not None
     assert found.document is not None
     text = material.context[found.document].text
-    spans, first, last = text.derived(passages).spans, found.first, found.last
+    known, first, last = text.derived(passages), found.first, found.last
 
     def fits(first: int, last: int) -> bool:
-        if first < 0 or last == len(spans) or spans[last][1] - spans[first][0] > _LONGEST_PASSAGE:
+        if first < 0 or last == len(known.spans):
             return False
-        return len(text.original[spans[first][0] : spans[last][1]].split()) <= _WORDS
+        passage = text.original[slice(*known.span(first, last))]
+        return len(passage) <= _LONGEST_PASSAGE and len(passage.split()) <= _WORDS
 
     while (after := fits(first, last + 1)) or fits(first - 1, last):
         first, last = (first, last + 1) if after else (first - 1, last)
-    return text.original[spans[first][0] : spans[last][1]]
+    return text.original[slice(*known.span(first, last))]

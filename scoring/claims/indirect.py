@@ -40,12 +40,6 @@ def indirect_claim(claim: Claim, material: Material) -> IndirectClaim | None:
     )
 
 
-def outcome_of(claim: Claim, material: Material) -> Outcome | None:
-    """Return what computing a figure of the claim came to, or None where it has none that might follow."""
-    found = indirect_claim(claim, material)
-    return found.outcome if found else None
-
-
 def is_open(claim: Claim, material: Material) -> bool:
     """Say whether a claim is about a figure that may follow from data, and could not be computed."""
     found = indirect_claim(claim, material)

@@ -41,6 +41,10 @@ class Passages:
     forms: tuple[str, ...]
     endings: tuple[str, ...]
 
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return the place of the sentences from one up to another."""
+        return self.spans[first][0], self.spans[last][1]
+
     def levels(self, word: ContentWord) -> Levels:
         """Return for each sentence how far it has a word, in [0, 1]."""
         found = np.zeros(len(self.spans), dtype=np.float32)

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.text.marks import HEADING
+from scoring.text.marks import HEADING, ITEM, RULE
 from scoring.text.prepared import PreparedText
 from scoring.text.sentences import SENTENCE_END, is_closed
 
-_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
 # What an item is about: "**Mode**: the way in which ...".
 _NAME = re.compile(r"[^\n.!?]{1,80}?:(?=[\s*_])")
-_RULE = frozenset("|-: \t")
 
 Span = tuple[int, int]
 
@@ -55,9 +53,9 @@ def _statements(original: str, blocks: list[Span]) -> Iterator[Statement]:
             headings[level], lead = (start, end), ()
         elif row and not header:
             header = ((start, end),)
-        elif row and not _RULE.issuperset(block):
+        elif row and not RULE.issuperset(block):
             yield Statement(((start, end), *header), above + lead)
-        elif item := _ITEM.match(block):
+        elif item := ITEM.match(block):
             named = _NAME.match(original, start + item.end(), end)
             name = () if named is None else (named.span(),)
             for n, sentence in enumerate(_sentences(original, start + item.end(), end)):
@@ -74,7 +72,7 @@ def _blocks(text: PreparedText) -> Iterator[Span]:
     block: Span | None = None
     for start, end in text.lines():
         line = text.original[start:end]
-        begins = _is_heading(line) or _is_row(line) or _ITEM.match(line)
+        begins = _is_heading(line) or _is_row(line) or ITEM.match(line)
         if block and (begins or not line.strip() or _is_heading(text.original[slice(*block)])):
             yield block
             block = None

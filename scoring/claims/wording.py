@@ -196,7 +196,7 @@ def _forms(text: PreparedText, n: int, is_parted: bool) -> Iterator[str]:
         yield _OBLIGATION
         return
     if word in lexicon.claims.numbers:
-        yield str(lexicon.claims.numbers.index(word) + 2)
+        yield str(lexicon.claims.numbers[word])
     if number := read_number(word):
         yield from (f"{value.normalize():f}" for value in number.values)
     for form in (lemma,) if is_parted else (word, lemma):

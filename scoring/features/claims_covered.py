@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from scoring.claims.grounded import GroundedClaim, grounded_claims
-from scoring.claims.indirect import outcome_of
+from scoring.claims.indirect import indirect_claim
 from scoring.figures.values import Outcome
 from scoring.text.material import Material
 from scoring.values.rules import Kinds
@@ -52,4 +52,5 @@ class ClaimsCovered:
 
 
 def _share(each: GroundedClaim, by_words: float, material: Material) -> float:
-    return 1.0 if outcome_of(each.claim, material) is Outcome.CONFIRMED else by_words
+    found = indirect_claim(each.claim, material)
+    return 1.0 if found and found.outcome is Outcome.CONFIRMED else by_words

@@ -120,15 +120,9 @@ def _counted(clause: Clause, offset: int, sources: Sequence[DataSource]) -> Indi
 
 def _count_claim(source: DataSource, listing: Listing, counted: Count, offset: int) -> IndirectClaim:
     cells = tuple(listing.rows[place] for place in counted.rows)
-    derivation = Derivation(source.document_id, cells, counted.formula)
-    amount = counted.figure.amount
-    return IndirectClaim(
-        counted.outcome,
-        offset + amount.start,
-        offset + amount.end,
-        derivation if cells else None,
-        counted.obstacle,
-    )
+    derivation = Derivation(source.document_id, cells, counted.formula) if cells else None
+    start, end = offset + counted.figure.amount.start, offset + counted.figure.amount.end
+    return IndirectClaim(counted.outcome, start, end, derivation, counted.obstacle)
 
 
 def _may_ask(clause: Clause) -> bool:
@@ -178,15 +172,7 @@ def _claim(source: DataSource, finding: Finding, clause: Clause, offset: int) ->
         start, end = finding.figure.amount.start, finding.figure.amount.end
     is_plain = finding.operation in _PLAIN or bool(clause.find(clause.lists.unsupported, ()))
     computed = finding.computed
-    derivation = (
-        None
-        if computed is None
-        else Derivation(
-            document_id=source.document_id,
-            cells=computed.cells,
-            formula=computed.formula,
-        )
-    )
+    derivation = Derivation(source.document_id, computed.cells, computed.formula) if computed else None
     return IndirectClaim(
         finding.outcome,
         offset + start,

@@ -17,7 +17,6 @@ from scoring.text.prepared import Word, words_of
 
 # No clause that people write has more.
 _MOST_CHARACTERS, _MOST_WORDS = 1_000, 120
-_FIRST_NUMBER_WORD = 2
 #: Stands for a word that is accounted for; no phrase holds it.
 TAKEN = "_"
 
@@ -60,7 +59,6 @@ class Clause:
         """Read a clause in a language whose lexicon has figures; None where it is too long to be one."""
         if len(text) > _MOST_CHARACTERS or len(words := words_of(text)) > _MOST_WORDS:
             return None
-        assert lexicon.figures is not None, "only a lexicon with figures is asked"
         starts, ends = [word.start for word in words], [word.end for word in words]
         told = tuple(
             When(time, bisect_left(ends, start + 1), bisect_left(starts, end))
@@ -69,7 +67,7 @@ class Clause:
         in_times = {place for when in told for place in range(when.first, when.last)}
         found = (
             Figure(amount, bisect_left(ends, amount.start + 1), bisect_left(starts, amount.end))
-            for amount in amounts(text, lexicon.figures)
+            for amount in amounts(text, lexicon.figure_words)
         )
         figures = tuple(figure for figure in found if in_times.isdisjoint(range(figure.first, figure.last)))
         return cls(text, lexicon, words, figures, tuple(_number_words(words, lexicon)), told)
@@ -77,8 +75,12 @@ class Clause:
     @property
     def lists(self) -> FigureWords:
         """The words for figures of its language."""
-        assert self.lexicon.figures is not None, "only a lexicon with figures is asked"
-        return self.lexicon.figures
+        return self.lexicon.figure_words
+
+    @property
+    def numbers(self) -> tuple[Figure, ...]:
+        """Its figures, those in digits first."""
+        return (*self.figures, *self.number_words)
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
@@ -138,12 +140,8 @@ def places(spans: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def _number_words(words: Sequence[Word], lexicon: Lexicon) -> Iterable[Figure]:
-    numbers = {word: value for value, word in enumerate(lexicon.claims.numbers, _FIRST_NUMBER_WORD)}
     for place, word in enumerate(words):
-        if word.text in numbers:
-            value = _whole(numbers[word.text])
-            yield Figure(Amount(value, None, word.start, word.end), place, place + 1, in_words=True)
-
-
-def _whole(value: int) -> Number:
-    return Number(Decimal(value), Decimal(value))
+        if word.text in lexicon.claims.numbers:
+            value = Decimal(lexicon.claims.numbers[word.text])
+            amount = Amount(Number(value, value), None, word.start, word.end)
+            yield Figure(amount, place, place + 1, in_words=True)

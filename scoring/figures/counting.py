@@ -55,7 +55,7 @@ def count(clause: Clause, listing: Listing, *, is_whole: bool) -> Count | None:
         listing: What a document lists.
         is_whole: Whether all of that document is there, so that none of the rows can have been cut off.
     """
-    if not clause.figures and not clause.number_words:
+    if not clause.numbers:
         return None
     how = meant(clause, frozenset())
     if isinstance(how, Obstacle) or (said := _said(clause, listing, how)) is None:
@@ -91,24 +91,21 @@ def _counted(listing: Listing, column: int, said: _Said) -> Count:
 
 def _said(clause: Clause, listing: Listing, how: Meant) -> _Said | None:
     """Return the number of things that a clause claims, right before what they are called."""
-    for figure in sorted((*clause.figures, *clause.number_words), key=lambda each: each.first):
+    for figure in sorted(clause.numbers, key=lambda each: each.first):
         whole, place = None, figure.last
         # "Up to 25 plans" is no number of plans that there are.
         if figure.amount.unit not in {None, PERCENT} or how.bounds.get(figure.first) in _LIMITS:
             continue
         if place < len(clause.words) and clause.words[place].text in clause.lists.of:
             place = _after_small(clause, place)
-            whole = next((each for each in _figures(clause) if each.first == place), None)
+            found = (each for each in clause.numbers if each.first == place and each.amount.unit is None)
+            whole = next(found, None)
             place = whole.last if whole else place
         elif is_share(clause, figure) or figure.amount.unit == PERCENT:
             continue
         if place < len(clause.words) and clause.stems[place] in listing.called:
             return _Said(figure, whole, frozenset(range(figure.first, place + 1)))
     return None
-
-
-def _figures(clause: Clause) -> tuple[Figure, ...]:
-    return tuple(each for each in (*clause.figures, *clause.number_words) if each.amount.unit is None)
 
 
 def _after_small(clause: Clause, place: int) -> int:

@@ -46,7 +46,7 @@ def open_figures(clause: Clause, bearings: Sequence[Bearing]) -> tuple[Figure, .
     limits = {first for first, bound in how.bounds.items() if bound in {Bound.AT_MOST, Bound.AT_LEAST}}
     return tuple(
         figure
-        for figure in (*clause.figures, *clause.number_words)
+        for figure in clause.numbers
         if figure.first not in limits
         and any(_may_follow(figure, clause, found, stems, by) for by in bearings)
     )

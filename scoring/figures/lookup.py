@@ -14,6 +14,7 @@ from scoring.figures.reading.grids import data_blocks
 from scoring.figures.reading.labels import stems_of, unit_in
 from scoring.figures.reading.listings import NO, YES
 from scoring.figures.reading.numbers import Number
+from scoring.figures.reading.readings import BYTES, MONTHS, SIZES, SPAN
 from scoring.figures.reading.times import whole_time
 from scoring.figures.recognising import Bound, Meant, meant
 from scoring.figures.rounding import Closeness, closeness
@@ -23,22 +24,9 @@ from scoring.text.clock import ClockTime, clock_times
 from scoring.text.prepared import PreparedText, folded_words
 
 # What a unit is of another one, where that is surely so many.
-_SIZES: Mapping[str, tuple[str, int]] = {
-    "second": ("second", 1),
-    "minute": ("second", 60),
-    "hour": ("second", 3600),
-    "day": ("second", 86_400),
-    "week": ("second", 604_800),
-    "month": ("month", 1),
-    "year": ("month", 12),
-    "KB": ("KB", 1),
-    "MB": ("KB", 1000),
-    "GB": ("KB", 1000**2),
-    "TB": ("KB", 1000**3),
-}
+_SIZES = {unit: (kind, int(size)) for unit, (kind, size) in SIZES.items() if kind in {SPAN, MONTHS, BYTES}}
 # 1 GB may be 1,024 MB, and a year 365 days: so near may be the same.
 _NEAR = Decimal("0.1")
-_BYTES = frozenset({"KB", "MB", "GB", "TB"})
 _TWO = 2
 
 
@@ -94,8 +82,7 @@ def _table(block: Block, text: PreparedText) -> Table:
 def _name(label: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the stems by which a label is named: without what things are, if that leaves any."""
     stems = frozenset(stems_of(label, lexicon))
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
-    return stems.difference(stems_of(" ".join(lexicon.figures.kinds), lexicon)) or stems
+    return stems.difference(stems_of(" ".join(lexicon.figure_words.kinds), lexicon)) or stems
 
 
 def look_up(clause: Clause, table: Table) -> tuple[Said, tuple[int, int]] | None:
@@ -166,10 +153,10 @@ class _Claimed:
 
     @classmethod
     def of(cls, clause: Clause, names: frozenset[str], how: Meant) -> _Claimed:
-        clock = clock_times(PreparedText.of(clause.text, clause.lexicon))
+        clock = _clock(clause.text, clause.lexicon)
         figures = tuple(
             figure
-            for figure in (*clause.figures, *clause.number_words)
+            for figure in clause.numbers
             if clause.stems[figure.first] not in names
             and not any(time.start <= figure.amount.start < time.end for time in clock)
         )
@@ -223,18 +210,14 @@ class _Claimed:
 
     def _by_amount(self, table: Table, row: int, column: int) -> Said | None:
         value, unit = _amount(table, row, column, self.clause.lexicon)
-        if value is None or not self._spans() <= _units(self._told(table, row, column), self.clause.lists):
+        cell = table.labels[row], table.heads[column], table.cells[row][column].text
+        if value is None or not self._spans() <= _units(" ".join((*cell, *table.around)), self.clause.lists):
             return None
         [figure], own = self.figures, self._unit()
         bound = self.bounds.get(figure.first, Bound.EXACT)
         # "Up to 5 users" tells the limit that the table has.
         bound = Bound.EXACT if bound is Bound.AT_MOST else bound
         return compared(value, unit, figure.amount.number, own, bound)
-
-    def _told(self, table: Table, row: int, column: int) -> str:
-        return " ".join(
-            (table.labels[row], table.heads[column], table.cells[row][column].text, *table.around)
-        )
 
     def _spans(self) -> frozenset[str]:
         """Return the units of time that it says besides its figure: "a month"."""
@@ -272,8 +255,7 @@ def _amount(table: Table, row: int, column: int, lexicon: Lexicon) -> tuple[Numb
     amount = cell_of(table.cells[row][column], lexicon).amount
     if amount is None:
         return None, None
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     unit = unit_in(table.heads[column], words) or unit_in(table.labels[row], words)
     return amount.number, amount.unit or unit
 
@@ -281,7 +263,7 @@ def _amount(table: Table, row: int, column: int, lexicon: Lexicon) -> tuple[Numb
 def _units(text: str, lists: FigureWords) -> frozenset[str]:
     """Return the units of time that a text speaks of."""
     units = (lists.unit_of.get(word, "") for word in folded_words(text))
-    return frozenset(unit for unit in units if unit in _SIZES and unit not in _BYTES)
+    return frozenset(unit for unit in units if _SIZES.get(unit, (BYTES, 1))[0] != BYTES)
 
 
 def _clock(text: str, lexicon: Lexicon) -> tuple[ClockTime, ...]:

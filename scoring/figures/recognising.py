@@ -57,8 +57,7 @@ def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
         (lists.above, Bound.ABOVE),
         (lists.below, Bound.BELOW),
     )
-    figures = (*clause.figures, *clause.number_words)
-    firsts = {figure.first for figure in figures if figure.first not in taken}
+    firsts = {figure.first for figure in clause.numbers if figure.first not in taken}
     bounds: dict[int, Bound] = {}
     used: set[int] = set()
     for phrases, bound in kinds:

@@ -58,7 +58,7 @@ class ClaimWords:
 
     ``speakers``: words for who answers ("I"); ``sources``: what an answer calls the documents that it
     rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
-    greetings, wishes and offers of help are made of. ``numbers``: the words for 2, 3, 4 and so on.
+    greetings, wishes and offers of help are made of. ``numbers``: words for 2, 3, 4 and so on, with these.
 
     How a claim is compared with one sentence: words of ``light`` say so little that the sentence need not
     have them, and those of ``agreeing`` so much ("only", "must", "before") that it must have each itself.
@@ -79,7 +79,7 @@ class ClaimWords:
     speakers: frozenset[str]
     sources: frozenset[str]
     courtesies: frozenset[str]
-    numbers: tuple[str, ...]
+    numbers: Mapping[str, int]
     light: frozenset[str]
     agreeing: frozenset[str]
     directions: frozenset[str]
@@ -220,6 +220,12 @@ class Lexicon:
     clock: ClockWords = ClockWords()
     numbers: NumberWords = NumberWords()
     sending: SendingWords | None = None
+
+    @property
+    def figure_words(self) -> FigureWords:
+        """The words for figures of a language that has them: no other is asked."""
+        assert self.figures is not None, "only a lexicon with figures is asked"
+        return self.figures
 
     def stem(self, word: str) -> str:
         """Strip a plural ending where enough of the word stays; "process" has none."""

@@ -27,6 +27,7 @@ from scoring.lexicon.places import Places, Section
 from scoring.values.types import MessageType
 
 T = TypeVar("T")
+_Model = Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords | SendingWords
 
 _PATTERN_KEYS = {"type", "phrases", "except", "in_statements"}
 _NAMES = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
@@ -115,17 +116,14 @@ class _Reader:
             if_question=self._message_type(top, "if_question", _TOP),
             if_statement=self._message_type(top, "if_statement", _TOP),
             features=self._features(like),
-            refusal=self._refusal(),
+            refusal=Refusals(**self._table("refusal", Refusals)[2]),
             claims=self._claims(),
             figures=self._figures() if "figures" in top else None,
-            clock=self._clock() if "clock" in top else ClockWords(),
+            clock=ClockWords(**self._table("clock", ClockWords)[2]) if "clock" in top else ClockWords(),
             numbers=self._numbers() if "numbers" in top else NumberWords(),
             sending=self._sending() if "sending" in top else None,
             plural_endings=tuple(self._strings(top, "plural_endings", _TOP)),
-            greetings=self._phrases(top, "greetings", _TOP),
-            closings=self._phrases(top, "closings", _TOP),
-            emphasis=self._phrases(top, "emphasis", _TOP),
-            **self._word_sets(Lexicon, top, _TOP),
+            **self._lists(Lexicon, top, _TOP),
         )
 
     def _language(self) -> str:
@@ -162,39 +160,9 @@ class _Reader:
         self._refuse_unknown(table, lists, section)
         return {key: self._phrases(table, key, section) for key in lists}
 
-    def _refusal(self) -> Refusals:
-        section = Section("refusal")
-        table = self._value(self._content, "refusal", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(Refusals)}, section)
-        return Refusals(
-            self._phrases(table, "phrases", section),
-            self._phrases(table, "advice", section),
-            **self._word_sets(Refusals, table, section),
-        )
-
-    def _claims(self) -> ClaimWords:
-        section = Section("claims")
-        table = self._value(self._content, "claims", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(ClaimWords)}, section)
-        return ClaimWords(
-            numbers=tuple(self._words(table, "numbers", section)),
-            past=self._phrases(table, "past", section),
-            done=self._phrases(table, "done", section),
-            wishes=self._phrases(table, "wishes", section),
-            **self._word_sets(ClaimWords, table, section),
-        )
-
-    def _clock(self) -> ClockWords:
-        section = Section("clock")
-        table = self._value(self._content, "clock", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(ClockWords)}, section)
-        return ClockWords(**self._word_sets(ClockWords, table, section))
-
     def _numbers(self) -> NumberWords:
-        section, inner = Section("numbers"), Section("numbers.words")
-        table = self._value(self._content, "numbers", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(NumberWords)}, section)
-        words = self._value(table, "words", dict, section)
+        table, section, lists = self._table("numbers", NumberWords)
+        words, inner = self._value(table, "words", dict, section), Section("numbers.words")
         for number in words:
             if not re.fullmatch(r"\d{1,9}(/[1-9]\d?)?", number):
                 raise self._error(inner, number, f"{number!r} is neither a number nor a fraction")
@@ -202,29 +170,25 @@ class _Reader:
             ratios=tuple(self._strings(table, "ratios", section)),
             words={number: tuple(self._strings(words, number, inner)) for number in words},
             units=self._named_words(table, "units", section),
-            **self._word_sets(NumberWords, table, section),
+            **lists,
         )
 
+    def _claims(self) -> ClaimWords:
+        table, section, lists = self._table("claims", ClaimWords)
+        words = self._words(table, "numbers", section)
+        return ClaimWords(numbers={word: value for value, word in enumerate(words, 2)}, **lists)
+
     def _sending(self) -> SendingWords:
-        section = Section("sending")
-        table = self._value(self._content, "sending", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(SendingWords)}, section)
+        table, section, lists = self._table("sending", SendingWords)
         deeds = self._named_words(table, "deeds", section)
         return SendingWords(
             openers=tuple(tuple(line.split()) for line in self._strings(table, "openers", section)),
-            elsewhere=self._phrases(table, "elsewhere", section),
             deeds={form: base for base, forms in deeds.items() for form in (base, *forms)},
-            **self._word_sets(SendingWords, table, section),
+            **lists,
         )
 
     def _figures(self) -> FigureWords:
-        section = Section("figures")
-        table = self._value(self._content, "figures", dict, _TOP)
-        self._refuse_unknown(table, {field.name for field in fields(FigureWords)}, section)
-        lists: dict[str, Any] = dict(self._word_sets(FigureWords, table, section))
-        for field in fields(FigureWords):
-            if field.type == "PhraseList":
-                lists[field.name] = self._phrases(table, field.name, section)
+        table, section, lists = self._table("figures", FigureWords)
         months = self._groups(table, "months", section)
         if len(months) != _MONTHS:
             raise self._error(section, "months", f"has {len(months)} groups, not {_MONTHS}")
@@ -233,12 +197,18 @@ class _Reader:
         return FigureWords(
             decimal_sign=sign,
             day_first=self._value(table, "day_first", bool, section),
-            **lists,
             months=months,
             same=self._groups(table, "same", section),
             units=self._named_words(table, "units", section),
             scales=self._scales(table, section),
+            **lists,
         )
+
+    def _table(self, key: str, model: type[_Model]) -> tuple[dict[str, Any], Section, dict[str, Any]]:
+        """Return the table that a model is read from, its place, and what its lists hold."""
+        section, table = Section(key), self._value(self._content, key, dict, _TOP)
+        self._refuse_unknown(table, {field.name for field in fields(model)}, section)
+        return table, section, self._lists(model, table, section)
 
     def _groups(self, table: dict[str, Any], key: str, section: Section) -> tuple[tuple[str, ...], ...]:
         """Read lists of single words."""
@@ -268,18 +238,16 @@ class _Reader:
             raise self._error(section, key, f"{name!r} is not one of {', '.join(MessageType)}", name)
         return MessageType(name)
 
-    def _word_sets(
-        self,
-        model: type[Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords | SendingWords],
-        table: dict[str, Any],
-        section: Section,
-    ) -> dict[str, frozenset[str]]:
-        """Read every list of single words, or of whole lines, that the model has a field for."""
-        keys = (field.name for field in fields(model) if field.type == "frozenset[str]")
-        read = {
-            key: self._strings if key in _LINES and model is SendingWords else self._words for key in keys
-        }
-        return {key: frozenset(read[key](table, key, section)) for key in read}
+    def _lists(self, model: type[_Model], table: dict[str, Any], section: Section) -> dict[str, Any]:
+        """Read every list of single words, whole lines or phrases that the model has a field for."""
+        found: dict[str, Any] = {}
+        for name, kind in ((field.name, field.type) for field in fields(model)):
+            if kind == "frozenset[str]":
+                read = self._strings if name in _LINES and model is SendingWords else self._words
+                found[name] = frozenset(read(table, name, section))
+            elif kind == "PhraseList":
+                found[name] = self._phrases(table, name, section)
+        return found
 
     def _words(self, table: dict[str, Any], key: str, section: Section) -> list[str]:
         texts = self._listed(table, key, section)

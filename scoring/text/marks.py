@@ -9,6 +9,9 @@ from scoring.text.prepared import PreparedText
 
 #: How a line begins that is a heading.
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
+#: How one begins that is an item of a list, and what a line has that parts the head of a table from its rows.
+ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
+RULE = frozenset("|-: \t")
 
 # Nobody names a component with more characters; the limit also bounds the search.
 _LONGEST = 120

@@ -86,8 +86,7 @@ def _lines(text: str) -> Iterator[tuple[Line, str]]:
 
 def _amounts(line: Line, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
     """Yield the units of a line's amounts, dates and times of day, each with how it is written."""
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
-    for amount in amounts(line.text, lexicon.figures):
+    for amount in amounts(line.text, lexicon.figure_words):
         if amount.unit is not None:
             yield amount.unit, line.text[amount.start : amount.end]
     for time, start, end in times(line.text, lexicon):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from scoring.text.marks import ITEM, RULE
+
 # A longer line or a larger block is no data for people to read. It is left out as a whole: what is computed
 # of a part of a table would be wrong.
 _LONGEST_LINE = 2_000
@@ -15,8 +17,6 @@ _LEAST_ROWS = 2
 _LONGEST_LABEL = 80
 
 _MARKS = "*_`~ \t\u00a0"
-_RULE = frozenset("|-: \t")
-_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
 # What parts a name from its figure: a colon, also within marks, an equals sign or a dash.
 _PARTING = re.compile(r":(?=[\s*_]|\Z)| = | [–—-] ")
 _SEPARATORS = ";\t,"
@@ -72,7 +72,7 @@ def _tables(lines: Sequence[Line]) -> Iterator[Block]:
 
 
 def _is_rule(text: str) -> bool:
-    return "-" in text and _RULE.issuperset(text)
+    return "-" in text and RULE.issuperset(text)
 
 
 def _split_bars(line: Line) -> tuple[Piece, ...] | None:
@@ -178,7 +178,7 @@ def _pair(line: Line) -> tuple[Piece, ...] | None:
 
 def _item_end(line: Line) -> int:
     """Return where what an item of a list says begins, 0 where a line is none."""
-    item = _ITEM.match(line.text)
+    item = ITEM.match(line.text)
     return item.end() if item else 0
 
 

@@ -40,8 +40,7 @@ class Cell:
 
 def cell_of(piece: Piece, lexicon: Lexicon) -> Cell:
     """Return the cell that a piece of a text is, in a language whose lexicon has figures."""
-    text, words = piece.text, lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    text, words = piece.text, lexicon.figure_words
     time = whole_time(text, lexicon)
     if time and time.date:
         return Cell(text, piece.start, piece.end, day=time.date)

@@ -94,8 +94,7 @@ def is_at_edge(block: Block, text: str) -> bool:
 
 
 def _grid(block: Block, above: Surroundings, lexicon: Lexicon) -> Grid | None:
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     rows = [[cell_of(piece, lexicon) for piece in row] for row in block.rows]
     by_column = list(zip(*rows, strict=True))
     naming = next((n for n, cells in enumerate(by_column) if _names(cells, lexicon)), 0)
@@ -135,14 +134,13 @@ def _headers(
     block: Block, above: Surroundings, cells: Sequence[Sequence[Cell]], lexicon: Lexicon
 ) -> list[Label]:
     """Return the labels of the columns; what unit and power they have may stand in the line above."""
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
     lead = label_of(Line(above.lead, 0, 0), lexicon)
     labels = [Label("", ())] * len(cells)
     if block.header:
         labels = [label_of(piece, lexicon, is_heading=True) for piece in block.header]
     told = {label.unit for label in labels[1:]}
     told.update(cell.amount.unit for column in cells for cell in column if cell.amount)
-    unit = unit_in(above.lead, lexicon.figures)
+    unit = unit_in(above.lead, lexicon.figure_words)
     unit = unit if told <= {None, unit} else None
     return [replace(label, unit=label.unit or unit, power=label.power or lead.power) for label in labels]
 

@@ -42,8 +42,7 @@ class Label:
 
 def label_of(piece: Piece, lexicon: Lexicon, *, is_heading: bool = False) -> Label:
     """Return the label that a piece of a text is; what a heading has within brackets need not be named."""
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     bare = _THOUSANDS.sub(" ", _BRACKETS.sub(" ", piece.text)) if is_heading else piece.text
     stems, every = stems_of(bare, lexicon), stems_of(piece.text, lexicon)
     return Label(
@@ -81,8 +80,7 @@ def stems_of(text: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 def stem(word: str, lexicon: Lexicon) -> str:
     """Return what a folded word is compared by: the first of its group, or its stem."""
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     bare = lexicon.stem(word)
     # "Pakketten" is "pakket": a plural doubles what it ends in.
     single = bare[:-1] if len(bare) >= _SHORTEST_DOUBLED and bare[-1] == bare[-2] else bare

@@ -57,9 +57,8 @@ def listings(text: PreparedText) -> tuple[Listing, ...]:
 
 
 def _listing(block: Block, above: Surroundings, text: str, lexicon: Lexicon) -> Listing:
-    assert lexicon.figures is not None, "only a lexicon with figures is asked"
     every = [label_of(row[0], lexicon) for row in block.rows]
-    kept = [n for n, label in enumerate(every) if not is_total(label, lexicon.figures)]
+    kept = [n for n, label in enumerate(every) if not is_total(label, lexicon.figure_words)]
     header = block.header or ()
     said = {n: _says([block.rows[row][n].text for row in kept], lexicon) for n in range(1, len(header))}
     columns = [n for n, found in said.items() if found]
@@ -81,8 +80,7 @@ def _listing(block: Block, above: Surroundings, text: str, lexicon: Lexicon) -> 
 
 def _says(cells: Sequence[str], lexicon: Lexicon) -> list[bool]:
     """Return which cells of a column say yes; none where one says neither yes nor no."""
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
+    words = lexicon.figure_words
     yes, no = words.yes | YES, words.no | NO
     told = [cell.strip().casefold() for cell in cells]
     return [cell in yes for cell in told] if yes.union(no).issuperset(told) else []

@@ -17,11 +17,11 @@ from scoring.text.clock import clock_times
 from scoring.text.prepared import PreparedText, Word, words_of
 
 #: What a reading is of, where that is no unit and no thing that is counted.
-SHARE, SPAN, MONTHS, MONEY, CLOCK = "share", "span", "months", "money", "clock"
+SHARE, SPAN, MONTHS, MONEY, BYTES, CLOCK = "share", "span", "months", "money", "bytes", "clock"
 _TEXT, _DIGITS, _DATE, _HOUR = "text", "digits", "date", "hour"
 
-# How much of its kind a unit is: the same amount in another unit is the same.
-_SIZES = {
+#: How much of its kind a unit is: the same amount in another unit is the same.
+SIZES = {
     unit: (kind, Fraction(size))
     for kind, sizes in {
         SPAN: "second 1 minute 60 quarter_hour 900 half_hour 1800 hour 3600 day 86400 week 604800 "
@@ -30,7 +30,7 @@ _SIZES = {
         MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
         SHARE: "permille 1/1000 percent 1/100",
         "length": "mm 1 cm 10 m 1000 km 1000000",
-        "bytes": "KB 1 MB 1000 GB 1000000 TB 1000000000",
+        BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
     }.items()
     for unit, size in re.findall(r"(\w+) (\S+)", sizes)
 }
@@ -127,7 +127,7 @@ def readings(text: PreparedText) -> tuple[Reading, ...]:
 def time_units(text: PreparedText) -> Mapping[str, Fraction]:
     """Return the units of time that a text names, with their seconds."""
     named = {_units(text.lexicon).get(word) for word in text.word_texts}
-    sizes = {unit: _SIZES[unit] for unit in named if unit and unit in _SIZES}
+    sizes = {unit: SIZES[unit] for unit in named if unit and unit in SIZES}
     return {
         unit: size * (SECONDS_OF_MONTH if kind == MONTHS else 1)
         for unit, (kind, size) in sizes.items()
@@ -207,7 +207,7 @@ def _measured(text: PreparedText, number: _Quantity) -> Iterator[_Quantity]:
     folded = word[2].casefold().replace("’", "'") if word else ""
     if unit is None and folded not in lexicon.function_words:
         unit, end = _unit(folded, lexicon), word.end() if word else end
-    kind, size = _SIZES.get(unit or "", (unit, Fraction(1)))
+    kind, size = SIZES.get(unit or "", (unit, Fraction(1)))
     stop = max(after.end() if after and not sign else at, end)
     yield _Quantity(values, number.start, at, kind, size, stop, number.in_words, number.is_article)
 
@@ -230,7 +230,7 @@ def _unit(word: str, lexicon: Lexicon) -> str | None:
 @lru_cache(maxsize=16)
 def _number_words(lexicon: Lexicon) -> Mapping[str, tuple[Fraction, ...]]:
     """Return the values of each word that is a number; those of one with several, the lowest last."""
-    found = {word: [Fraction(value)] for value, word in enumerate(lexicon.claims.numbers, 2)}
+    found = {word: [Fraction(value)] for word, value in lexicon.claims.numbers.items()}
     for written, words in lexicon.numbers.words.items():
         for word in words:
             found.setdefault(word, []).append(Fraction(written))

@@ -44,14 +44,13 @@ class Surroundings:
         title = next((line.text.strip() for line in lines if line.text.strip()), "") if at else ""
         text = "\n".join(part[-_LONGEST:] for part in (title, heading, lead))
         words = tuple(folded_words(text))
-        assert lexicon.figures is not None, "only a lexicon with figures is asked"
         nearest = (heading or title)[-_LONGEST:]
         return cls(
             words=frozenset((*words, *stems_of(text, lexicon))),
             lead=lead,
             called=_called(nearest, "" if lead == title else lead, lexicon),
             named=frozenset(stems_of(f"{nearest}\n{lead}", lexicon)),
-            is_complete=not lexicon.figures.examples.occurs(words),
+            is_complete=not lexicon.figure_words.examples.occurs(words),
         )
 
 

@@ -94,9 +94,7 @@ def time_within(text: str, lexicon: Lexicon) -> tuple[Time, str] | None:
 
 @lru_cache(maxsize=16)
 def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
-    months = _alternatives(words.month_of)
+    months = _alternatives(lexicon.figure_words.month_of)
     forms = (
         rf"(?P<y1>{_YEAR})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?",
         rf"(?P<d2>\d{{1,2}})(?P<sign>[-/.])(?P<m2>\d{{1,2}})(?P=sign)(?P<y2>{_YEAR})",
@@ -114,23 +112,12 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, longest_first)) or r"(?!)"
 
 
-def _group(found: re.Match[str], letter: str) -> str | None:
-    return next(
-        (
-            value
-            for name, value in found.groupdict().items()
-            if name[0] == letter and name[1:].isdigit() and value
-        ),
-        None,
-    )
-
-
 def _time(found: re.Match[str], lexicon: Lexicon) -> Time | None:
-    words = lexicon.figures
-    assert words is not None, "only a lexicon with figures is asked"
-    year, quarter, month, day, name = (_group(found, letter) for letter in "yqmdn")
+    # Each form of a time numbers its own groups, of which only one matched: "y1", "y2".
+    told = {group[0]: part for group, part in found.groupdict().items() if part and group[1:].isdigit()}
+    year, quarter, month, day, name = map(told.get, "yqmdn")
     if name:
-        month = str(words.month_of[name.casefold()])
+        month = str(lexicon.figure_words.month_of[name.casefold()])
     if found["sign"] and (day is None or month is None or not _is_day_first(int(day), int(month), lexicon)):
         return None
     numbers = (int(part) if part else None for part in (year, quarter, month, day))
@@ -138,8 +125,7 @@ def _time(found: re.Match[str], lexicon: Lexicon) -> Time | None:
 
 
 def _is_day_first(day: int, month: int, lexicon: Lexicon) -> bool:
-    words = lexicon.figures
-    return (words is not None and words.day_first) or day > _MOST_MONTHS or day == month
+    return lexicon.figure_words.day_first or day > _MOST_MONTHS or day == month
 
 
 def _valid(time: Time) -> Time | None:
