@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 from scoring.text.material import Material
 from scoring.text.spans import span_evidence
@@ -50,21 +51,26 @@ class Courtesy:
         # A translation can turn what is said into a courtesy.
         if words is None or answer.source is not None:
             return FeatureValue(self.name, None)
-        message = material.question.original
-        for said, returned in ((words.thanks, words.welcomes), (words.hellos, words.replies)):
-            if _is_made_of(message, said) and _is_made_of(answer.original, returned):
+        message = _sentences(material.question.original)
+        # A "good evening" returns no "good morning".
+        replies = words.replies | set(message)
+        for said, returned in ((words.thanks, words.welcomes), (words.hellos, replies)):
+            if _is_made_of(message, said) and _is_made_of(_sentences(answer.original), returned):
                 span = (0, len(answer.original))
                 return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [span]))
         return FeatureValue(self.name, None)
 
 
-def _is_made_of(text: str, listed: frozenset[str]) -> bool:
-    """Say whether a text is sentences of a list, one after the other."""
-    # "Thanks..." may well be no thanks.
-    if len(text) > _MOST_CHARACTERS or ".." in text:
-        return False
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text in lower case; none of a long one or of "Thanks..." and "Thanks!!"."""
+    if len(text) > _MOST_CHARACTERS or ".." in text or "!!" in text:
+        return []
     folded = text.lower().replace("’", "'")
-    said = [sentence for each in _SENTENCE_END.split(folded) if (sentence := each.strip())]
-    return bool(said) and all(
-        each.replace(",", "") in listed or listed >= set(each.split(", ")) for each in said
+    return [sentence for each in _SENTENCE_END.split(folded) if (sentence := each.strip())]
+
+
+def _is_made_of(sentences: list[str], listed: AbstractSet[str]) -> bool:
+    """Say whether there are sentences, and all are of a list."""
+    return bool(sentences) and all(
+        each.replace(",", "") in listed or listed >= set(each.split(", ")) for each in sentences
     )

@@ -33,7 +33,7 @@ _UNFINISHED = re.compile(
     r"|\b(?:T\.?O\.?D\.?O|TBD|TBC|TBA|FIXME|XXX+|TKTK|N\.?T\.?B|n\.t\.b)\b"
 )
 # Brackets and braces are placeholders; stars, daggers and "(1)" lead to a note that stands elsewhere.
-_MARKS = re.compile(r"[\[\]{}<*†‡§]|\(\d{1,2}\)|%\w{1,40}%|\$[A-Za-z_(]")
+_MARKS = re.compile(r"[\[\]{}<*†‡§]|\([a-z\d]{1,2}\)|%\w{1,40}%|\$[A-Za-z_(]")
 _ASCII_DIGITS = frozenset("0123456789")
 
 

@@ -21,10 +21,9 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
 _FINAL = re.compile(r"(?<=[^\W_])[?.]\Z")
 _LINE = re.compile(rf".{{1,{_MOST_CHARACTERS}}}")
 _BEHIND_GREETING = frozenset(",!.")
-_ARTICLE = "the"
 _FINITE_VERB = "*"
-# "How do I cancel?", "Is this a joke?": one word does not say what is asked.
-_FEWEST_CONTENT_WORDS = 2
+# "Delete an account" may be about a customer's login or about the ledger.
+_FEWEST_CONTENT_WORDS = 3
 # A shorter paragraph does not tell its language.
 _FEWEST_WORDS = 10
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -42,11 +41,11 @@ def quoted_document(
 
     1. The document is plain (:func:`scoring.quotation.pages.plain_page`), and the answer is all of it below
        its title, character for character; blank lines around it do not count.
-    2. The question, without a greeting of one word and a final ? or ., is the title: the same words and
-       signs in the same order, but for which article stands somewhere and the case of the first word. Either
-       the title is a question itself; or the document is a guide, its title a deed ("Delete a draft", "Een
-       concept verwijderen"), and the question has an opener before it ("how do I").
-    3. The title has two words of content, and none that points ("it", "this", "we").
+    2. The document is a guide, and the question, without a greeting of one word and a final ? or ., is its
+       title: the same words and signs in the same order, but for the case of the first word. Either the title
+       begins with an opener as well ("how do I"), or it is the deed behind one ("Delete a draft", "Een
+       concept verwijderen").
+    3. The title has three words of content, and none that points ("it", "this", "we").
     4. Neither the document speaks of another text ("as above"), nor has a line or title of another document
        of the exchange, published or not, the words of the title, in whatever order and form of their verb.
     5. The document and the question are in the language of ``lexicon``, as far as can be told.
@@ -94,23 +93,21 @@ def may_be_called(document: PublishedDocument, title: str) -> bool:
     return any(cue in line for cue in cues(title) for line in lines)
 
 
-def _tokens(text: str, words: SendingWords) -> list[str]:
-    """Return the words and signs of a question or title, articles alike, the first word in lower case."""
+def _tokens(text: str) -> list[str]:
+    """Return the words and signs of a question or title, the first word in lower case."""
     found = [each.replace("’", "'") for each in _TOKEN.findall(_FINAL.sub("", text.strip()))]
-    folded = [each.lower() if not place or each == "I" else each for place, each in enumerate(found)]
-    return [_ARTICLE if each in words.articles else each for each in folded]
+    return [each.lower() if not place or each == "I" else each for place, each in enumerate(found)]
 
 
 def _names(question: str, title: str, page: Page, words: SendingWords) -> bool:
     """Say whether a question is the title of a page, by itself or behind an opener."""
-    asked, named = _tokens(question, words), _tokens(title, words)
+    asked, named = _tokens(question), _tokens(title)
     if asked and asked[0] in words.greetings:
         del asked[: 2 if asked[1:2] and asked[1] in _BEHIND_GREETING else 1]
-        asked = _tokens(" ".join(asked), words)
-    wordings = list(_behind_opener(asked, words))
-    if title.rstrip().endswith("?") or any(_behind_opener(named, words)):
-        return asked == named and (bool(wordings) or question.endswith("?"))
-    return page.is_guide and _is_deed(named, words) and named in wordings
+        asked = _tokens(" ".join(asked))
+    deeds = list(_behind_opener(asked, words))
+    is_named = asked == named or (named in deeds and _is_deed(named, words))
+    return page.is_guide and bool(deeds) and is_named
 
 
 def _behind_opener(tokens: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
@@ -134,9 +131,9 @@ def _is_deed(named: Sequence[str], words: SendingWords) -> bool:
 
     Without one "Open invoices" may be a thing, and the capital of "Teams verwijderen" that of a name.
     """
-    first, last = named[:2], named[-1]
-    return (first[0] in words.deeds and first[1:] == [_ARTICLE]) or (
-        first[0] == _ARTICLE and words.deeds.get(last) == last
+    first, second, last = named[0], named[min(1, len(named) - 1)], named[-1]
+    return (first in words.deeds and second in words.articles) or (
+        first in words.articles and words.deeds.get(last) == last
     )
 
 
@@ -178,4 +175,6 @@ def _is_in(
 ) -> bool:
     paragraphs = (each for each in answer.split("\n\n") if len(words_of(each)) >= _FEWEST_WORDS)
     texts = (question, answer, *paragraphs)
-    return stated_language(stated) == language and {*map(identify, texts)} <= {language, None}
+    if stated_language(stated) != language or not {*map(identify, texts)} <= {language, None}:
+        return False
+    return identify(f"{question}\n\n{answer}") == language

@@ -13,7 +13,7 @@ RETURNED = [
     ("nl", "Goedemorgen", "Goedemorgen! Waarmee kan ik u helpen?"),
     ("nl", "Dank je wel!", "Graag gedaan. Fijne dag!"),
     ("nl", "Bedankt.", "Geen dank!"),
-    ("en", "Thanks!!", "You're welcome! Is there anything else I can help you with?"),
+    ("en", "Thanks!", "You're welcome! Is there anything else I can help you with?"),
     ("en", "hello", "Hello! How can I help you?"),
     ("en", "Thank you very much.", "You’re welcome, good luck!"),
     ("en", "THANKS", "My pleasure."),
