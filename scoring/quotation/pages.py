@@ -34,15 +34,16 @@ _UNFINISHED = re.compile(
 )
 # Brackets and braces are placeholders; stars, daggers and "(1)" lead to a note that stands elsewhere.
 _MARKS = re.compile(r"[\[\]{}<*†‡§]|\([a-z\d]{1,2}\)|%\w{1,40}%|\$[A-Za-z_(]")
+_WORD = re.compile(r"[^\W_]+")
 _ASCII_DIGITS = frozenset("0123456789")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """All that stands below the title of a page; a guide has a numbered list of steps."""
+    """All that stands below the title of a page; ``steps`` are the first words of its numbered steps."""
 
     body: str
-    is_guide: bool
+    steps: tuple[str, ...]
 
 
 def with_plain_line_ends(text: str) -> str:
@@ -100,7 +101,9 @@ def plain_page(title: str, text: str) -> Page | None:
     is_plain = all(_is_plain(node) for block in blocks for node in block.walk())
     if not body or not is_plain or defined.get("references") or _UNFINISHED.search(text):
         return None
-    return Page(body, any(block.type == "ordered_list" for block in blocks))
+    items = (item for block in blocks if block.type == "ordered_list" for item in block.children)
+    words = (_WORD.search(_text(item.children[0])) for item in items)
+    return Page(body, tuple(word.group().lower() if word else "" for word in words))
 
 
 def _is_title(heading: SyntaxTreeNode, title: str) -> bool:

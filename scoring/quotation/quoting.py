@@ -41,10 +41,10 @@ def quoted_document(
 
     1. The document is plain (:func:`scoring.quotation.pages.plain_page`), and the answer is all of it below
        its title, character for character; blank lines around it do not count.
-    2. The document is a guide, and the question, without a greeting of one word and a final ? or ., is its
-       title: the same words and signs in the same order, but for the case of the first word. Either the title
-       begins with an opener as well ("how do I"), or it is the deed behind one ("Delete a draft", "Een
-       concept verwijderen").
+    2. The document is a guide, and none of its steps begins with a small word ("you", "if"). The question,
+       without a greeting of one word and a final ? or ., is its title: the same words and signs in the same
+       order, but for the case of the first word. Either the title begins with an opener as well ("how do
+       I"), or it is the deed behind one ("Delete a draft invoice", "Een concept uit de lijst verwijderen").
     3. The title has three words of content, and none that points ("it", "this", "we").
     4. Neither the document speaks of another text ("as above"), nor has a line or title of another document
        of the exchange, published or not, the words of the title, in whatever order and form of their verb.
@@ -59,9 +59,10 @@ def quoted_document(
         return None
     for document in exchange.published:
         page = plain_page(document.title, document.text)
-        if page and page.body == answer and _names(question, document.title, page, words):
+        if page and page.body == answer and _names(question, document.title, words):
             is_sure = (
-                _says_enough(document.title, lexicon, words)
+                _is_guide(page, lexicon)
+                and _says_enough(document.title, lexicon, words)
                 and not _points(document, words)
                 and not _has_rival(exchange, document, words)
                 and _is_in(lexicon.language, document.language, question, answer, identify)
@@ -99,15 +100,15 @@ def _tokens(text: str) -> list[str]:
     return [each.lower() if not place or each == "I" else each for place, each in enumerate(found)]
 
 
-def _names(question: str, title: str, page: Page, words: SendingWords) -> bool:
-    """Say whether a question is the title of a page, by itself or behind an opener."""
+def _names(question: str, title: str, words: SendingWords) -> bool:
+    """Say whether a question is a title, by itself or behind an opener."""
     asked, named = _tokens(question), _tokens(title)
     if asked and asked[0] in words.greetings:
         del asked[: 2 if asked[1:2] and asked[1] in _BEHIND_GREETING else 1]
         asked = _tokens(" ".join(asked))
     deeds = list(_behind_opener(asked, words))
     is_named = asked == named or (named in deeds and _is_deed(named, words))
-    return page.is_guide and bool(deeds) and is_named
+    return bool(deeds) and is_named
 
 
 def _behind_opener(tokens: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
@@ -135,6 +136,11 @@ def _is_deed(named: Sequence[str], words: SendingWords) -> bool:
     return (first in words.deeds and second in words.articles) or (
         first in words.articles and words.deeds.get(last) == last
     )
+
+
+def _is_guide(page: Page, lexicon: Lexicon) -> bool:
+    """Say whether a page has steps that tell what to do: "You get a text message" does not."""
+    return bool(page.steps) and lexicon.function_words.isdisjoint(page.steps)
 
 
 def _says_enough(title: str, lexicon: Lexicon, words: SendingWords) -> bool:

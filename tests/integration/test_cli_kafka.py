@@ -61,7 +61,7 @@ def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, t
     assert "differs" in done.stdout
     checked = truthgate("topics", "check", environment=more)
     assert checked.returncode == 2
-    assert f"topic {topics.answers} has {there} partitions, {there + 1} wanted\n" in checked.stdout
+    assert f"topic {topics.answers} has {there} of {there + 1} partitions\n" in checked.stdout
     assert f"  partitions                      at least  {there + 1}   (has {there})\n" in checked.stdout
 
 
@@ -427,7 +427,7 @@ async def test_what_fails_for_the_same_reason_twice_is_left_alone_unless_asked_f
     assert "1 left alone that failed for the same reason twice; see --repeated" in left.stderr
     assert "none sent" in left.stderr
     asked = truthgate("dead-letters", "replay", "--repeated", environment=environment)
-    assert "1 dead letters sent" in asked.stderr
+    assert "1 dead letter sent" in asked.stderr
 
 
 def dead_document(topics: Topics, offset: int, value: bytes, worker: str) -> Outgoing:

@@ -52,7 +52,7 @@ async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_are_
         assert worker.terminate() == 0
     verdicts = {verdict.answer_id: verdict for verdict in ledger.verdicts}
     status = {name: [claim.status for claim in verdict.claims] for name, verdict in verdicts.items()}
-    assert status["probable"] == ["supported"]
+    assert status["probable"] == ["similar"]
     assert status["improbable"] == ["not_found"]
     assert verdicts["probable"].support > verdicts["late"].support > verdicts["improbable"].support
     assert (verdicts["late"].degraded, verdicts["late"].decision) == (("verifier_timeout",), "review")

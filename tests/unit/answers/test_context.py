@@ -195,7 +195,7 @@ async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages
             Passage("e", "two", "title", 0.02, "v2", 512, URL),
         ),
         source=ContextSource.RETRIEVED,
-        spans=(Span(0, 3), Span(512, 515)),
+        spans=(Span(0, 3, 0.0), Span(512, 515, 0.0)),
         whole=(all_of("d", "v1"), all_of("e", "v2")),
     )
     assert resolved.judged == resolved.whole
@@ -287,10 +287,10 @@ async def test_what_is_retrieved_from_a_stale_copy_is_degraded() -> None:
     assert unavailable.degraded == (Reason.RETRIEVAL_UNAVAILABLE, Reason.DOCUMENTS_STALE)
 
 
-HELP = "# FAQ\n\n## Delete a draft\n\nClick **Delete**."
-FAQ = KnowledgeDocument("faq", "en", "FAQ", HELP, WHEN)
+HELP = "# Delete a draft\n\nClick **Delete**."
+FAQ = KnowledgeDocument("faq", "en", "Delete a draft", HELP, WHEN)
 RIVALS = [
-    KnowledgeDocument("own-title", "nl", "How do I delete the draft?", "No.", WHEN),
+    KnowledgeDocument("own-title", "nl", "How do I delete a draft?", "No.", WHEN),
     KnowledgeDocument("own-line", "en", "X", "OK.\n\n**DELETE DRAFT**", WHEN),
 ]
 OTHERS = [
@@ -321,7 +321,7 @@ async def test_a_cited_document_that_holds_the_answer_is_published_and_whatever_
 
 
 async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
-    inline = replace(QUOTING, context=(ContextPassage("faq", HELP, "FAQ"),))
+    inline = replace(QUOTING, context=(ContextPassage("faq", HELP, FAQ.title),))
     assert await published(inline, GivenDocuments.of([])) == []
     assert await published(inline, GivenDocuments.of([replace(FAQ, text="Another text.")])) == []
     assert await published(inline, GivenDocuments.of([replace(FAQ, document_id="other")])) == []
@@ -346,7 +346,7 @@ async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the
 
 async def test_of_what_was_retrieved_the_whole_document_is_published() -> None:
     version = document_version(FAQ)
-    hit = Hit("faq", version, "en", "FAQ", "Click", 0, 5, 0.03, 0.8, keyword_rank=1)
+    hit = Hit("faq", version, "en", FAQ.title, "Click", 0, 5, 0.03, 0.8, keyword_rank=1)
     bare = replace(QUOTING, context=(), document_ids=())
     assert await published(bare, GivenDocuments.of([FAQ]), Found((hit,))) == ["faq"]
     old = replace(hit, version="old")

@@ -196,7 +196,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     verdict = await way.verdict(received(Codec().encode(BARE)), soon())
     assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
     assert verdict.context == (
-        VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text), DOCUMENT.title, DOCUMENT.url),
+        VerdictPassage("d-1", VERSION, 0.03, 0, len(DOCUMENT.text), DOCUMENT.title, DOCUMENT.url, 0.0),
     )
     assert verdict.score is not None
     assert Codec().decode(Codec().encode(verdict), Verdict) == verdict

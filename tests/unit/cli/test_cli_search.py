@@ -221,7 +221,7 @@ async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lac
 def test_answers_without_context_are_scored_against_what_is_retrieved(
     command: Truthgate, documents: Path, tmp_path: Path
 ) -> None:
-    asked = {"question": QUESTION, "answer": "Klik op **Versturen**.", "language": "nl"}
+    asked = {"question": QUESTION, "answer": "Kies **Post** en klik op **Versturen**.", "language": "nl"}
     inline = {"document_id": "i", "text": "Klik op **Versturen**."}
     file = written(
         tmp_path / "a.jsonl", asked, {**asked, "document_ids": ["leave"]}, {**asked, "context": [inline]}
@@ -246,7 +246,7 @@ def test_no_index_is_built_for_answers_that_all_bring_their_context(
 
 RATED = {
     "question": QUESTION,
-    "answer": "Klik op **Versturen**.",
+    "answer": "Kies **Post** en klik op **Versturen**.",
     "language": "nl",
     "message_type": "instruction",
     "context": [{"document_id": "i", "text": "Open de factuur en klik op **Verzenden**."}],

@@ -68,7 +68,7 @@ def test_another_policy_stands_beside_todays_with_the_answers_that_it_would_rout
     assert what_if["after"]["sending"]["true"]["auto_send"]["low"] > 0
     assert what_if["scored"]["count"] == 0
     shown = truthgate_here("evaluate", rated, "--auto-send-at", "4.5").stdout
-    parts = ("Decisions: today (rows), what if (columns)", "true: what if", "Decided otherwise: 1 answers")
+    parts = ("Decisions: today (rows), what if (columns)", "true: what if", "Decided otherwise: 1 answer")
     assert [part for part in parts if part not in shown] == []
     first, _, rest = shown.partition("As it is today\n")
     assert first.startswith("What if: the same scores under another policy\n")

@@ -71,6 +71,8 @@ def test_only_a_guide_is_sent():
     assert not sent("en", answer="Drafts are kept.", text="Drafts are kept.")
     assert not sent("en", answer="Drafts are kept.", text="Drafts are kept.", title=ASKED["en"])
     assert not sent("en", "Are student returns free?", title="Are student returns free?")
+    told = "1. You get a message on your phone.\n2. You click on the link in it.\n\nThat is a fraud."
+    assert not sent("en", answer=told, text=told)
 
 
 @pytest.mark.parametrize(
