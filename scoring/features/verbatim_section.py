@@ -1,4 +1,4 @@
-"""Answers that are a section of a published document (paper, V-B, "Verbatim Guide Defined")."""
+"""Answers that are a published guide (paper, V-B, "Verbatim Guide Defined")."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ VERBATIM_SECTION = "verbatim_section"
 
 VERBATIM = Rule(
     "verbatim_section",
-    "The answer is a whole section of a published document, character for character, and the question is its"
-    " heading.",
+    "The answer is a whole published guide, character for character, and the question is its title.",
     Severity.SENDS,
 )
 
 
 class VerbatimSection:
-    """Whether the answer is the section of a published document that the question names.
+    """Whether the answer is the published guide that the question names.
 
     The paper's heuristic of the verbatim guide, as far as it is safe to send by; the conditions are those of
     :func:`scoring.quotation.quoting.quoted_document`. The value is in [0, 1]: 1 where it is so, and otherwise
@@ -43,7 +42,7 @@ class VerbatimSection:
     evidence = ((VERBATIM_SECTION, VERBATIM),)
 
     def measure(self, material: Material) -> FeatureValue:
-        """Return 1 for an answer that is a section, else None."""
+        """Return 1 for an answer that is a guide, else None."""
         if material.quoted is None:
             return FeatureValue(self.name, None)
         answer = (material.whole_answer or material.answer).original

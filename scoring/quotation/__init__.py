@@ -1,1 +1,1 @@
-"""Answers that are a section of a published document, character for character, in reply to its heading."""
+"""Answers that are a published guide, character for character, in reply to its title."""

@@ -15,9 +15,8 @@ from streams.retrieval.words import UNLISTED, located, rarity, terms_of
 _USUAL: Final = 0.2
 #: Relevance of a passage that has a name of the question which few passages have.
 _NAMED: Final = 1.0
-_TOKEN: Final = re.compile(r"[^\W_]+(?:[-_./:][^\W_]+)*")
-_CODE: Final = re.compile(r"[^\W\d]\S*\d\S*")
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s)\W*$")
+_TOKEN: Final = re.compile(r"[^\W_]{1,60}(?:[-_./:][^\W_]{1,60}){0,8}")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s)\W{0,20}\Z")
 
 #: Whether a word is in few passages of a language's.
 Rare = Callable[[str, str], bool]
@@ -71,7 +70,9 @@ def names(question: str, language: str | None) -> Iterator[str]:
         word = found[0]
         later = word[1:] if _SENTENCE_START.search(question[: found.start()]) else word
         capital = later != later.lower() and not shouted
-        if _CODE.fullmatch(word) or (capital and rarity(word, language) == UNLISTED):
+        if (word[0].isalpha() and any(map(str.isdigit, word))) or (
+            capital and rarity(word, language) == UNLISTED
+        ):
             yield word
 
 

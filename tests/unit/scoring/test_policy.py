@@ -338,7 +338,7 @@ def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_s
     assert judged(asked, **quoted) == (decision, (reason, "verbatim_section"))
     # A judge that is away, and a policy by which none is asked about such answers.
     assert judged((), **quoted, degraded=("judge_unavailable",))[0] == "review"
-    assert judged(asked, Policy(ask=("review",)), **quoted) == ("auto_send", ("verbatim_guide",))
+    assert judged(asked, Policy(ask=("review",)), **quoted) == ("auto_send", ("verbatim_section",))
 
 
 def test_an_opinion_alone_sends_no_type_that_the_profile_does_not_score():

@@ -28,7 +28,7 @@ SCORER, PAPER = Scorer(), Scorer("paper")
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
 LEAVE = Passage("leave", f"# Leave\n\n## Enter leave for an employee\n\n{GUIDE}", "Leave")
 HOW = "How do I enter leave for an employee?"
-STORE = (PublishedDocument(LEAVE.document_id, "en", "Leave", LEAVE.text),)
+STORE = (PublishedDocument(LEAVE.document_id, "en", HOW, GUIDE),)
 VERLOF = Passage(
     "verlof", "Open het tabblad **Verlof** van de medewerker en klik daarna op **Opslaan**.", "Verlof"
 )
@@ -39,7 +39,7 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
 
 
 @pytest.mark.parametrize("scorer", [SCORER, PAPER])
-def test_a_section_of_a_published_document_is_sent_in_reply_to_its_heading(scorer):
+def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
     judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published=STORE))
     assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_section",))
     assert (judgement.language, judgement.message_type) == ("en", "instruction")

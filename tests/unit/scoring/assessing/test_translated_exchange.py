@@ -77,9 +77,11 @@ def test_only_what_came_can_be_a_quotation():
     lines = GUIDE[1:]
     guide = "\n".join(line for line, _ in lines)
     document = "\n".join(line for line, _ in GUIDE)
-    published = (PublishedDocument("verlof", "nl", "Verlof aanvragen", document),)
+    published = (PublishedDocument("verlof", "nl", "Een dag verlof aanvragen", guide),)
     context = (Passage("verlof", document),)
-    exchange = Exchange(QUESTION[0], guide, context, "nl", in_english(lines, GUIDE), published)
+    exchange = Exchange(
+        "Hoe kan ik een dag verlof aanvragen?", guide, context, "nl", in_english(lines, GUIDE), published
+    )
     assert judged(SCORER, exchange).decision == "auto_send"
     changed = replace(exchange, answer=guide.replace("Open", "Sluit"))
     assert judged(SCORER, changed).decision != "auto_send"
@@ -105,7 +107,10 @@ def test_a_language_that_cannot_be_read_is_judged_by_its_translation_but_never_a
 
 
 def test_an_answer_whose_translation_is_the_section_of_a_document_is_not_sent_for_it():
-    heading, body = "Delete a draft invoice", "You can delete a draft invoice."
+    heading, body = (
+        "Delete a draft invoice",
+        "1. Open the list of drafts.\n2. Choose **Delete** and confirm that you want this.",
+    )
     asked = "How do I delete a draft invoice?"
     page = f"# {heading}\n\n{body}"
     published = (PublishedDocument("d", "en", heading, page),)

@@ -1,0 +1,66 @@
+"""None of the answers that people wrote to have something wrong sent by itself is sent.
+
+``attempts.jsonl.gz``: an attempt a line, by four authors who knew the documentation alone and one who read
+the code. Each has its own store of ``documents``; ``wrong`` is what its author said of sending it, before the
+decision was seen.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from scoring import Policy, Scorer
+from scoring.values.types import Decision
+from streams.answers.context import GivenDocuments, resolve_context
+from streams.answers.verdict import exchange_of
+
+WHEN = datetime(2026, 3, 2, tzinfo=UTC)
+ATTEMPTS = [
+    json.loads(line)
+    for line in gzip.decompress(Path(__file__).with_name("attempts.jsonl.gz").read_bytes()).splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Scorer:
+    return Scorer()
+
+
+async def _decision(attempt: dict[str, Any], scorer: Scorer) -> Decision:
+    store = GivenDocuments.of(
+        KnowledgeDocument(each["document_id"], each["language"], each["title"], each["text"], WHEN)
+        for each in attempt["documents"]
+    )
+    context = tuple(
+        ContextPassage(each["document_id"], each["text"], each["title"])
+        for each in attempt.get("context", ())
+    )
+    named = () if context else (each["document_id"] for each in attempt["documents"])
+    answer = ChatbotAnswer(
+        attempt["id"],
+        "c-1",
+        attempt["question"],
+        attempt["answer"],
+        context=context,
+        document_ids=tuple(attempt.get("document_ids", named)),
+        language=attempt["language"],
+        produced_at=WHEN,
+    )
+    resolved = await resolve_context(answer, store, 1)
+    exchange = exchange_of(answer, resolved.judged, resolved.published)
+    return Policy().decide(scorer.assess(exchange, resolved.degraded)).decision
+
+
+async def test_nothing_wrong_is_sent_and_plain_thanks_are(scorer: Scorer) -> None:
+    assert len(ATTEMPTS) > 1_200
+    assert sum(attempt["wrong"] for attempt in ATTEMPTS) > 1_000
+    sent = [each for each in ATTEMPTS if await _decision(each, scorer) is Decision.AUTO_SEND]
+    assert [(each["id"], each["question"]) for each in sent if each["wrong"]] == []
+    assert {"Thanks", "Bedankt"} <= {each["question"] for each in sent}
