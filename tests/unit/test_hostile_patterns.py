@@ -36,6 +36,7 @@ MADE_OF_TEXTS = {
     "scoring/judges/texts/finding.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
     "scoring/lexicon/phrases.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",
     "scoring/lexicon/places.py": "names in a lexicon, looked for in one of its lines",
+    "streams/retrieval/relevance.py": "a name of the question, escaped",
 }
 
 

@@ -32,7 +32,7 @@ SIZES = {
         "length": "mm 1 cm 10 m 1000 km 1000000",
         BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
     }.items()
-    for unit, size in re.findall(r"(\w+) (\S+)", sizes)
+    for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
 }
 
 #: Between the months of the calendar and what is told in days or weeks.

@@ -97,7 +97,8 @@ def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
     assert [heading for heading in headings if heading not in shown] == []
 
 
-GUIDE = "# How do I save the whole file?\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
+TITLE = "How do I save the whole file?"
+GUIDE = f"# {TITLE}\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
 
 def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path: Path) -> None:
@@ -115,11 +116,11 @@ def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tm
 def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
     """The guide that is quoted is sent by both; the button that no document has is found by both."""
     quoting = {
-        "question": "How do I save the whole file?",
+        "question": TITLE,
         "answer": GUIDE.partition("\n\n")[2],
         "language": "en",
     }
-    context = [{"document_id": "d-1", "title": "How do I save the whole file?", "text": GUIDE}]
+    context = [{"document_id": "d-1", "title": TITLE, "text": GUIDE}]
     documents = tmp_path / "documents.jsonl"
     documents.write_text(json.dumps({**context[0], "language": "en"}))
     file = written(
