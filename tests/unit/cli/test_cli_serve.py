@@ -240,7 +240,7 @@ def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() 
     with pytest.raises(WrongSettings, match=r"^web\.verdicts\.publish needs kafka\.bootstrap_servers$"):
         for_serving(publishing)
     assert for_serving(publishing, from_kafka=True).kafka.named
-    assert for_serving(Settings(kafka={"bootstrap_servers": f"localhost:{NOBODY}"})).kafka.named
+    assert for_serving(Settings(kafka={"bootstrap_servers": NOBODY})).kafka.named
     assert not for_serving(Settings(kafka={"topic_prefix": "p."})).kafka.named
 
 
