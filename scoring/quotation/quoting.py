@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from scoring.language import stated_language
 from scoring.lexicon import Lexicon, SendingWords
-from scoring.quotation.pages import Page, is_visible, plain_page, without_outer_lines
+from scoring.quotation.pages import Page, is_visible, plain_page, with_plain_line_ends, without_outer_lines
 from scoring.text.prepared import words_of
 from scoring.values.types import Exchange, PublishedDocument
 
@@ -53,28 +53,31 @@ def quoted_document(
     Only ``exchange.published`` proves anything: the context is read for other titles alone.
     ``identify`` returns the language of a text, None where that cannot be told.
     """
-    answer, words = without_outer_lines(exchange.answer), lexicon.sending
-    question = exchange.question.strip()
-    if words is None or not answer or not is_visible(question) or not _LINE.fullmatch(question):
+    words, question = lexicon.sending, exchange.question.strip()
+    if words is None or not is_visible(question) or not _LINE.fullmatch(question):
         return None
     for document in exchange.published:
-        page = plain_page(document.title, document.text)
-        if page and page.body == answer and _names(question, document.title, words):
+        page = quoted_page(exchange.answer, document)
+        if page and _names(question, document.title, words):
             is_sure = (
                 _is_guide(page, lexicon)
                 and _says_enough(document.title, lexicon, words)
                 and not _points(document, words)
                 and not _has_rival(exchange, document, words)
-                and _is_in(lexicon.language, document.language, question, answer, identify)
+                and _is_in(lexicon.language, document.language, question, page.body, identify)
             )
             return document.document_id if is_sure else None
     return None
 
 
-def is_all_of(answer: str, document: PublishedDocument) -> bool:
-    """Say whether an answer is all of a plain document below its title."""
+def quoted_page(answer: str, document: PublishedDocument) -> Page | None:
+    """Return a plain document that an answer is all of, below its title, or None."""
+    body = without_outer_lines(answer)
+    # Few answers stand in a document, and parsing it costs far more than looking.
+    if not body or body not in with_plain_line_ends(document.text):
+        return None
     page = plain_page(document.title, document.text)
-    return page is not None and page.body == without_outer_lines(answer)
+    return page if page and page.body == body else None
 
 
 def cues(title: str) -> frozenset[str]:

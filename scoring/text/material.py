@@ -36,7 +36,7 @@ class Material:
     folded words of the company's own language, or None where they are not known. ``verified``: by the
     place of a claim among those of the answer, the probability that the documents support it, of those that
     a verifier gave an opinion on; None where none is named. ``quoted``: the id of the published document of
-    which the answer is the section that the question names, if it is one. Nothing that is derived depends on
+    which the answer is all, and which the question names, if there is one. Nothing that is derived depends on
     these two.
     """
 

@@ -11,7 +11,7 @@ from typing import Protocol, Self
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.language import stated_language
-from scoring.quotation.quoting import cues, is_all_of, may_be_called
+from scoring.quotation.quoting import cues, may_be_called, quoted_page
 from scoring.values.reasons import Reason
 from scoring.values.types import Passage, PublishedDocument
 from streams.documents.versions import NamedDocument, document_version
@@ -184,7 +184,7 @@ async def resolve_context(
         search: seconds that this may take; ``wait`` if None.
 
     Returns:
-        The passages, and the published documents that prove an answer which is a section of one of them,
+        The passages, and the published documents that prove an answer which is all of one of them,
         where all of these are current; degraded holds ``context_missing`` when an id did not resolve in time,
         or the answer brings nothing and there is no retriever; ``context_insufficient`` when what was
         retrieved is below the relevance floor, and ``retrieval_unavailable`` when nothing could be
@@ -219,7 +219,7 @@ async def _published(
     if any(versions[key] not in (None, named.version) for key, named in found.items()):
         return ()
     cited = [_as_published(named.document) for named in found.values()]
-    titles = {each.title for each in cited if is_all_of(answer, each)}
+    titles = {each.title for each in cited if quoted_page(answer, each)}
     called = [
         document
         for title in titles

@@ -4,7 +4,7 @@ import pytest
 
 from scoring.language import LanguageDetector
 from scoring.lexicon import load_shipped
-from scoring.quotation.quoting import cues, is_all_of, may_be_called, quoted_document
+from scoring.quotation.quoting import cues, may_be_called, quoted_document, quoted_page
 from scoring.values.types import Exchange, Passage, PublishedDocument
 
 LEXICONS = load_shipped()
@@ -338,6 +338,6 @@ def test_documents_with_another_wording_of_a_title_are_found_by_its_cues(one, ot
 
 def test_an_answer_is_all_of_a_document_but_for_its_title():
     document = PublishedDocument("d", "en", "FAQ", f"# FAQ\n\n{BODY['en']}\n")
-    assert is_all_of(f"\n{BODY['en']}\n", document)
-    assert not is_all_of(f"# FAQ\n\n{BODY['en']}", document)
-    assert not is_all_of("", document)
+    assert quoted_page(f"\n{BODY['en']}\n", document)
+    assert not quoted_page(f"# FAQ\n\n{BODY['en']}", document)
+    assert not quoted_page("", document)
