@@ -19,18 +19,5 @@ _DEFAULT_IGNORABLE = (
 _BLANK = "\u2800\U0001d159\U00016fe4\ufff9-\ufffb\U00013430-\U0001343f"
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 
+#: One such character; texts are searched for it, or rid of all.
 INVISIBLE: Final = re.compile(f"[{_CONTROLS}{_DEFAULT_IGNORABLE}{_BLANK}]")
-
-
-def has_invisible(text: str) -> bool:
-    """Return whether a text holds a character that nobody sees."""
-    return INVISIBLE.search(text) is not None
-
-
-def without_invisible(text: str) -> str:
-    """Return a text without the characters that nobody sees.
-
-    >>> without_invisible("Sa\N{ZERO WIDTH SPACE}ve")
-    'Save'
-    """
-    return INVISIBLE.sub("", text)

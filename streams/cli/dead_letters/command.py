@@ -120,7 +120,7 @@ def discard_letters(
         raise WrongUsage("name what to discard: --at, --stage, or --all")
     chosen = Choice(stage or (), at or ())
     count = asyncio.run(discard(load_settings(config), chosen))
-    say(f"dead letters of {count} record{'' if count == 1 else 's'} discarded")
+    say(f"dead letters of {plural(count, 'record')} discarded")
     for partition, offset in chosen.missed:
         say(f"dead letter {partition}:{offset}: there is none of that stage, or none, or it was discarded")
     if chosen.missed:
