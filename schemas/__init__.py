@@ -1,7 +1,6 @@
 """The contract: records, their Avro schemas, and their encodings on Kafka and in files."""
 
 from schemas.codec import Codec
-from schemas.errors import DecodeError, EncodeError, RegistryUnreachable
 from schemas.jsonl import BadLine, read_jsonl
 from schemas.records import (
     ChatbotAnswer,
@@ -22,7 +21,7 @@ from schemas.records import (
     VerdictPassage,
     VerdictSpan,
 )
-from schemas.validation import to_json
+from schemas.validation import DecodeError, EncodeError, RegistryUnreachable, to_json
 
 __all__ = [
     "BadLine",

@@ -9,7 +9,7 @@ from fastavro.schema import SchemaParseException
 
 from schemas.catalogue import RECORD_TYPES, current, read_schema
 from schemas.catalogue import RecordSchema as OurSchema
-from schemas.errors import DecodeError
+from schemas.validation import DecodeError
 
 MAX_TYPES = 10_000
 """Types in a schema, each counted where it is used: no real schema comes near, and a small one

@@ -1,17 +1,19 @@
-"""The schemas that the package ships: of each record the current one, and every released one."""
+"""The Avro schemas that the package ships: the current one of each record, and every released one."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar, get_args
 
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
+from pydantic import FiniteFloat
 
-from schemas.records import Record
+from schemas.records import Identifier, Label, Record, Timestamp, Verdict
 
 T = TypeVar("T")
 
@@ -73,14 +75,24 @@ def current(record_type: type[Record]) -> RecordSchema:
     return _CURRENT[record_type]
 
 
-def released(record_type: type[Record]) -> tuple[RecordSchema, ...]:
-    """Return the schemas of ``record_type`` that were ever released, the oldest first."""
+def released(record_type: type[Record]) -> Mapping[str, RecordSchema]:
+    """Return the released schemas of ``record_type`` by the release that brought each, the oldest first."""
     return _RELEASED[record_type]
+
+
+def read_released(folder: Traversable, record_type: type[Record]) -> dict[str, RecordSchema]:
+    """Read the schemas of ``record_type`` in a folder that has one of its own for each release.
+
+    A release that leaves a record as it was has no file of it.
+    """
+    releases = sorted(folder.iterdir(), key=lambda release: [int(part) for part in release.name.split(".")])
+    found = ((release.name, release / f"{record_type.__name__}.avsc") for release in releases)
+    return {name: _read(file, record_type) for name, file in found if file.is_file()}
 
 
 def by_fingerprint() -> dict[bytes, RecordSchema]:
     """Return every schema we ship under its fingerprint; a current one goes before a released one."""
-    shipped = [schema for kind in RECORD_TYPES for schema in (*released(kind), current(kind))]
+    shipped = [schema for kind in RECORD_TYPES for schema in (*released(kind).values(), current(kind))]
     return {schema.fingerprint: schema for schema in shipped}
 
 
@@ -93,11 +105,22 @@ def _read_current(record_type: type[Record]) -> RecordSchema:
     return _read(_ROOT / f"{stem}.avsc", record_type)
 
 
-def _read_released(record_type: type[Record]) -> tuple[RecordSchema, ...]:
-    folder = _ROOT / "released" / record_type.__name__
-    versions = sorted(folder.iterdir(), key=lambda file: int(file.name.removesuffix(".avsc")))
-    return tuple(_read(file, record_type) for file in versions)
-
-
 _CURRENT = {kind: _read_current(kind) for kind in RECORD_TYPES}
-_RELEASED = {kind: _read_released(kind) for kind in RECORD_TYPES}
+_RELEASED = {kind: read_released(_ROOT / "released", kind) for kind in RECORD_TYPES}
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictOutcome:
+    """The fields of a :class:`~schemas.records.Verdict` by the same names."""
+
+    verdict_id: Identifier
+    decision: str
+    score: FiniteFloat | None
+    message_type: str
+    language: Label | None
+    produced_at: Timestamp
+    scored_at: Timestamp
+    faithfulness: FiniteFloat | None
+
+
+VERDICT_OUTCOME = record_part(Verdict, VerdictOutcome)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from schemas.errors import DecodeError
 from schemas.records import (
     AnswerContext,
     ChatbotAnswer,
@@ -26,7 +25,7 @@ from schemas.records import (
     Timestamp,
     TruthLabel,
 )
-from schemas.validation import from_json
+from schemas.validation import DecodeError, from_json
 
 T = TypeVar("T")
 Clock = Callable[[], datetime]

@@ -209,33 +209,32 @@ class VerdictClaim:
     ``status`` is ``supported``, ``similar``, ``contradicted``, ``not_found`` or ``not_checkable``;
     ``mistake`` is the kind of the mistake, a stable code. ``support`` is in [0, 1]. ``derivation``: how the
     figure it is about follows from those of the passage. ``lacking``: what of a similar claim its passage
-    lacks. ``decided_by`` is ``words``, ``verifier`` or ``judge``, and empty in older verdicts.
+    lacks. ``decided_by`` is ``words``, ``verifier`` or ``judge``.
     """
 
     text: str
     start: Offset
     end: Offset
     status: str
+    decided_by: str
     mistake: str | None = None
     support: FiniteFloat | None = None
     source: VerdictClaimSource | None = None
     derivation: str | None = None
     lacking: tuple[VerdictSpan, ...] = ()
-    decided_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What truthgate decided about one answer (topics ``verdicts.*``).
 
     ``decision`` is ``auto_send``, ``review`` or ``blocked``; ``verdict_id`` is derived from
-    ``answer_id``, so a repeated delivery carries the same id. ``context_source`` is ``inline``,
-    ``by_id``, ``retrieved`` or ``none``, and empty in verdicts of releases that did not tell it;
-    ``context`` is in the order of ``context_ids``. ``opinions`` are those of language models, in the order in
-    which they were asked. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
+    ``answer_id``, so a repeated delivery carries the same id. ``model`` and ``metadata`` are the answer's.
+    ``context_source`` is ``inline``, ``by_id``, ``retrieved`` or ``none``; ``context`` is in the order of
+    ``context_ids``. ``missing_context_ids`` are the first twenty documents that the answer names and that
+    were not there. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
     ``contradiction`` and ``faithfulness``, in [0, 1], are of all of them, None where nothing was checked.
-    ``missing_context_ids`` are the first twenty documents that the answer names and that were not there.
-    ``model`` and ``metadata`` are the answer's.
+    ``opinions`` are those of language models, in the order in which they were asked.
     """
 
     verdict_id: Identifier
@@ -250,23 +249,23 @@ class Verdict:
     translated: bool
     question: str
     answer: str
+    model: Label | None = None
+    metadata: Metadata = field(default_factory=dict)
+    context_source: str
     context_ids: tuple[str, ...]
-    features: tuple[VerdictFeature, ...]
-    policy_version: str
-    scorer_version: str
-    degraded: tuple[str, ...]
-    produced_at: Timestamp
-    scored_at: Timestamp
-    context_source: str = ""
+    missing_context_ids: tuple[str, ...] = ()
     context: tuple[VerdictPassage, ...] = ()
-    opinions: tuple[VerdictOpinion, ...] = ()
+    features: tuple[VerdictFeature, ...]
     claims: tuple[VerdictClaim, ...] = ()
     support: FiniteFloat | None = None
     contradiction: FiniteFloat | None = None
     faithfulness: FiniteFloat | None = None
-    missing_context_ids: tuple[str, ...] = ()
-    model: Label | None = None
-    metadata: Metadata = field(default_factory=dict)
+    opinions: tuple[VerdictOpinion, ...] = ()
+    degraded: tuple[str, ...]
+    policy_version: str
+    scorer_version: str
+    produced_at: Timestamp
+    scored_at: Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,10 +289,10 @@ class RateWindow:
     rate: FiniteFloat
     rate_low: FiniteFloat
     rate_high: FiniteFloat
+    faithfulness_answers: Count
+    faithfulness_mean: FiniteFloat | None
     late: Count
     final: bool
-    faithfulness_answers: Count = 0
-    faithfulness_mean: FiniteFloat | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The schema registry: our schemas' ids, and other writers' schemas by id, each within a time limit.
+"""The schema registry: ids of our schemas, writers' schemas by id, and which of these we can read.
 
 Subjects are named after the record (RecordNameStrategy, such as ``truthgate.Verdict``): three
 topics carry the same Verdict, and one subject keeps them from drifting apart. Writers of the
@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import httpx
+import httpx2
 from schema_registry.client import AsyncSchemaRegistryClient
 from schema_registry.client.errors import ClientError
 from schema_registry.client.schema import AvroSchema
 
 from schemas.admission import admit
 from schemas.catalogue import RecordSchema
-from schemas.errors import DecodeError, RegistryUnreachable
+from schemas.validation import DecodeError, RegistryUnreachable
 
 T = TypeVar("T")
 
@@ -28,8 +28,8 @@ MAX_SCHEMA_ID = 2**31 - 1
 """Ids are positive 32-bit integers; a registry answers other numbers with errors of all kinds."""
 
 _NO_ANSWER = (
-    httpx.HTTPError,
-    httpx.InvalidURL,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
     TimeoutError,
     ClientError,
     json.JSONDecodeError,  # such as the HTML page of a proxy in between
@@ -51,11 +51,11 @@ class Registry:
             raise ValueError("the schema registry's URL should look like http://host:8081")
         self._host = parts.hostname
         self._timeout = timeout
-        self._client = AsyncSchemaRegistryClient(
-            # The URL is logged by httpx: it must not hold the credentials.
+        self._client = _Client(
+            # The URL is logged by httpx2: it must not hold the credentials.
             urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])),
-            timeout=httpx.Timeout(timeout),
-            auth=httpx.BasicAuth(unquote(parts.username or ""), unquote(parts.password or "")),
+            httpx2.BasicAuth(unquote(parts.username or ""), unquote(parts.password or "")),
+            timeout,
         )
 
     async def register(self, schema: RecordSchema) -> int:
@@ -96,6 +96,21 @@ class Registry:
                 return await call
         except _NO_ANSWER as error:
             raise RegistryUnreachable(f"schema registry {self._host}: {_reason(error)}") from error
+
+
+class _Client(AsyncSchemaRegistryClient):
+    """Sends the library's requests with httpx2."""
+
+    def __init__(self, url: str, credentials: httpx2.Auth, seconds: float) -> None:
+        super().__init__(url)
+        self._credentials = credentials
+        self._seconds = seconds
+
+    async def request(  # type: ignore[override] # it reads httpx2's responses as it does httpx's
+        self, url: str, method: str = "GET", body: dict[str, Any] | None = None, **_: object
+    ) -> httpx2.Response:
+        async with httpx2.AsyncClient(auth=self._credentials, timeout=self._seconds) as client:
+            return await client.request(method, url, headers=self.prepare_headers(body), json=body)
 
 
 def unknown_schema_id(schema_id: int) -> DecodeError:

@@ -1,17 +1,106 @@
-"""One set of rules for every encoding: from plain values or JSON to a record, or a clear reason."""
+"""Validation of records: from plain values or JSON to a typed record, and back; its errors."""
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from schemas.errors import DecodeError
-from schemas.fields import UnknownField, unknown_fields
 from schemas.records import Record
+
+Stage = Literal["decode", "validate"]
+
+
+class DecodeError(ValueError):
+    """A value that is no record of the contract, and will never become one.
+
+    ``code`` is stable and short, such as ``truncated``; ``stage`` is ``decode`` while the bytes
+    are read and ``validate`` when they can be read but break a rule of the contract. The message
+    names fields, sizes and positions, never the texts in the value.
+    """
+
+    def __init__(self, code: str, detail: str, stage: Stage = "decode") -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.stage = stage
+
+    def __reduce__(self) -> tuple[type[DecodeError], tuple[str, str, Stage]]:
+        """Keep code and stage when the error crosses a process border."""
+        return type(self), (self.code, self.detail, self.stage)
+
+
+class EncodeError(ValueError):
+    """A record that its schema cannot hold; the message names the record's type, not its texts."""
+
+
+class RegistryUnreachable(Exception):
+    """The schema registry gives no answer in time, or refuses to serve us; worth trying again."""
+
+
+# Alike by so much, and no more than so much longer or shorter, it is a slip and no name of its own:
+# document_id for document_ids, and not question_id for question.
+_ALIKE = 0.87
+_LONGER = 2
+_SHORTEST = 5
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownField:
+    """A field that the record does not have: where it stands, its name, and which one is meant, if any."""
+
+    place: str
+    name: str
+    meant: str | None
+
+
+def unknown_fields(value: Any, schema: Schema) -> Iterator[UnknownField]:
+    """Find the fields of a value that its schema does not name, those within it too.
+
+    Args:
+        value: as JSON gives it; what does not fit the schema is passed over.
+        schema: a JSON Schema as pydantic writes it, of a type whose unknown fields are ignored.
+    """
+    return _within(value, schema, schema.get("$defs", {}), "")
+
+
+def _within(value: Any, schema: Schema, definitions: Schema, place: str) -> Iterator[UnknownField]:
+    schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    known = schema.get("properties")
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _within(item, schema.get("items", {}), definitions, f"{place}[{index}]")
+    elif known and isinstance(value, dict):
+        for name, inner in value.items():
+            if name in known:
+                yield from _within(inner, known[name], definitions, f"{place}.{name}".removeprefix("."))
+            else:
+                meant = _meant(name, known.keys() - value.keys())
+                yield UnknownField(f"{place}.".removeprefix("."), name, meant)
+
+
+def _meant(name: str, free: Collection[str]) -> str | None:
+    """Return which of the fields that are not there is meant by a name, by its letters alone."""
+    if name[-1:].isdigit():
+        return None  # one of a row, such as rating2
+    letters = _letters(name)
+    for each in sorted(free):
+        if _letters(each) == letters:
+            return each
+    long = [each for each in sorted(free) if len(each) >= _SHORTEST and abs(len(each) - len(name)) <= _LONGER]
+    return next(iter(difflib.get_close_matches(name.casefold(), long, n=1, cutoff=_ALIKE)), None)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
 
 T = TypeVar("T")
 

@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scoring.claims.compared_values import compared_values
-from scoring.claims.grounded import GroundedClaim, answerable, grounded_claims
-from scoring.claims.grounding import Grounding
-from scoring.claims.indirect import indirect_claim
-from scoring.claims.passages import passages
+from scoring.claims.grounding import (
+    GroundedClaim,
+    Grounding,
+    answerable,
+    grounded_claims,
+    indirect_claim,
+    passages,
+)
 from scoring.claims.reading import Claim, Kind
 from scoring.claims.statements import Span
 from scoring.claims.wording import lacking, stated
 from scoring.figures.lookup import Said
 from scoring.figures.values import Derivation, Outcome
-from scoring.text.material import ContextText, Material
+from scoring.text.prepared import ContextText, Material
 from scoring.text.spans import span_evidence
 from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy
 from scoring.values.rules import Rule
@@ -133,7 +137,7 @@ def _computed(claim: Claim, material: Material) -> Derivation | None:
 
 
 def _derived(computed: Derivation, material: Material) -> ClaimSource | None:
-    # The source of a derivation is named by its place in the context, see scoring.claims.indirect.
+    # The source of a derivation is named by its place in the context, see scoring.claims.grounding.
     return _quoted(material.context[int(computed.document_id)], *computed.span)
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.claims.indirect import with_signs
+from scoring.claims.grounding import with_signs
 from scoring.claims.reading import Claim, Kind, claims
-from scoring.figures.clause import Clause
+from scoring.figures.clause import Clause, Meant, meant
+from scoring.figures.labels import stem
 from scoring.figures.lookup import Said, compared, look_up, tables
-from scoring.figures.reading.labels import stem
-from scoring.figures.recognising import Meant, meant
 from scoring.figures.values import Obstacle
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
-from scoring.text.runs import run_span, sentence_runs
+from scoring.text.prepared import Material, PreparedText
+from scoring.text.spans import run_span, sentence_runs
 
 # Parts of speech (Universal Dependencies).
 _ACTS, _ARTICLE = frozenset({"VERB", "AUX"}), "DET"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scoring.text.marks import marks
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText, clause_starts, words_of
+from scoring.text.prepared import Material, PreparedText, clause_starts, words_of
+from scoring.text.spans import marks
 from scoring.values.types import MessageType
 
 _AUXILIARY, _PASSIVE, _JOINED = "aux", "aux:pass", "conj"

@@ -1,16 +1,196 @@
-"""The passage of the documents that has most of what a claim says."""
+"""Grounding: for each claim the passage of the documents that has most of what it says."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.claims.passages import Passages
-from scoring.claims.words import ContentWord
+from scoring.claims.reading import Claim, ContentWord, Kind, claims, content_words
+from scoring.figures.checking import DataSource, bearing, check
+from scoring.figures.grids import grids, listings
+from scoring.figures.values import IndirectClaim, Outcome
+from scoring.text.prepared import ContextText, Material, PreparedText
+from scoring.text.spans import run_span, sentence_runs
+
+Levels = NDArray[np.float32]
+
+# How much of a word another one is: of one root with it ("approve", "approval"), a compound that begins or
+# ends with it ("factuur", "conceptfactuur"), or the other way round a part of it.
+_SAME, _OF_ONE_ROOT, _COMPOUND, _PART = 1.0, 0.9, 0.8, 0.5
+_ROOT = 5
+_ALIKE_LENGTH = 0.7
+_SHORTEST_PART = 4
+_SHORTEST_COMPOUND = 8
+_LONGEST_COMPOUND = 40
+# So many words of one beginning are compared; a document that has more is no help text.
+_MOST_ALIKE = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passages:
+    """The sentences of a text: ``spans`` are their places, ``places`` tells in which of them a form stands.
+
+    ``forms`` are the keys of ``places`` in order, ``endings`` the same reversed, in order too.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    places: Mapping[str, NDArray[np.intp]]
+    forms: tuple[str, ...]
+    endings: tuple[str, ...]
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return the place of the sentences from one up to another."""
+        return self.spans[first][0], self.spans[last][1]
+
+    def levels(self, word: ContentWord) -> Levels:
+        """Return for each sentence how far it has a word, in [0, 1]."""
+        found = np.zeros(len(self.spans), dtype=np.float32)
+        for form, level in self._alike(word):
+            places = self.places[form]
+            found[places] = np.maximum(found[places], level)
+        return found
+
+    def count(self, word: ContentWord) -> int:
+        """Return how many sentences have the word itself."""
+        return max((len(self.places[form]) for form in word.forms if form in self.places), default=0)
+
+    def _alike(self, word: ContentWord) -> Iterator[tuple[str, float]]:
+        for form in word.forms:
+            yield from self._of_one_root(form)
+            yield from self._compounds(form)
+            yield from self._parts(form)
+            if form in self.places:
+                yield form, _SAME
+
+    def _of_one_root(self, form: str) -> Iterator[tuple[str, float]]:
+        if len(form) < _ROOT:
+            return
+        for other in _begins(form[:_ROOT], self.forms):
+            shorter, longer = sorted((form, other), key=len)
+            if longer.startswith(shorter) or len(shorter) >= _ALIKE_LENGTH * len(longer):
+                yield other, _OF_ONE_ROOT
+
+    def _compounds(self, form: str) -> Iterator[tuple[str, float]]:
+        if len(form) < _ROOT:
+            return
+        least = max(_SHORTEST_COMPOUND, len(form) + _SHORTEST_PART)
+        ended = (other[::-1] for other in _begins(form[::-1], self.endings))
+        for other in chain(_begins(form, self.forms), ended):
+            if len(other) >= least:
+                yield other, _COMPOUND
+
+    def _parts(self, form: str) -> Iterator[tuple[str, float]]:
+        if not _SHORTEST_COMPOUND <= len(form) <= _LONGEST_COMPOUND:
+            return
+        for cut in range(_SHORTEST_PART, len(form) - _SHORTEST_PART + 1):
+            parts = [part for part in (form[:cut], form[cut:]) if part in self.places]
+            for part in parts:
+                yield part, _COMPOUND if len(parts) > 1 else _PART
+
+
+def passages(text: PreparedText) -> Passages:
+    """Return the sentences of a text with the words that stand in them."""
+    runs = sentence_runs(text)
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for number, run in enumerate(runs):
+        for form in {form for word in content_words(text, run) for form in word.forms}:
+            places[form].append(number)
+    forms = tuple(sorted(places))
+    return Passages(
+        spans=tuple(run_span(text, run) for run in runs),
+        places={form: np.array(numbers, dtype=np.intp) for form, numbers in places.items()},
+        forms=forms,
+        endings=tuple(sorted(form[::-1] for form in forms)),
+    )
+
+
+def _begins(beginning: str, ordered: tuple[str, ...]) -> Iterator[str]:
+    first = bisect_left(ordered, beginning)
+    return takewhile(lambda form: form.startswith(beginning), islice(ordered, first, first + _MOST_ALIKE))
+
+
+# A sign is no word, so a claim that begins or ends with one ends before it: "€ 57", "50%".
+_SIGN_BEFORE = re.compile(r"[€$£][ \u00a0]?\Z")
+_SIGN_AFTER = re.compile(r"[ \u00a0]?[%€$£]")
+_WIDEST_SIGN = 2
+
+
+def indirect_claims(material: Material) -> tuple[IndirectClaim, ...]:
+    """Return what the answer claims that follows from data of the documents, in order.
+
+    Only texts as they came are computed with: a translation may have changed how a number is written.
+    """
+    return () if material.answer.source is not None else tuple(_found(material))
+
+
+def indirect_claim(claim: Claim, material: Material) -> IndirectClaim | None:
+    """Return the figure of a claim that might follow from data, or None where it has none."""
+    return next(
+        (
+            found
+            for found in material.derived(indirect_claims)
+            if claim.start - _WIDEST_SIGN <= found.start and found.end <= claim.end + _WIDEST_SIGN
+        ),
+        None,
+    )
+
+
+def is_open(claim: Claim, material: Material) -> bool:
+    """Say whether a claim is about a figure that may follow from data, and could not be computed."""
+    found = indirect_claim(claim, material)
+    if found is None or found.outcome is not Outcome.NOT_CHECKABLE:
+        return False
+    return bool(found.open) or found.is_of_data
+
+
+def open_figures(material: Material) -> tuple[tuple[int, int], ...]:
+    """Return the places of the answer's figures that follow from data or, as far as can be told, may."""
+    found = material.derived(indirect_claims)
+    confirmed = ((each.start, each.end) for each in found if each.outcome is Outcome.CONFIRMED)
+    return (*confirmed, *(span for each in found for span in each.open))
+
+
+def _found(material: Material) -> Iterator[IndirectClaim]:
+    # A passage may have been cut out of its document, and a table in it with that.
+    # Several passages may be of one document, so each is named by its place in the context.
+    sources = [
+        DataSource(
+            str(place),
+            document.text.derived(grids),
+            is_whole=False,
+            listings=document.text.derived(listings),
+            bearing=document.text.derived(bearing),
+        )
+        for place, document in enumerate(material.context)
+        if document.body is not None
+    ]
+    if not any(source.grids or source.listings or source.bearing for source in sources):
+        return
+    answer, before = material.answer, ""
+    for claim in answer.derived(claims):
+        start, end = with_signs(answer, claim)
+        text = answer.original[start:end]
+        if claim.kind is Kind.CLAIM:
+            found = check(text, start, answer.lexicon, sources, before)
+            if found is not None:
+                yield found
+        before = text
+
+
+def with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
+    """Return the place of a claim with the signs of its first and last figure."""
+    before = _SIGN_BEFORE.search(answer.original[max(claim.start - _WIDEST_SIGN, answer.start) : claim.start])
+    after = _SIGN_AFTER.match(answer.original, claim.end, answer.end)
+    return claim.start - len(before.group() if before else ""), after.end() if after else claim.end
+
 
 # A word that the question supplies is no invention, and yet no support either.
 _ASKED = 0.7
@@ -91,3 +271,53 @@ def _weight(word: ContentWord, documents: Sequence[Passages], sentences: int) ->
 
 def _most(asked: Passages | None, word: ContentWord) -> float:
     return 0.0 if asked is None else float(asked.levels(word).max(initial=0.0))
+
+
+# From there on a passage has a claim as it stands, and nothing of it need be computed.
+_WHOLE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedClaim:
+    """A claim of the answer; ``grounding`` is None for what claims nothing of the product.
+
+    Also for a figure that may follow from the documents' data and that cannot be computed: its words stand
+    nowhere together, whether it is true or not.
+    """
+
+    claim: Claim
+    grounding: Grounding | None
+
+
+def grounded_claims(material: Material) -> tuple[GroundedClaim, ...]:
+    """Return the claims of the answer in order, each compared with all documents."""
+    documents = [document.text.derived(passages) for document in material.context]
+    asked = material.question.derived(passages)
+    return tuple(
+        GroundedClaim(claim, _grounding(claim, documents, asked, material))
+        for claim in material.answer.derived(claims)
+    )
+
+
+def answerable(material: Material) -> float:
+    """Return how far the documents speak of what was asked: the best passage's share of the question's words.
+
+    In [0, 1], by weight; 0 for a question without any word that carries content.
+    """
+    return answered_by(material.context, material.question)
+
+
+def answered_by(context: Iterable[ContextText], question: PreparedText) -> float:
+    """Return the same for some of the documents."""
+    words = [word for claim in question.derived(claims) for word in claim.words]
+    documents = [document.text.derived(passages) for document in context]
+    return grounding(words, documents, None).share if words else 0.0
+
+
+def _grounding(
+    claim: Claim, documents: Sequence[Passages], asked: Passages, material: Material
+) -> Grounding | None:
+    if claim.kind is not Kind.CLAIM or not claim.words:
+        return None
+    found = grounding(claim.words, documents, asked)
+    return None if found.share < _WHOLE and is_open(claim, material) else found

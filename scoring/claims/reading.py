@@ -1,15 +1,41 @@
-"""The sentences and list steps of an answer, and what kind of thing each says."""
+"""The claims of an answer: its sentences and list steps, what kind each is, and its content words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from scoring.claims.words import ContentWord, content_words
+from scoring.text.clock import clock_times
 from scoring.text.prepared import PreparedText
-from scoring.text.runs import run_span, sentence_runs
+from scoring.text.spans import run_span, sentence_runs
+
+
+@dataclass(frozen=True, slots=True)
+class ContentWord:
+    """A word by its ``forms``: its folded text, its lemma, and the time of day that it tells; each once."""
+
+    forms: tuple[str, ...]
+
+
+def content_words(text: PreparedText, tokens: Iterable[int]) -> tuple[ContentWord, ...]:
+    """Return the words among tokens of a text that carry content, numbers among them."""
+    parse, empty = text.parse, text.lexicon.function_words
+    clock = text.derived(_clock)
+    return tuple(
+        ContentWord(
+            tuple(dict.fromkeys((parse.text[n], parse.lemma[n], *clock.get(int(parse.start[n]), ()))))
+        )
+        for n in tokens
+        if not parse.is_stop[n] and parse.text[n] not in empty and any(map(str.isalnum, parse.text[n]))
+    )
+
+
+def _clock(text: PreparedText) -> Mapping[int, tuple[str]]:
+    """Return the time of day for every place of the text that tells one: both words of "2 pm" do."""
+    return {place: (time.value,) for time in clock_times(text) for place in range(time.start, time.end)}
+
 
 # What may close a sentence beside its stop: quotes, brackets, marks of emphasis.
 _END = re.compile(r"[\"'”’»)\]*_ \t]{0,6}([?:])")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.text.marks import HEADING, ITEM, RULE
+from scoring.text.characters import SENTENCE_END, is_closed
 from scoring.text.prepared import PreparedText
-from scoring.text.sentences import SENTENCE_END, is_closed
+from scoring.text.spans import HEADING, ITEM, RULE
 
 # What an item is about: "**Mode**: the way in which ...".
 _NAME = re.compile(r"[^\n.!?]{1,80}?:(?=[\s*_])")

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from scoring.claims.passages import passages
+from scoring.claims.grounding import passages
 from scoring.claims.reading import Claim
 from scoring.claims.statements import Span, Statement, statements
-from scoring.figures.reading.numbers import read_number
-from scoring.text.marks import marks
-from scoring.text.material import ContextText, Material
-from scoring.text.prepared import PreparedText
-from scoring.text.runs import is_word, run_span
+from scoring.figures.numbers import read_number
+from scoring.text.prepared import ContextText, Material, PreparedText
+from scoring.text.spans import is_word, marks, run_span
 
 # With fewer words of content any sentence may have all of them by chance: "that works".
 _FEWEST = 2
 # A word as long as this is the last part of a longer one: "rekening" of "bankrekening".
 _SHORTEST_TAIL = 5
+# What is shorter denies the rest: "impossible", "unsaved".
+_SHORTEST_HEAD = 4
+# Words that count and that the claim has not, from its first word to its last in the statement.
+_MOST_BETWEEN = 8
+# So near after "if" stands "want" where it only names a purpose.
+_NEAR = 9
+# "Plan A", not the article that opens a sentence.
+_LETTER = re.compile(r"\w [A-Z]\Z")
+_AFTER_QUESTION = ' \n\t*_#"”)'
 # Of a document so many statements are compared, those that have most of the words.
 _MOST_COMPARED = 4
 # A parser errs about one role easily, and hardly about both of a verb.
@@ -59,13 +67,13 @@ class Wording:
 
     def __init__(self, text: PreparedText, spans: Sequence[Span], names: Sequence[Span] = ()) -> None:
         """Read the words in ``spans``; every word of ``names``, which are spans too, counts."""
-        self.text, self._spans, self._names = text, spans, names
+        self.text, self.spans, self._names = text, spans, names
 
     @cached_property
     def tokens(self) -> list[int]:
         """The words as indices of tokens."""
         parse = self.text.parse
-        return [n for span in self._spans for n in parse.indices(*span) if is_word(parse, n)]
+        return [n for span in self.spans for n in parse.indices(*span) if is_word(parse, n)]
 
     @cached_property
     def names(self) -> list[Span | None]:
@@ -98,12 +106,35 @@ class Wording:
         """Return the places of the words of a kind."""
         return [place for place, each in enumerate(self.kinds) if each is kind]
 
+    def counts(self, place: int) -> bool:
+        """Say whether a word is of any kind but light."""
+        return self.kinds[place] is not Kind.LIGHT
+
+    def beside(self, place: int) -> tuple[int | None, int | None]:
+        """Return the last word that counts before a word, and the first after it."""
+        before, after = range(place - 1, -1, -1), range(place + 1, len(self.tokens))
+        return next(filter(self.counts, before), None), next(filter(self.counts, after), None)
+
+    def withheld(self) -> set[str]:
+        """Return the words that withhold: a condition (no purpose: "if you want"), a plan, a doubt."""
+        parse, words, found = self.text.parse, self.text.lexicon.claims, set[str]()
+        for place, n in enumerate(self.tokens):
+            near = self.tokens[place + 1 : place + _NEAR]
+            if words.purposes.isdisjoint(parse.lemma[other] for other in near):
+                found |= {parse.text[n], parse.lemma[n]} & words.withheld
+        return found
+
     def find(self, claim: Wording, place: int) -> Sequence[int]:
         """Return where the word of a claim stands, as it is or as the last part of a compound."""
         found = {at for form in claim.forms[place] for at in self.places.get(form, ())}
         word = claim.text.parse.text[claim.tokens[place]]
         if not found and claim.kinds[place] is Kind.CONTENT and len(word) >= _SHORTEST_TAIL:
-            found = {at for form, places in self.places.items() if form.endswith(word) for at in places}
+            longer = (
+                form
+                for form in self.places
+                if form.endswith(word) and len(form) - len(word) >= _SHORTEST_HEAD
+            )
+            found = {at for form in longer for at in self.places[form]}
         return sorted(found)
 
     def parts(self) -> list[int]:
@@ -117,8 +148,9 @@ class Wording:
 
     def directions(self, place: int) -> frozenset[str]:
         """Return the words such as "from" and "to" between a word and the last that counts before it."""
-        before = next((p for p in range(place - 1, -1, -1) if self.kinds[p] is not Kind.LIGHT), -1)
-        said = (self.text.parse.text[self.tokens[p]] for p in range(before + 1, place))
+        before, _ = self.beside(place)
+        first = 0 if before is None else before + 1
+        said = (self.text.parse.text[self.tokens[p]] for p in range(first, place))
         return self.text.lexicon.claims.directions.intersection(said)
 
 
@@ -134,9 +166,11 @@ def stated(claim: Claim, material: Material) -> tuple[int, Span] | None:
     1. It has all words of content, at least two itself, the others in what it stands under: forms of one
        word are one, synonyms are not. Numbers, words such as "only" or "must", and names from their first
        word to the last stand in it.
-    2. It has as many negations among these words as the claim.
-    3. Subject and object of a verb are not exchanged, nor "from" and "to", nor what two parts of it say: "red
-       is on and green is off".
+    2. It has as many negations as the claim, each beside the same word; "fails to" is one too.
+    3. It is asserted: no question, no condition, plan or doubt that the claim has not.
+    4. Between the claim's words stand few others, and no number.
+    5. Subject and object of a verb are not exchanged, nor "from" and "to", nor what stands before and after
+       "before", nor what two parts of it say: "red is on and green is off".
     """
     said = wording_of(claim, material.answer)
     for place, document in enumerate(material.context):
@@ -172,12 +206,14 @@ def lacking(claim: Claim, answer: PreparedText, document: PreparedText, passage:
 def _kind(text: PreparedText, n: int, is_named: bool) -> Kind:
     parse, lexicon, words = text.parse, text.lexicon, text.lexicon.claims
     both = {parse.text[n], parse.lemma[n]}
-    if both & lexicon.negations or parse.text[n].endswith("n't"):
+    if both & (lexicon.negations | words.denials) or parse.text[n].endswith("n't"):
         return Kind.NEGATION
     if both & words.agreeing or parse.dep[n] == "prt" or _obliges(text, n):
         return Kind.AGREEING
     if any(map(str.isdigit, parse.text[n])) or parse.text[n] in words.numbers:
         return Kind.NUMBER
+    if _LETTER.search(text.original, int(parse.start[n]) - 2, int(parse.end[n])):
+        return Kind.CONTENT
     empty = lexicon.function_words if is_named else lexicon.function_words | words.light
     return Kind.LIGHT if both & empty else Kind.CONTENT
 
@@ -224,25 +260,77 @@ def _says(said: Wording, own: Wording, above: Wording) -> bool:
         elif kind is not Kind.CONTENT or not above.find(said, place):
             return False
     content = [place for place in found if said.kinds[place] is Kind.CONTENT]
+    if len(content) < _FEWEST:
+        return False
+    stretch = _shortest(found)
     return (
-        len(content) >= _FEWEST
+        _is_asserted(said, own)
         and _denies_alike(said, own, found)
         and _names_whole(said, own, above)
-        and sum(not _has_role(said, own, found, place) for place in found) < _EXCHANGED
-        and all(_has_direction(said, own, found, place) for place in found)
+        and _is_one_part(own, stretch.values())
+        and _keeps_order(said, found)
+        and sum(not _has_role(said, own, place, at) for place, at in stretch.items()) < _EXCHANGED
+        and _has_directions(said, own, stretch)
         and not _exchanges_parts(said, own, found)
     )
 
 
+def _shortest(found: Found) -> Mapping[int, int]:
+    """Return where each word stands in the shortest stretch that has all of them."""
+    stretches = list[dict[int, int]]()
+    for start in sorted({at for places in found.values() for at in places}):
+        later = {place: [at for at in places if at >= start] for place, places in found.items()}
+        if all(later.values()):
+            stretches.append({place: places[0] for place, places in later.items()})
+    return min(stretches, key=lambda each: max(each.values()) - min(each.values()))
+
+
+def _is_asserted(said: Wording, own: Wording) -> bool:
+    """Say whether a statement neither asks nor makes a condition or a plan that the claim has not."""
+    start, end = own.spans[0]
+    is_asked = own.text.original[start:end].rstrip(_AFTER_QUESTION).endswith("?")
+    return not is_asked and own.withheld() <= said.withheld()
+
+
 def _denies_alike(said: Wording, own: Wording, found: Found) -> bool:
-    """Say whether there are as many negations in and beside the shortest stretch with all that was found."""
-    ends = {
-        start: max(next((at for at in places if at >= start), len(own.tokens)) for places in found.values())
-        for start in {at for places in found.values() for at in places}
-    }
-    start = min(ends, key=lambda start: ends[start] - start)
-    near = [at for at in own.of_kind(Kind.NEGATION) if start - 1 <= at <= ends[start] + 1]
-    return len(near) == len(said.of_kind(Kind.NEGATION))
+    """Say whether there are as many negations, each before or after the same word as in the claim."""
+
+    def same(mine: int | None, theirs: int | None) -> bool:
+        if mine is None or theirs is None:
+            return mine is theirs
+        both = said.kinds[mine], own.kinds[theirs]
+        return theirs in found.get(mine, ()) or both == (Kind.NEGATION, Kind.NEGATION)
+
+    mine, theirs = said.of_kind(Kind.NEGATION), own.of_kind(Kind.NEGATION)
+    return len(mine) == len(theirs) and all(
+        any(map(same, said.beside(at), own.beside(other))) for at, other in zip(mine, theirs, strict=True)
+    )
+
+
+def _is_one_part(own: Wording, places: Collection[int]) -> bool:
+    """Say whether little stands between words, no number does, and nothing that is alike: "to A, C to B"."""
+    if len(own.spans) > 1:
+        return True  # of a table
+    between = [at for at in range(min(places), max(places)) if own.counts(at) and at not in places]
+    if len(between) > _MOST_BETWEEN or any(own.kinds[at] is Kind.NUMBER for at in between):
+        return False
+    return not any(
+        own.directions(right) & own.directions(at)
+        for left, right in pairwise(sorted(set(places)))
+        for at in between
+        if left < at < right
+    )
+
+
+def _keeps_order(said: Wording, found: Found) -> bool:
+    """Say whether the words of a claim with "before" or "after" stand in its order."""
+    words = said.text.lexicon.claims.sequence
+    if words.isdisjoint(said.text.parse.text[n] for n in said.tokens):
+        return True
+    last: int | None = -1
+    for place in sorted(found):
+        last = next((at for at in found[place] if last is not None and at > last), None)
+    return last is not None
 
 
 def _names_whole(said: Wording, own: Wording, above: Wording) -> bool:
@@ -257,21 +345,23 @@ def _names_whole(said: Wording, own: Wording, above: Wording) -> bool:
     )
 
 
-def _has_role(said: Wording, own: Wording, found: Found, place: int) -> bool:
+def _has_role(said: Wording, own: Wording, place: int, at: int) -> bool:
     parse, n = said.text.parse, said.tokens[place]
     role = _ROLES.get(parse.dep[n])
     heads = (verb for verb, head in enumerate(said.tokens) if head == parse.head[n])
-    verbs = {own.tokens[at] for verb in heads for at in own.find(said, verb)}
-    there = own.text.parse
-    roles = {
-        _ROLES.get(there.dep[own.tokens[at]]) for at in found[place] if there.head[own.tokens[at]] in verbs
-    } - {None}
-    return role is None or not roles or role in roles
+    verbs = {own.tokens[verb] for head in heads for verb in own.find(said, head)}
+    there, token = own.text.parse, own.tokens[at]
+    other = _ROLES.get(there.dep[token]) if there.head[token] in verbs else None
+    return role is None or other is None or role == other
 
 
-def _has_direction(said: Wording, own: Wording, found: Found, place: int) -> bool:
-    mine = said.directions(place)
-    return not mine or any(not theirs or mine & theirs for theirs in map(own.directions, found[place]))
+def _has_directions(said: Wording, own: Wording, places: Mapping[int, int]) -> bool:
+    """Say whether no word has another direction, nor one the direction that another has in the claim."""
+    pairs = [(said.directions(place), own.directions(at)) for place, at in places.items()]
+    if any(mine and theirs and not mine & theirs for mine, theirs in pairs):
+        return False
+    lost = any(mine and not theirs for mine, theirs in pairs)
+    return not (lost and any(theirs and not mine for mine, theirs in pairs))
 
 
 def _exchanges_parts(said: Wording, own: Wording, found: Found) -> bool:

@@ -4,8 +4,14 @@ Building is in :mod:`scoring.company_terms.building`, apart, so that those who o
 not load the lists of the general language.
 """
 
-from scoring.company_terms.file import CompanyTermsError, load, save
-from scoring.company_terms.model import LEAST_DOCUMENTS, CompanyTerms, LanguageTerms
-from scoring.company_terms.watched import Watched
+from scoring.company_terms.file import (
+    LEAST_DOCUMENTS,
+    CompanyTerms,
+    CompanyTermsError,
+    LanguageTerms,
+    Watched,
+    load,
+    save,
+)
 
 __all__ = ["LEAST_DOCUMENTS", "CompanyTerms", "CompanyTermsError", "LanguageTerms", "Watched", "load", "save"]

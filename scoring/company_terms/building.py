@@ -1,4 +1,4 @@
-"""The words of the help documents that are the company's own language (paper, V-B, "Company-Specific Terms").
+"""Finds a company's own terms: words frequent in its documents and rare in the language (paper, V-B).
 
 The paper takes the 10,000 most frequent words of the documentation that do not occur in a corpus of
 the general language (Dutch Wikibooks). Word lists of today hold some 300,000 words of a language,
@@ -28,12 +28,166 @@ Without the second condition the fourth line is .99 .98 .85 .85. Fewer documents
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Collection, KeysView, Mapping
+from dataclasses import dataclass, field
 from heapq import nsmallest
 
-from scoring.company_terms.counting import LanguageCounts
-from scoring.company_terms.general import GeneralLanguage
-from scoring.company_terms.model import LEAST_DOCUMENTS, CompanyTerms, LanguageTerms
+from scoring.company_terms.file import LEAST_DOCUMENTS, CompanyTerms, LanguageTerms
+
+# The step of wordfreq's scale: a list's n-th entry holds the words of frequency 10 ** (-n / 100).
+_STEPS = 100
+
+
+class GeneralLanguage:
+    """The frequencies of words in general use.
+
+    A list has some 300,000 words, takes 0.1 s to read and 40 MB while it is. So only the words that
+    were asked for are kept, and it is read again only for words that are new.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, float]] = {}
+
+    def knows(self, language: str) -> bool:
+        """Say whether there is a list of the language."""
+        return language in _lists()  # asked for another, wordfreq takes a related one
+
+    def frequencies(self, language: str, words: Collection[str]) -> Mapping[str, float] | None:
+        """Return the frequency of each of ``words``: its share of all words of running text.
+
+        A word that the list does not have is given 0. None for a language that has no list.
+        """
+        if not self.knows(language):
+            return None
+        known = self._known.setdefault(language, {})
+        if missing := set(words) - known.keys():
+            known.update(_looked_up(language, missing))
+        return {word: known[word] for word in words}
+
+
+def _lists() -> Mapping[str, str]:
+    from wordfreq import available_languages  # noqa: PLC0415 - half a second to import, for whoever builds terms
+
+    lists: Mapping[str, str] = available_languages()
+    return lists
+
+
+def _looked_up(language: str, words: set[str]) -> dict[str, float]:
+    from wordfreq import read_cBpack  # noqa: PLC0415 - see _lists
+
+    found = dict.fromkeys(words, 0.0)
+    # Not by get_frequency_list, which never lets go of a list again.
+    for step, group in enumerate(read_cBpack(_lists()[language])):
+        # A word may stand in more than one group; the first is the most frequent.
+        found |= {word: 10 ** (-step / _STEPS) for word in words.intersection(group) if not found[word]}
+    return found
+
+
+_SEPARATORS = re.compile(r"[\s()<>\[\]\"`]+")
+_ADDRESS_SIGNS = ("@", "://", "www.")
+# As scoring.text.prepared splits texts into words, so that a term is found again in an answer.
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+# Longer ones are keys and encoded data, not words.
+_LONGEST_WORD = 60
+
+
+def count_words(text: str) -> Counter[str]:
+    """Count the folded words of a text that can be terms.
+
+    Left out are single letters, whatever holds a digit, and e-mail and web addresses.
+
+    >>> dict(count_words("Mail de **Loonstrook** van 2026 naar jan@kantora.example"))
+    {'mail': 1, 'de': 1, 'loonstrook': 1, 'van': 1, 'naar': 1}
+    """
+    folded: Counter[str] = Counter()
+    for word, count in Counter(_WORD.findall(_without_addresses(text))).items():
+        if 1 < len(word) <= _LONGEST_WORD and not any(map(str.isdigit, word)):
+            # The same word of many documents is kept once.
+            folded[sys.intern(word.casefold().replace("’", "'"))] += count
+    return folded
+
+
+def _without_addresses(text: str) -> str:
+    if not any(sign in text for sign in _ADDRESS_SIGNS):
+        return text
+    pieces = _SEPARATORS.split(text)
+    return " ".join(piece for piece in pieces if not any(sign in piece for sign in _ADDRESS_SIGNS))
+
+
+@dataclass(slots=True)
+class LanguageCounts:
+    """The words of the documents of one language.
+
+    ``occurrences``: how often each word stands in them; ``spread``: in how many documents.
+    """
+
+    documents: int = 0
+    occurrences: Counter[str] = field(default_factory=Counter)
+    spread: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    language: str
+    words: tuple[str, ...]
+    counts: array[int]
+
+
+class WordCounts:
+    """The words of a changing set of documents, by language.
+
+    Putting a document in again replaces it, removing it undoes it, and the order does not matter. A
+    document takes about 12 bytes for each of its distinct words.
+    """
+
+    def __init__(self) -> None:
+        self._documents: dict[str, _Counted] = {}
+        self._languages: dict[str, LanguageCounts] = {}
+
+    @property
+    def document_ids(self) -> KeysView[str]:
+        """The ids of the documents that are counted."""
+        return self._documents.keys()
+
+    @property
+    def languages(self) -> dict[str, LanguageCounts]:
+        """The counts of every language that has documents; to be read only."""
+        return self._languages
+
+    def put(self, document_id: str, language: str, text: str) -> None:
+        """Count a document, in place of its former version."""
+        self.remove(document_id)
+        found = count_words(text)
+        counted = _Counted(language, tuple(found), array("I", found.values()))
+        self._documents[document_id] = counted
+        counts = self._languages.setdefault(language, LanguageCounts())
+        counts.documents += 1
+        counts.occurrences.update(found)
+        counts.spread.update(counted.words)
+
+    def remove(self, document_id: str) -> None:
+        """Take a document out; nothing happens where it is not in."""
+        if (counted := self._documents.pop(document_id, None)) is None:
+            return
+        counts = self._languages[counted.language]
+        counts.documents -= 1
+        if not counts.documents:
+            del self._languages[counted.language]
+            return
+        for word, count in zip(counted.words, counted.counts, strict=True):
+            _take(counts.occurrences, word, count)
+            _take(counts.spread, word, 1)
+
+
+def _take(counter: Counter[str], word: str, count: int) -> None:
+    counter[word] -= count
+    if not counter[word]:
+        del counter[word]
+
 
 MOST_FREQUENT = 10_000
 DISTINCTION = 10.0

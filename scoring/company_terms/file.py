@@ -1,15 +1,74 @@
-"""The file that holds company terms: JSON, one term a line, sorted, nothing in it that time changes."""
+"""Company terms as typed values and as a JSON file, which is read again when it changes."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scoring.company_terms.model import FORMAT, CompanyTerms, LanguageTerms
-from scoring.storage.whole_file import replace_file
+from scoring.cache.files import replace_file
+
+FORMAT = 1
+#: In fewer documents of a language no terms are looked for: what recurs in them may be chance.
+LEAST_DOCUMENTS = 20
+
+
+@dataclass(frozen=True)
+class LanguageTerms:
+    """The terms of one language.
+
+    ``documents`` is the number of documents they were found in; ``counts`` how often each term (a
+    casefolded word) stands in them.
+    """
+
+    documents: int
+    counts: Mapping[str, int]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The terms without their counts."""
+        return frozenset(self.counts)
+
+
+@dataclass(frozen=True)
+class CompanyTerms:
+    """The company's terms by language (ISO 639-1 code).
+
+    A language in which no terms are known is not there: what cannot be measured is not 0.
+
+    >>> terms = CompanyTerms({"nl": LanguageTerms(documents=36, counts={"loonstrook": 12})})
+    >>> sorted(terms.for_language("nl"))
+    ['loonstrook']
+    >>> terms.for_language("de") is None
+    True
+    """
+
+    languages: Mapping[str, LanguageTerms] = field(default_factory=dict)
+
+    def for_language(self, code: str) -> frozenset[str] | None:
+        """Return the terms of a language, or None where none are known."""
+        known = self.languages.get(code)
+        return known.words or None if known else None
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of the content: 16 hexadecimal digits, the same for the same terms and counts."""
+        canonical = json.dumps(self.content(), ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def content(self) -> dict[str, Any]:
+        """Return the languages as plain values in a fixed order, ready for JSON."""
+        return {
+            code: {"documents": terms.documents, "terms": dict(sorted(terms.counts.items()))}
+            for code, terms in sorted(self.languages.items())
+        }
+
 
 _LANGUAGE = re.compile("[a-z]{2}")
 
@@ -97,3 +156,64 @@ def _positive(value: Any, field: str) -> int:
 
 def _shown(value: Any) -> str:
     return repr(value)[:60]
+
+
+_LOOK_SECONDS = 1.0
+
+Identity = tuple[int, int, int]
+
+
+class Watched:
+    """The terms of a file that somebody else replaces now and then.
+
+    The file is looked at when terms are asked for, at most every ``seconds``. One that is not there
+    yet gives no terms; one that is gone, or cannot be used, leaves the last good terms in place. Not
+    safe for use by several threads.
+
+    Args:
+        path: the file.
+        seconds: how long what was read is not looked at again.
+        clock: seconds that only go forward.
+
+    Attributes:
+        error: why the file as it is now cannot be used, or None.
+    """
+
+    def __init__(
+        self, path: Path, seconds: float = _LOOK_SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.error: CompanyTermsError | None = None
+        self._path = path
+        self._seconds = seconds
+        self._clock = clock
+        self._looked_at: float | None = None
+        self._identity: Identity | None = None
+        self._terms = CompanyTerms()
+
+    def for_language(self, code: str) -> frozenset[str] | None:
+        """Return the terms of a language, or None where none are known."""
+        return self.terms.for_language(code)
+
+    @property
+    def terms(self) -> CompanyTerms:
+        """The newest terms that could be read; none at all before that."""
+        now = self._clock()
+        if self._looked_at is None or now - self._looked_at >= self._seconds:
+            self._looked_at = now
+            self._look()
+        return self._terms
+
+    def _look(self) -> None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            self._identity = self.error = None
+            return
+        identity = status.st_mtime_ns, status.st_ino, status.st_size
+        if identity == self._identity:
+            return
+        self._identity, self.error = identity, None
+        try:
+            self._terms = load(self._path)
+        except CompanyTermsError as error:
+            self.error = error

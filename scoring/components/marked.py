@@ -1,4 +1,4 @@
-"""The UI components that a text names, in the house styles that help texts have.
+"""Marked names of components in the house styles of help texts, and those below a heading.
 
 A component is a button, field, tab, setting or role that is marked (see ``marks``) and looks like
 a name: it has a capital, or stands beside a word such as "button". A menu path (``A / B``,
@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from scoring.components.names import Component, Name
-from scoring.components.unmarked import unmarked_components
-from scoring.text.marks import Mark, marks
+from scoring.components.unmarked import Component, Name, unmarked_components
+from scoring.text.characters import STOPS, ends_between
 from scoring.text.prepared import PreparedText, words_of
-from scoring.text.sentences import STOPS, ends_between
+from scoring.text.spans import HEADING, Mark, marks
 
 # The number of spaces is bounded so that a run of blanks is not searched again and again.
 _SEPARATOR = re.compile(r"[ \t]{0,4}(?:[ \t][/|][ \t]|->|[>›»→])[ \t]{0,4}")
@@ -138,3 +137,37 @@ def _is_title(text: PreparedText, mark: Mark) -> bool:
         return True  # a label, such as "- **Price:** € 10"
     first_word = _name(original, mark.start, mark.end).words[:1]
     return after.startswith(":") and not text.lexicon.instruction_verbs.isdisjoint(first_word)
+
+
+_HEADINGS_ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•][ \t]{1,8})?(?:\*\*|__)?")
+# "The File Menu", "Het menu Bestand": a title of more words tells of something.
+_HEADINGS_MOST_WORDS = 4
+
+
+def below_headings(text: PreparedText) -> Iterator[tuple[Name, Name]]:
+    """Yield what a heading names and each component that opens a line below it, up to the next heading.
+
+    A heading counts where it is short and has a word such as "menu" (the lexicon's ``component_nouns``)
+    beside the name.
+    """
+    openings = {
+        component.parts[0].start: component.parts[0]
+        for component in text.derived(components)
+        if len(component.parts) == 1
+    }
+    heading = None
+    for start, end in text.lines():
+        if marked := HEADING.match(text.original, start, end):
+            heading = _named(text, marked.end(), end)
+        elif heading and (item := _HEADINGS_ITEM.match(text.original, start, end)) and item.end() in openings:
+            yield heading, openings[item.end()]
+
+
+def _named(text: PreparedText, start: int, end: int) -> Name | None:
+    lexicon = text.lexicon
+    said = words_of(text.original, start, end)
+    words = tuple(word for word in said if word.text not in lexicon.function_words)
+    named = tuple(word.text for word in words if word.text not in lexicon.component_nouns)
+    if len(said) > _HEADINGS_MOST_WORDS or not named or len(named) == len(words):
+        return None
+    return Name(named, words[0].start, words[-1].end)

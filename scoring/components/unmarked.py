@@ -1,16 +1,42 @@
-"""Components that nothing marks: "klik op Opslaan", "the Save button", "Go to HR > Staff"."""
+"""Names of components without marks: "klik op Opslaan", "the Save button", "Go to HR > Leave"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from scoring.components.names import Component, Name
 from scoring.lexicon import Lexicon
-from scoring.text.marks import Mark
+from scoring.text.characters import clause_ends_between
 from scoring.text.prepared import PreparedText, Word, words_of
-from scoring.text.sentences import clause_ends_between
+from scoring.text.spans import Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of one component: its folded words and its place in the original text.
+
+    ``open_ended``: nothing marks where the name ends, it may go on.
+    """
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    open_ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component, or a menu path where there are several parts."""
+
+    parts: tuple[Name, ...]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it stands in the original text."""
+        return self.parts[0].start, self.parts[-1].end
+
 
 _SEPARATOR = re.compile(r"[ \t](?:[/>›»→|]|->)[ \t]")
 _MOST_WORDS = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scoring.language import UNDETERMINED
+from scoring.text.language import UNDETERMINED
 from scoring.values.opinion import Label
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Decision, MessageType
 
 RATINGS = (1, 2, 3, 4, 5)

@@ -1,4 +1,4 @@
-"""The correlation of scores with what people say of the answers (paper, VI-B2, Table IV)."""
+"""Agreement of raters, and correlation and deviation of scores from ratings (paper, VI-B2 and VI-B3)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,62 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import EVERY, Case, Group
+import numpy as np
+
+from scoring.evaluation.cases import EVERY, NEUTRAL, RATINGS, Case, Group
 from scoring.evaluation.statistics import (
     Estimate,
     Numbers,
+    Share,
+    auroc,
     paired_estimate,
     rank_correlation,
     spearman,
     spearman_p,
 )
+from scoring.values.types import HIGHEST, LOWEST
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Two ratings of the same answers.
+
+    ``kappa`` is Cohen's with quadratic weights (1968): 1 is full agreement, 0 that of chance.
+    ``spearman`` and ``kappa`` are None where all ratings are equal or too few.
+    """
+
+    answers: int
+    exact: Share | None
+    within_1: Share | None
+    spearman: Estimate | None
+    kappa: Estimate | None
+
+
+def agreement(cases: Sequence[Case]) -> Agreement | None:
+    """Compare first and second ratings; None where no answer has both."""
+    pairs = [
+        (case.rating, case.rating_second)
+        for case in cases
+        if case.rating is not None and case.rating_second is not None
+    ]
+    if not pairs:
+        return None
+    first, second = zip(*pairs, strict=True)
+    apart = [abs(one - other) for one, other in pairs]
+    return Agreement(
+        answers=len(pairs),
+        exact=Share.of(apart.count(0), len(apart)),
+        within_1=Share.of(sum(distance <= 1 for distance in apart), len(apart)),
+        spearman=spearman(first, second),
+        kappa=paired_estimate(_quadratic_kappa, first, second),
+    )
+
+
+def _quadratic_kappa(first: Numbers, second: Numbers, axis: int) -> Numbers:
+    # The mean squared distance of all pairs that chance could make needs no table of them.
+    by_chance = first.var(axis) + second.var(axis) + (first.mean(axis) - second.mean(axis)) ** 2
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1 - ((first - second) ** 2).mean(axis) / by_chance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +141,114 @@ def _scores(cases: Sequence[Case]) -> list[float]:
 
 def _ratings(cases: Sequence[Case]) -> list[int]:
     return [case.rating for case in cases if case.rating is not None]
+
+
+MARGIN = 1.0
+# A score is computed in binary fractions: 1 + 4 * 0.3 is a little less than 2.2.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """One column of Table V: the scored answers of one rating, or of all (``rating`` None)."""
+
+    rating: int | None
+    answers: int
+    within_margin: Share | None
+    score_1: Share | None
+    below_3: Share | None
+    above_3: Share | None
+    score_5: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Table V for the answers of one group that have score and rating."""
+
+    group: Group
+    overall: RatingRow
+    ratings: tuple[RatingRow, ...]
+
+
+def deviation(cases: Sequence[Case], group: Group = EVERY) -> Deviation:
+    """Count how near the scores come to the ratings, and which of them a threshold of 3 would let pass."""
+    compared = [
+        (case.score, case.rating)
+        for case in group.of(cases)
+        if case.counted_out is None and case.score is not None and case.rating is not None
+    ]
+    rows = tuple(_row(rating, [pair for pair in compared if pair[1] == rating]) for rating in RATINGS)
+    return Deviation(group, _row(None, compared), rows)
+
+
+def _row(rating: int | None, compared: Sequence[tuple[float, int]]) -> RatingRow:
+    def share(hits: Sequence[bool]) -> Share | None:
+        return Share.of(sum(hits), len(hits))
+
+    scores = [score for score, _ in compared]
+    return RatingRow(
+        rating=rating,
+        answers=len(compared),
+        within_margin=share([abs(score - rated) <= MARGIN + _ROUNDING for score, rated in compared]),
+        score_1=share([score <= LOWEST + _ROUNDING for score in scores]),
+        below_3=share([score < NEUTRAL - _ROUNDING for score in scores]),
+        above_3=share([score > NEUTRAL + _ROUNDING for score in scores]),
+        score_5=share([score >= HIGHEST - _ROUNDING for score in scores]),
+    )
+
+
+SCORE = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRow:
+    """One feature over the scored answers that it applies to, or the score over all of them.
+
+    ``spearman`` in [-1, 1] with the rating; ``auroc`` in [0, 1] is how often an answer of rating 5
+    has a larger value than one of rating 1 (0.5 is chance); both None where undefined.
+    """
+
+    name: str
+    answers: int
+    untrue: int
+    true: int
+    spearman: Estimate | None
+    p: float | None
+    auroc: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """The score and every feature of it, for the answers of one group that have score and rating."""
+
+    group: Group
+    rows: tuple[FeatureRow, ...]
+
+
+def feature_table(cases: Sequence[Case], group: Group = EVERY) -> FeatureTable:
+    """Measure the score and each feature on its own."""
+    compared = [case for case in group.of(cases) if case.counted_out is None]
+    names = dict.fromkeys(name for case in compared for name in case.features)
+    rows = [_features_row(SCORE, [(case.score, case.rating) for case in compared])]
+    rows += [
+        _features_row(name, [(case.features.get(name), case.rating) for case in compared]) for name in names
+    ]
+    return FeatureTable(group, tuple(rows))
+
+
+def _features_row(name: str, pairs: Sequence[tuple[float | None, int | None]]) -> FeatureRow:
+    applicable = [(value, rating) for value, rating in pairs if value is not None and rating is not None]
+    values, ratings = [value for value, _ in applicable], [rating for _, rating in applicable]
+    untrue, true = (
+        [value for value, rating in applicable if rating == extreme] for extreme in (RATINGS[0], RATINGS[-1])
+    )
+    found = spearman(values, ratings)
+    return FeatureRow(
+        name=name,
+        answers=len(values),
+        untrue=len(untrue),
+        true=len(true),
+        spearman=found,
+        p=spearman_p(values, ratings) if found else None,
+        auroc=auroc(untrue, true),
+    )

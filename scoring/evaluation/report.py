@@ -6,16 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scoring.evaluation.agreement import Agreement, agreement
 from scoring.evaluation.cases import Case, groups, language_groups
-from scoring.evaluation.checks import CheckTable, check_table
-from scoring.evaluation.correlation import Correlation, Gain, correlation, gain
-from scoring.evaluation.decisions import DecisionTable, decision_table
-from scoring.evaluation.deviation import Deviation, deviation
-from scoring.evaluation.features import FeatureTable, feature_table
+from scoring.evaluation.comparison import DecisionTable, decision_table
+from scoring.evaluation.correlation import (
+    Agreement,
+    Correlation,
+    Deviation,
+    FeatureTable,
+    Gain,
+    agreement,
+    correlation,
+    deviation,
+    feature_table,
+    gain,
+)
 from scoring.evaluation.message_types import TypeTable, type_table
-from scoring.evaluation.routing import Routing, routing
-from scoring.evaluation.sending import Misrouted, SendingTable, misrouted, sending_table
+from scoring.evaluation.routing import (
+    CheckTable,
+    Misrouted,
+    Routing,
+    SendingTable,
+    check_table,
+    misrouted,
+    routing,
+    sending_table,
+)
 
 
 @dataclass(frozen=True, slots=True)

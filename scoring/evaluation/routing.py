@@ -1,4 +1,4 @@
-"""The decisions of the policy on answers of each rating, scored or not."""
+"""Decisions by rating: what was sent, held and blocked, and the precision of each check."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
 from scoring.evaluation.statistics import Share
+from scoring.values.opinion import Label
 from scoring.values.types import Decision
 
 
@@ -49,3 +50,113 @@ def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> Rou
     """Count the decisions on some answers."""
     shares = {each.value: Share.of(decisions.count(each), len(decisions)) for each in Decision}
     return RoutingRow(rating, len(decisions), **shares)
+
+
+# What nobody would have wanted: what a person holds can still go either way.
+_WRONG = frozenset({(Label.FALSE, Decision.AUTO_SEND), (Label.TRUE, Decision.BLOCKED)})
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Where the TRUE answers and the untrue ones (FALSE) went.
+
+    ``untrue_of_sent`` is the share of untrue ones among all that were sent, whatever they are; None where
+    none was.
+    """
+
+    true: RoutingRow
+    untrue: RoutingRow
+    untrue_of_sent: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class SendingTable:
+    """The decisions on the rated answers of one group; ``counted_out`` of them for want of a translation."""
+
+    group: Group
+    sending: Sending
+    counted_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Misrouted:
+    """An untrue answer that was sent, or a true one that was blocked; ``score`` and ``reasons`` say why."""
+
+    answer_id: str
+    language: str | None
+    rating: int
+    decision: Decision
+    score: float | None
+    reasons: tuple[str, ...]
+
+
+def sending_of(decided: Sequence[tuple[Label | None, Decision]]) -> Sending:
+    """Count where answers went, each given by what it is and what was decided."""
+    true, untrue = (
+        routing_row([decision for truth, decision in decided if truth is label])
+        for label in (Label.TRUE, Label.FALSE)
+    )
+    sent = [truth for truth, decision in decided if decision is Decision.AUTO_SEND]
+    return Sending(true, untrue, Share.of(sent.count(Label.FALSE), len(sent)))
+
+
+def sending_table(cases: Sequence[Case], group: Group = EVERY) -> SendingTable:
+    """Count where the rated answers of a group went; what could not be translated is counted out."""
+    rated = [case for case in group.of(cases) if case.rating is not None]
+    members = [case for case in rated if case.as_asked]
+    found = sending_of([(case.truth, case.decision) for case in members])
+    return SendingTable(group, found, counted_out=len(rated) - len(members))
+
+
+def misrouted(cases: Sequence[Case]) -> tuple[Misrouted, ...]:
+    """Return the answers that were routed wrongly, the sent ones first, otherwise in their order."""
+    wrong = [
+        Misrouted(case.answer_id, case.language, case.rating, case.decision, case.score, case.reasons)
+        for case in cases
+        if case.rating is not None and case.as_asked and (case.truth, case.decision) in _WRONG
+    ]
+    return tuple(sorted(wrong, key=lambda each: list(Decision).index(each.decision)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """The answers in which evidence for a rule was found, as shares of the untrue, true and other ones.
+
+    ``reason`` names the rule. The others are rated, and neither true nor untrue. A share is None where there
+    are no such answers.
+    """
+
+    reason: str
+    untrue: Share | None
+    true: Share | None
+    others: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTable:
+    """The rules of the profile, in its order, on the rated answers of one group.
+
+    A rule that sends is among them: its evidence speaks for an answer, so it should be found in true ones.
+    Answers that the profile does not score have no evidence, and count as such.
+    """
+
+    group: Group
+    rows: tuple[CheckRow, ...]
+
+
+def check_table(cases: Sequence[Case], group: Group = EVERY) -> CheckTable:
+    """Count in how many answers each check found something, whatever was decided in the end."""
+    members = [case for case in group.of(cases) if case.rating is not None and case.as_asked]
+    reasons = dict.fromkeys(reason for case in cases for reason in case.checks)
+    sides = [
+        [case for case in members if case.truth is Label.FALSE],
+        [case for case in members if case.truth is Label.TRUE],
+        [case for case in members if case.truth not in (Label.FALSE, Label.TRUE)],
+    ]
+    return CheckTable(
+        group, tuple(CheckRow(each, *(_found(each, side) for side in sides)) for each in reasons)
+    )
+
+
+def _found(reason: str, cases: Sequence[Case]) -> Share | None:
+    return Share.of(sum(case.checks.get(reason, False) for case in cases), len(cases))

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scoring.claims.deeds import claims_a_deed
 from scoring.claims.reading import Kind, claims
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from scoring.claims.grounded import GroundedClaim, grounded_claims
-from scoring.claims.indirect import indirect_claim
+from scoring.claims.grounding import GroundedClaim, grounded_claims, indirect_claim
 from scoring.figures.values import Outcome
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
@@ -23,7 +22,7 @@ class ClaimsCovered:
 
     Evidence: none of its own, each claim has its passage.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scoring.claims.grounded import grounded_claims
-from scoring.text.material import Material
+from scoring.claims.grounding import grounded_claims
+from scoring.text.prepared import Material
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
@@ -14,14 +14,15 @@ class ClaimsVerified:
     """Mean probability that the documents support a claim, by a verifier where their words leave doubt.
 
     Heuristic: non-appearing statements (paper, Table II), of claims in other words too. A claim that the
-    verifier gave an opinion on (:func:`scoring.claims.doubt.asked`) counts with the probability that its
-    passage supports it, any other with the share of its words as in ``claims_covered``; the value is the mean
-    by the weight of their words, in [0, 1]. Not applicable where no verifier is named, or nothing is claimed.
+    verifier gave an opinion on (:func:`scoring.claims.verification.asked`) counts with the probability that
+    its passage supports it, any other with the share of its words as in ``claims_covered``. The value is the
+    mean by the weight of their words, in [0, 1]. Not applicable where no verifier is named, or nothing is
+    claimed.
 
     Evidence: none of its own, each claim has its passage.
 
     >>> from dataclasses import replace
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.text.spans import span_evidence
 from scoring.values.types import Evidence, FeatureValue
 

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from scoring.components.headings import below_headings
-from scoring.components.marked import components
-from scoring.components.names import Component, Name
-from scoring.figures.reading.labels import stem
+from scoring.components.marked import below_headings, components
+from scoring.components.unmarked import Component, Name
+from scoring.figures.labels import stem
 from scoring.lexicon import Lexicon
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
@@ -55,7 +53,7 @@ class ComponentsDefined:
     most one is taken for wrong.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("Click **Save** on the tab **Leave**."))
     >>> answer = text("Click **Save** or **Undo**.")

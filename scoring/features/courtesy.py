@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.text.spans import span_evidence
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
@@ -16,6 +16,7 @@ RETURNED = Rule(
     "courtesy",
     "The customer thanks or greets, and the answer returns it: both are made of sentences of a list.",
     Severity.SENDS,
+    uses_documents=False,
 )
 
 _MOST_CHARACTERS = 300

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scoring.text.error_codes import ErrorCode, error_codes
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
-from scoring.text.spans import span_evidence
-from scoring.text.stems import content_stems, first_places
+from scoring.text.prepared import Material, PreparedText
+from scoring.text.spans import content_stems, first_places, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import FeatureValue
@@ -53,7 +51,7 @@ class ErrorMismatch:
     paraphrase without any word of the documents is not noticed.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> codes = text("- **404**: the page does not exist.\n- **403**: you are not allowed to see it.")
     >>> answer = text("It means that you are not allowed to see it.")

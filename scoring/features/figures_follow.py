@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.claims.indirect import indirect_claims
+from scoring.claims.grounding import indirect_claims
 from scoring.figures.values import Outcome
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
@@ -32,7 +32,7 @@ class FiguresFollow:
 
     Evidence: ``refuted_figure``, each figure that does not follow.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.text.material import Material
 from scoring.text.parsing import NO_WORDS
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.types import FeatureValue
 
@@ -45,7 +44,7 @@ class Hal:
     Dutch too it raises Spearman, from .33 to .43, since function words have the same neighbours in any text.
     Evidence: ``unsupported_words``, stretches of known words that are together in no window of any text.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> english = load_shipped()["en"]
     >>> def text(words): return PreparedText.of(words, english)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.claims.indirect import open_figures
+from scoring.claims.grounding import open_figures
 from scoring.figures.deriving import Derivable
-from scoring.figures.reading.readings import Reading, number_spans, readings
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
+from scoring.figures.readings import Reading, number_spans, readings
+from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
@@ -20,7 +19,7 @@ DERIVED_NUMBER = "derived_number"
 
 UNKNOWN = Rule(
     "unknown_number",
-    "The answer names a number that neither documents nor question have.",
+    "The answer names a number in digits, not in words, that neither documents nor question have.",
     Severity.BLOCKS,
     contradiction=0.9,
     status=ClaimStatus.NOT_FOUND,
@@ -42,7 +41,7 @@ class NumbersKnown:
     Heuristic: non-appearing statements. Numbers in digits are looked for, those of steps are not, and each is
     known where documents or question have what it may be by any reading of it: in digits or words, with
     commas and stops as either language sets them, as a time of day however that is told, in another unit of
-    the same kind (:func:`scoring.figures.reading.readings.readings`). One that follows from the documents'
+    the same kind (:func:`scoring.figures.readings.readings`). One that follows from the documents'
     data (``figures_follow``) is known too, and one that may follow from them though it cannot be computed is
     not taken for unknown. The value is known / all, in [0, 1]; not applicable where the answer has none.
 
@@ -54,7 +53,7 @@ class NumbersKnown:
     true and 83 untrue short answers that were written for it, it blocked 1 and 62, and before 81 and 63
     (``tests/unit/scoring/data/numbers.toml``).
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
@@ -85,16 +84,23 @@ class NumbersKnown:
             if known.isdisjoint(reading.key for reading in _of(span, answer))
             and not any(start <= span[0] and span[1] <= end for start, end in computed)
         ]
-        derivable = Derivable(material) if strange else None
-        derived = [
-            span for span in strange[:MAX_EVIDENCE] if derivable and derivable.follows([*_of(span, answer)])
-        ]
+        derived = _derived(strange[:MAX_EVIDENCE], material) if strange else []
         unknown = [span for span in strange if span not in derived]
         evidence = (
             *span_evidence(UNKNOWN_NUMBER, answer, unknown[:MAX_EVIDENCE]),
             *span_evidence(DERIVED_NUMBER, answer, derived),
         )
         return FeatureValue(self.name, 1 - len(strange) / len(spans), evidence)
+
+
+def _derived(strange: list[tuple[int, int]], material: Material) -> list[tuple[int, int]]:
+    """Return what follows, also from what was found to: a total may stand before its parts."""
+    derivable, derived = Derivable(material), []
+    while found := [
+        span for span in strange if span not in derived and derivable.follows([*_of(span, material.answer)])
+    ]:
+        derived += found
+    return sorted(derived)
 
 
 def _of(span: tuple[int, int], answer: PreparedText) -> Iterator[Reading]:

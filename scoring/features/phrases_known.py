@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.claims.grounded import grounded_claims
-from scoring.text.material import Material
+from scoring.claims.grounding import grounded_claims
 from scoring.text.parsing import Parse
-from scoring.text.prepared import PreparedText
-from scoring.text.runs import is_word
+from scoring.text.prepared import Material, PreparedText
+from scoring.text.spans import is_word
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
@@ -30,7 +29,7 @@ class PhrasesKnown:
 
     Evidence: none of its own.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("The link in the mail works for a day."))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.text.material import Material
-from scoring.text.spans import span_evidence
-from scoring.text.stems import content_stems, first_places
+from scoring.text.prepared import Material
+from scoring.text.spans import content_stems, first_places, span_evidence
 from scoring.values.types import FeatureValue
 
 QUESTION_WORD = "question_word"

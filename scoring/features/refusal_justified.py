@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.claims.grounded import answerable, grounded_claims
+from scoring.claims.grounding import answerable, grounded_claims
 from scoring.claims.reading import Kind
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.values.rules import Kinds
 from scoring.values.types import FeatureValue
 
@@ -15,14 +15,14 @@ class RefusalJustified:
     """How little the documents speak of what the answer says it has no answer to.
 
     The value is 1 - the share of the question's words, by weight, that stand together in a passage of the
-    documents (:func:`scoring.claims.grounded.answerable`), in [0, 1]. Not applicable where nothing in the
+    documents (:func:`scoring.claims.grounding.answerable`), in [0, 1]. Not applicable where nothing in the
     answer refuses.
 
     Measured on 1,000 rated answers of five products (see ``training/rated``), of which 143 refuse something:
     the value is below .4 for 16 of 41 wrong refusals and for 6 of 78 right ones. So it lowers the score,
     and no rule follows from it.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.text.material import Material
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.types import FeatureValue
 
@@ -24,7 +23,7 @@ class SubjectCombination:
 
     Evidence: ``unsupported_subject``, the span from subject to verb of each pair that no document has.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> document = ContextText("d", text("The manager approves the leave."))

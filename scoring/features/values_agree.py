@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoring.claims.compared_values import compared_values
 from scoring.claims.reading import claims
 from scoring.figures.lookup import Said
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.claims import ClaimStatus
 from scoring.values.rules import Rule, Severity
@@ -43,7 +43,7 @@ class ValuesAgree:
     two by a negation, none in true ones. With three fifths of the words, and not all, another negation was
     found in 1 untrue answer and in 3 true ones.
 
-    >>> from scoring.text.material import ContextText
+    >>> from scoring.text.prepared import ContextText
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from scoring.lexicon import Lexicon
 from scoring.text.guides import Guide, Step, guides
-from scoring.text.material import ContextText, Material
 from scoring.text.parsing import NO_WORDS
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import ContextText, Material, PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.types import Evidence, FeatureValue
 
@@ -31,7 +30,7 @@ class VerbatimGuide:
     applicable where the answer has none.
 
     Mistakes of chatbots change one number, one "not" or one button of a guide, which no cosine
-    notices. So nothing is sent for it (:class:`scoring.features.verbatim_section.VerbatimSection` asks for
+    notices. So nothing is sent for it (:class:`scoring.features.verbatim_document.VerbatimDocument` asks for
     more), and a step that differs in its words from all steps of the nearest guide (fillers of the lexicon
     apart) is a ``differing_step``.
 

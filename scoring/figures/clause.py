@@ -1,4 +1,4 @@
-"""A clause of an answer: its words, the amounts and times among them, and which word was accounted for."""
+"""A clause of an answer: its amounts and times, the operation that it claims, and how precise it is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum, IntEnum, auto
 from functools import cached_property
 
-from scoring.figures.reading.amounts import Amount, amounts
-from scoring.figures.reading.labels import stem
-from scoring.figures.reading.numbers import Number
-from scoring.figures.reading.times import Time, times
+from scoring.figures.labels import stem
+from scoring.figures.numbers import PERCENT, Amount, Number, amounts
+from scoring.figures.times import Time, times
+from scoring.figures.values import Obstacle, Operation
 from scoring.lexicon import FigureWords, Lexicon, PhraseList
 from scoring.text.prepared import Word, words_of
 
@@ -145,3 +146,191 @@ def _number_words(words: Sequence[Word], lexicon: Lexicon) -> Iterable[Figure]:
             value = Decimal(lexicon.claims.numbers[word.text])
             amount = Amount(Number(value, value), None, word.start, word.end)
             yield Figure(amount, place, place + 1, in_words=True)
+
+
+class Bound(Enum):
+    """How a figure is meant."""
+
+    EXACT = auto()
+    ABOUT = auto()
+    ABOVE = auto()
+    AT_LEAST = auto()
+    BELOW = auto()
+    AT_MOST = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operation that a clause claims.
+
+    - ``direction``: 1 for more or rising, -1 for less or falling, 0 where it has none.
+    - ``than``: where what it is compared with begins.
+    - ``is_joint``: it speaks of what was named before; ``is_price``: of what something costs.
+    - ``taken``: the places of the words that say so.
+    """
+
+    operation: Operation
+    taken: frozenset[int]
+    direction: int = 0
+    than: int | None = None
+    is_joint: bool = False
+    is_price: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """How each figure is meant, by the place of its first word, and the words that say so."""
+
+    bounds: dict[int, Bound]
+    taken: frozenset[int]
+
+
+def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
+    """Return how the figures are meant: "about", "more than" right before one."""
+    lists = clause.lists
+    kinds = (
+        (lists.at_most, Bound.AT_MOST),
+        (lists.at_least, Bound.AT_LEAST),
+        (lists.about, Bound.ABOUT),
+        (lists.above, Bound.ABOVE),
+        (lists.below, Bound.BELOW),
+    )
+    firsts = {figure.first for figure in clause.numbers if figure.first not in taken}
+    bounds: dict[int, Bound] = {}
+    used: set[int] = set()
+    for phrases, bound in kinds:
+        for first, last in clause.find(phrases, taken | used):
+            if last in firsts:
+                bounds.setdefault(last, bound)
+                used.update(range(first, last))
+            elif bound in {Bound.AT_MOST, Bound.AT_LEAST}:
+                return Obstacle.OPERATION
+    return Meant(bounds, frozenset(used))
+
+
+def asked(clause: Clause, taken: frozenset[int]) -> Asked | Obstacle | None:
+    """Return the operation that the words which are not ``taken`` claim; None where they claim none.
+
+    An obstacle where they claim one that is not computed, or several at once.
+    """
+    found = _found(clause, taken)
+    if clause.find(clause.lists.unsupported, taken) or clause.find(clause.lists.unclear, taken):
+        return Obstacle.OPERATION
+    if len(found) > 1:
+        found = [each for each in found if each.operation is not Operation.COUNT]
+    kinds = {each.operation for each in found}
+    if len(found) > 1 and kinds <= {Operation.SUM, Operation.SHARE}:
+        # "In total 40%", "together in total".
+        words = frozenset[int]().union(*(each.taken for each in found))
+        operation = Operation.SHARE if Operation.SHARE in kinds else Operation.SUM
+        return Asked(operation, words, is_joint=any(each.is_joint for each in found))
+    if len(found) > 1:
+        return Obstacle.OPERATION
+    return found[0] if found else None
+
+
+def _found(clause: Clause, taken: frozenset[int]) -> list[Asked]:
+    lists, found, used = clause.lists, list[Asked](), set(taken)
+    kinds = (
+        (Operation.GROWTH, 1, lists.rises),
+        (Operation.GROWTH, -1, lists.falls),
+        (Operation.HIGHEST, 0, lists.highest),
+        (Operation.LOWEST, 0, lists.lowest),
+        (Operation.DIFFERENCE, 1, lists.more),
+        (Operation.DIFFERENCE, -1, lists.less),
+        (Operation.SUM, 0, lists.joint),
+        (Operation.SUM, 0, lists.sums),
+        (Operation.AVERAGE, 0, lists.averages),
+        (Operation.DIFFERENCE, 0, lists.differences),
+        (Operation.COUNT, 0, lists.counts),
+        (Operation.SHARE, 0, lists.shares),
+    )
+    for operation, direction, phrases in kinds:
+        spans = clause.find(phrases, used)
+        parts = (each for each in clause.figures if is_share(clause, each) and each.first not in used)
+        if not spans and not (operation is Operation.SHARE and any(parts)):
+            continue
+        words, than = places(spans), None
+        if direction and operation is Operation.DIFFERENCE:
+            after = range(spans[0][1], len(clause.words))
+            than = next((n for n in after if clause.words[n].text in lists.than), None)
+            found.extend(Asked(operation, frozenset()) for _ in spans[1:])
+        used |= words
+        is_price = any(clause.words[place].text in lists.costly for place in words)
+        taken = frozenset(words if than is None else {*words, than})
+        found.append(Asked(operation, taken, direction, than, phrases is lists.joint, is_price))
+    return found
+
+
+def is_share(clause: Clause, figure: Figure) -> bool:
+    """Say whether a figure is so many percent of something."""
+    if figure.amount.unit != PERCENT:
+        return False
+    # "40%" is one word, "40 percent" are two.
+    after = clause.words[figure.last : figure.last + 1]
+    return any(word.text in clause.lists.of for word in after)
+
+
+_HALF = Decimal("0.5")
+# What "about" takes in, and how far off it may still be meant.
+_ABOUT, _HARDLY = Decimal("0.05"), Decimal("0.15")
+# 1,200 may stand for 1,234; 50 does not stand for 48.
+_LEAST_DIGITS = 3
+
+
+class Closeness(IntEnum):
+    """How far a claimed figure is from the computed one."""
+
+    OFF = 0
+    #: It may have been cut off, or rounded to more zeros than it needs.
+    NEAR = 1
+    SAME = 2
+
+
+def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
+    """Say how well a claimed figure fits a computed one, as it is meant.
+
+    >>> closeness(Decimal("33.333"), Decimal("33.3"), Bound.EXACT).name
+    'SAME'
+    >>> closeness(Decimal("33.39"), Decimal("33.3"), Bound.EXACT).name
+    'NEAR'
+    >>> closeness(Decimal("46"), Decimal("45"), Bound.EXACT).name
+    'OFF'
+    """
+    step = Decimal(1).scaleb(_exponent(claimed))
+    if bound is Bound.EXACT:
+        return _exact(abs(value - claimed), step, claimed)
+    if bound is Bound.ABOUT:
+        return _about(abs(value - claimed), step, max(abs(value), abs(claimed)))
+    over = claimed - value if bound in {Bound.BELOW, Bound.AT_MOST} else value - claimed
+    is_open = bound not in {Bound.AT_LEAST, Bound.AT_MOST}
+    if over > 0 or (over == 0 and not is_open):
+        return Closeness.SAME
+    return Closeness.NEAR if -over <= step * _HALF else Closeness.OFF
+
+
+def _exact(off: Decimal, step: Decimal, claimed: Decimal) -> Closeness:
+    if off <= step * _HALF:
+        return Closeness.SAME
+    return Closeness.NEAR if off < step or off <= _zeros(claimed) * _HALF else Closeness.OFF
+
+
+def _about(off: Decimal, step: Decimal, size: Decimal) -> Closeness:
+    if off <= max(step * _HALF, size * _ABOUT):
+        return Closeness.SAME
+    return Closeness.NEAR if off <= max(step, size * _HARDLY) else Closeness.OFF
+
+
+def _zeros(claimed: Decimal) -> Decimal:
+    """Return the step of a whole number that may be rounded to its last zeros; 0 where it is not."""
+    digits = format(claimed.copy_abs(), "f")
+    if "." in digits or len(digits) < _LEAST_DIGITS:
+        return Decimal(0)
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return Decimal(1).scaleb(zeros) if zeros else Decimal(0)
+
+
+def _exponent(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int), "no written number is infinite"
+    return exponent

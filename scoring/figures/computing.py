@@ -7,15 +7,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from scoring.figures.clause import Clause, Figure, places
-from scoring.figures.reading.amounts import CURRENCIES, PERCENT, SPANS
-from scoring.figures.reading.cells import Cell
-from scoring.figures.reading.grids import Grid
-from scoring.figures.reading.labels import Label
-from scoring.figures.reading.numbers import Convention
-from scoring.figures.reading.times import Time
-from scoring.figures.recognising import Asked, Bound, Meant, asked, is_share, meant
-from scoring.figures.rounding import Closeness, closeness
+from scoring.figures.clause import (
+    Asked,
+    Bound,
+    Clause,
+    Closeness,
+    Figure,
+    Meant,
+    asked,
+    closeness,
+    is_share,
+    meant,
+    places,
+)
+from scoring.figures.grids import Grid
+from scoring.figures.labels import Cell, Label
+from scoring.figures.numbers import CURRENCIES, PERCENT, SPANS, Convention
+from scoring.figures.times import Time
 from scoring.figures.values import Obstacle, Operation, Outcome
 from scoring.text.prepared import folded_words
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from scoring.figures.clause import Clause, Figure
+from scoring.figures.clause import (
+    Asked,
+    Bound,
+    Clause,
+    Closeness,
+    Figure,
+    Meant,
+    asked,
+    closeness,
+    is_share,
+    meant,
+)
 from scoring.figures.computing import show
-from scoring.figures.reading.amounts import PERCENT
-from scoring.figures.reading.listings import Listing
-from scoring.figures.recognising import Asked, Bound, Meant, asked, is_share, meant
-from scoring.figures.rounding import Closeness, closeness
+from scoring.figures.grids import Listing
+from scoring.figures.numbers import PERCENT
 from scoring.figures.values import Obstacle, Operation, Outcome
 
 _HUNDRED = Decimal(100)

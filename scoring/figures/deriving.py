@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
-from scoring.figures.reading.readings import (
+from scoring.figures.readings import (
     CLOCK,
+    MONEY,
     MONTHS,
     SECONDS_OF_MONTH,
     SHARE,
@@ -17,7 +19,7 @@ from scoring.figures.reading.readings import (
     readings,
     time_units,
 )
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 
 _DAY = 1440
 # Nobody tells by the minute what is told by the month: days of a year are the most that is counted.
@@ -26,6 +28,8 @@ _MOST_ROUNDED = Fraction(3, 100)
 _FINEST = Fraction(1, 10_000)
 # So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
 _MOST_OPERANDS, _MOST_FACTORS = 300, 20
+# Terms and factors that an answer shows of a total: "three nights at 36 and two children at 4 a night".
+_MOST_TERMS, _MOST_SHOWN_FACTORS = 6, 6
 # What stands farther apart nobody adds: of a long text, any number is the sum of two.
 _NEAR = 200
 
@@ -51,7 +55,9 @@ class Derivable:
     - a multiple of one or a part, by a number of the question or the answer, by what one unit of time that is
       named has of another ("a month" and "per year"), or by how often the question has what a document tells;
     - a sum or difference of two that stand close together, or of which one was asked about;
-    - a percentage of one, or that less or more; what is left of a share; and what rounds one of these;
+    - a percentage of one, or that less or more, or the price that it is one of; what is left of a share; how
+      much less one price is than another, of which one was asked about; and what rounds one of these;
+    - a total of two amounts of the answer that the texts have, each once or times one or two of its numbers;
     - the time between two times of day, or so long before or after one.
 
     What was found to follow counts as if it had been asked about.
@@ -65,6 +71,12 @@ class Derivable:
         for source, text in enumerate(texts):
             for each in text.derived(readings):
                 self._add(each, source)
+        known_keys = {each.key for text in texts for each in text.derived(readings) if not each.loose}
+        self._terms: defaultdict[str | None, list[Fraction]] = defaultdict(list)
+        for each in answer.derived(readings):
+            if each.key in known_keys:
+                self._add(each, 0)
+                self._add_term(each)
         # Beside each what is its own place in the answer, since no number follows from itself.
         told = [(each, -1) for each in question.derived(readings)]
         told += [(each, each.start) for each in answer.derived(readings)]
@@ -92,19 +104,27 @@ class Derivable:
         if isinstance(value, Fraction) and not reading.loose and len(own) < _MOST_OPERANDS:
             own.append(_Operand(value, source, reading.start))
 
+    def _add_term(self, reading: Reading) -> None:
+        terms, value = self._terms[reading.kind], reading.value
+        if isinstance(value, Fraction) and value not in terms and len(terms) < _MOST_TERMS:
+            terms.append(value)
+
     def follows(self, found: Sequence[Reading]) -> bool:
         """Say whether a number follows, by its readings; those by its kind count where there are such."""
         own = [each for each in found if each.kind is not None and self._operands[each.kind]]
         for each in own or found:
             if isinstance(each.value, Fraction) and self._follows(each, each.value):
                 self._add(each, 0)
+                self._add_term(each)
                 return True
         return False
 
     def _follows(self, reading: Reading, value: Fraction) -> bool:
         size = reading.size
-        return value in self._exact(reading.kind) or any(
-            _is_near(value / size, result / size) for result in self._multiples(reading)
+        return (
+            value in self._exact(reading.kind)
+            or any(_is_near(value / size, result / size) for result in self._multiples(reading))
+            or value in self._totals(reading)
         )
 
     def _multiples(self, reading: Reading) -> Iterator[Fraction]:
@@ -119,16 +139,30 @@ class Derivable:
             if kind is not None:
                 for share in filter(each.is_beside, operands[SHARE]):
                     yield from (each.value * by for by in (share.value, 1 - share.value, 1 + share.value))
+                    if kind == MONEY and share.value:
+                        yield each.value / share.value
         if kind == MONTHS:
             yield from (each.value / SECONDS_OF_MONTH for each in operands[SPAN])
         elif kind == SPAN:
             yield from (each.value * SECONDS_OF_MONTH for each in operands[MONTHS])
+
+    def _totals(self, reading: Reading) -> set[Fraction]:
+        """Return the totals of two amounts of the answer, each times none, one or two of its numbers."""
+        if reading.kind in {None, CLOCK, SHARE}:
+            return set()
+        shown = [value for value, start in self._told if start != reading.start][:_MOST_SHOWN_FACTORS]
+        factors = {Fraction(1), *shown, *(a * b for a, b in combinations(shown, 2))}
+        parts = [{term * by for by in factors} for term in self._terms[reading.kind]]
+        return {a + b for one, other in combinations(parts, 2) for a in one for b in other}
 
     def _exact(self, kind: str | None) -> Iterator[Fraction]:
         """Yield sums and differences, of times of day too."""
         own, spans, clock = (self._operands[each] for each in (kind, SPAN, CLOCK))
         if kind == SHARE:
             yield from (1 - each.value for each in own)
+            prices = {each.value for each in self._operands[MONEY] if each.value > 0}
+            asked = {each.value for each in self._operands[MONEY] if each.value > 0 and not each.source}
+            yield from (1 - min(a, b) / max(a, b) for a in asked for b in prices)
         if kind == SPAN:
             yield from (abs(a.value - b.value) * 60 for a in clock for b in clock if a.is_beside(b))
         if kind == CLOCK:

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, auto
 
-from scoring.figures.clause import Clause, Figure
-from scoring.figures.reading.blocks import Block, Piece
-from scoring.figures.reading.cells import cell_of
-from scoring.figures.reading.grids import data_blocks
-from scoring.figures.reading.labels import stems_of, unit_in
-from scoring.figures.reading.listings import NO, YES
-from scoring.figures.reading.numbers import Number
-from scoring.figures.reading.readings import BYTES, MONTHS, SIZES, SPAN
-from scoring.figures.reading.times import whole_time
-from scoring.figures.recognising import Bound, Meant, meant
-from scoring.figures.rounding import Closeness, closeness
+from scoring.figures.blocks import Block, Piece
+from scoring.figures.clause import Bound, Clause, Closeness, Figure, Meant, closeness, meant
+from scoring.figures.grids import NO, YES, data_blocks
+from scoring.figures.labels import cell_of, stems_of, unit_in
+from scoring.figures.numbers import Number
+from scoring.figures.readings import BYTES, MONTHS, SIZES, SPAN
+from scoring.figures.times import whole_time
 from scoring.figures.values import Obstacle
 from scoring.lexicon import FigureWords, Lexicon
 from scoring.text.clock import ClockTime, clock_times
@@ -117,7 +113,7 @@ def compared(
 ) -> Said | None:
     """Compare an amount of a document with a claimed one; None where they are of two kinds, or close.
 
-    >>> from scoring.figures.reading.numbers import read_number
+    >>> from scoring.figures.numbers import read_number
     >>> compared(read_number("7"), "day", read_number("1"), "week").name
     'SAME'
     """
@@ -182,9 +178,14 @@ class _Claimed:
         )
 
     def fits(self, table: Table, row: int, column: int) -> bool:
-        """Say whether a cell that is named in part is meant: its amount has the unit that is claimed."""
+        """Say whether a cell that is named in part is meant: its amount has the unit that is claimed.
+
+        Of a table that has opening hours alone, what claims no amount means these.
+        """
         if not table.columns[column]:
             return True
+        if len(table.columns) == 1 and not self.figures and not self.clause.times:
+            return any(_clock(cells[column].text, self.clause.lexicon) for cells in table.cells)
         unit = self._unit()
         return unit is not None and unit == _amount(table, row, column, self.clause.lexicon)[1]
 
@@ -234,9 +235,18 @@ class _Claimed:
         if not bounded:
             return None
         if len(told) == _TWO:
-            return Said.SAME if all(told[end] == value for end, value in bounded) else Said.OTHER
+            if all(told[end] == value for end, value in bounded):
+                return Said.SAME
+            # "You can come from 11:00" is true where it opens at ten.
+            is_part = len(bounded) == 1 and told[0] < bounded[0][1] < told[1] and not self._tells_change()
+            return None if is_part else Said.OTHER
         row = {time.value for cell in cells for time in _clock(cell.text, lexicon)}
         return Said.OTHER if len(told) == 1 and row.isdisjoint(value for _, value in bounded) else None
+
+    def _tells_change(self) -> bool:
+        """Say whether it speaks of opening or closing itself."""
+        clock = self.clause.lexicon.clock
+        return not (clock.opens | clock.closes).isdisjoint(word.text for word in self.clause.words)
 
     def _end(self, time: ClockTime) -> int | None:
         """Return which end of the opening hours a time is said to be: 0 for the first, 1 for the last."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scoring.figures.reading.blocks import Piece
-from scoring.figures.reading.cells import Cell
+from scoring.figures.blocks import Piece
+from scoring.figures.labels import Cell
 
 
 class Operation(StrEnum):

@@ -1,12 +1,17 @@
 """The judges: methods that ask a language model for an opinion on an answer, without any input or output."""
 
-from scoring.judges.case import Case, Documents, Expected
-from scoring.judges.driving import advance, drive, drive_async
-from scoring.judges.examples import Example, ExamplesError, read_examples, read_examples_file
-from scoring.judges.keys import opinion_key
+from scoring.judges.case import (
+    Case,
+    Documents,
+    Example,
+    ExamplesError,
+    Expected,
+    JudgeOptions,
+    read_examples,
+    read_examples_file,
+)
 from scoring.judges.methods import METHODS
-from scoring.judges.opinions import ask, prompt_version
-from scoring.judges.options import JudgeOptions
+from scoring.judges.opinions import ask, opinion_key, prompt_version
 from scoring.judges.requests import (
     Asking,
     Failure,
@@ -17,6 +22,9 @@ from scoring.judges.requests import (
     ReplySchema,
     Request,
     Token,
+    advance,
+    drive,
+    drive_async,
 )
 
 __all__ = [

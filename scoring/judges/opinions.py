@@ -1,23 +1,69 @@
-"""The way from a case to an opinion: prepared, asked by a method, its words found in the answer again."""
+"""Opinions: a case prepared for a method, its cache key, and the judgement as an opinion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
-from scoring.judges.asking import NoOpinion, Rounds
-from scoring.judges.case import Case
-from scoring.judges.judgement import Judgement, Method
+from scoring.judges.case import Case, Documents, JudgeOptions, shown
+from scoring.judges.forms import Wrong
+from scoring.judges.masking import Edited, find, masked
+from scoring.judges.method import Brief, Judgement, Method, NoOpinion, Rounds
 from scoring.judges.methods import METHODS
-from scoring.judges.options import JudgeOptions
-from scoring.judges.preparing import Prepared, prepare
 from scoring.judges.prompts import version_of
-from scoring.judges.replies.forms import Wrong
 from scoring.judges.requests import Asking, Outcome, Reply
-from scoring.judges.texts.edited import Edited
-from scoring.judges.texts.finding import find
+from scoring.judges.texts import Part, cleaned, hash_of, shortened
 from scoring.values.opinion import Mistake, Opinion, Unsure, Usage
-from scoring.values.types import Evidence
+from scoring.values.types import Evidence, Passage
+from scoring.values.version import SCORER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The brief, and the answer with the way back from what the model sees to what the chatbot wrote."""
+
+    brief: Brief
+    answer: Edited
+
+
+def prepare(case: Case, options: JudgeOptions) -> Prepared | Unsure:
+    """Return the case ready to be shown, or why it cannot be judged."""
+    reference = _reference(case)
+    if not any(passage.read.strip() for passage in reference):
+        return Unsure.NO_REFERENCE
+    texts = [case.question, case.answer, *(passage.read for passage in reference)]
+    ready = [cleaned(text) for text in (*texts, *map(shown, options.examples))]
+    question, answer, *others = masked(ready) if options.mask else ready
+    if len(question.text) + len(answer.text) > options.longest:
+        return Unsure.TOO_LONG
+    # The title is part of the text now.
+    pairs = zip(reference, others, strict=False)
+    passages = tuple(replace(passage, text=text.text, title=None) for passage, text in pairs)
+    kept = passages
+    if has_documents := isinstance(case.reference, Documents):
+        kept = shortened(passages, f"{question.text}\n{answer.text}", options.longest)
+        parts = tuple(Part(f"document {number}", each.text) for number, each in enumerate(kept, start=1))
+    else:
+        parts = (Part("expected answer", passages[0].text),)
+    examples = "\n".join(each.text for each in others[len(reference) :])
+    brief = Brief(
+        question=question.text,
+        answer=answer.text,
+        kind="documents" if has_documents else "expected",
+        reference=parts,
+        passages=passages,
+        options=options,
+        examples=(Part("examples", examples),) if examples else (),
+        shortened=kept != passages,
+    )
+    return Prepared(brief, answer)
+
+
+def _reference(case: Case) -> tuple[Passage, ...]:
+    if isinstance(case.reference, Documents):
+        return case.reference.passages
+    return (Passage("", case.reference.text),)
 
 
 def ask(case: Case, method: str, options: JudgeOptions) -> Asking:
@@ -111,3 +157,32 @@ def _evidence(wrong: Iterable[Wrong], answer: Edited) -> tuple[Evidence, ...]:
             start, end = answer.original_span(*span)
             found.add((start, end, each.kind.value))
     return tuple(Evidence(kind, original[start:end], start, end) for start, end, kind in sorted(found))
+
+
+_BYTES = 20
+
+
+def opinion_key(case: Case, method: str, options: JudgeOptions, models: Mapping[str, str]) -> str:
+    """Return the key of the opinion that a method has on a case.
+
+    ``models`` says which model, of which endpoint, stands behind each name in ``options.judges``: the same
+    name for another model must not find the former's opinions. Of the texts only their hash is in it.
+    Raises KeyError for an unknown method, and where a judge is not among the models.
+    """
+    named = {judge: models[judge] for judge in options.judges}
+    parameters = asdict(options) | {
+        "examples": [example.model_dump(mode="json") for example in options.examples]
+    }
+    settings = json.dumps([SCORER_VERSION, method, prompt_version(method), named, parameters], sort_keys=True)
+    return hash_of((settings, case.question, case.answer, *_keys_reference(case)), _BYTES)
+
+
+def _keys_reference(case: Case) -> Iterable[str]:
+    if not isinstance(case.reference, Documents):
+        return ("expected", case.reference.text)
+    documents: Sequence[str] = [
+        text
+        for passage in case.reference.passages
+        for text in (passage.document_id, passage.version or "", passage.read)
+    ]
+    return ("documents", *documents)

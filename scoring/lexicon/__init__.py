@@ -1,9 +1,8 @@
 """The lexicon: what the scorer knows of a language, read from one TOML file."""
 
-from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, SendingWords, TypePatterns
-from scoring.lexicon.phrases import PhraseList
 from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
+from scoring.lexicon.words import FigureWords, PhraseList
 
 __all__ = [
     "ClaimWords",

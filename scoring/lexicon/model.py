@@ -6,8 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scoring.lexicon.figure_words import FigureWords
-from scoring.lexicon.phrases import PhraseList
+from scoring.lexicon.words import FigureWords, PhraseList
 from scoring.values.types import MessageType
 
 _SHORTEST_STEM = 4
@@ -63,7 +62,10 @@ class ClaimWords:
     How a claim is compared with one sentence: words of ``light`` say so little that the sentence need not
     have them, and those of ``agreeing`` so much ("only", "must", "before") that it must have each itself.
     ``directions``: small words that turn what follows them around ("from", "to"); ``joints`` begin another
-    part of a sentence ("and").
+    part of a sentence ("and"). ``denials`` are words that deny as "not" does ("impossible", "fail"), beside
+    the negations; with one of ``withheld`` ("if", "plan", "whether") a sentence does not assert what it
+    says, unless one of ``purposes`` follows ("if you want"); with one of ``sequence`` ("before") the order
+    of its words matters.
 
     What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
     perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
@@ -84,6 +86,10 @@ class ClaimWords:
     agreeing: frozenset[str]
     directions: frozenset[str]
     joints: frozenset[str]
+    denials: frozenset[str]
+    withheld: frozenset[str]
+    purposes: frozenset[str]
+    sequence: frozenset[str]
     writers: frozenset[str]
     have: frozenset[str]
     deeds_of_words: frozenset[str]
@@ -157,8 +163,9 @@ class NumberWords:
     """The words in which numbers are told, beside ``ClaimWords.numbers``.
 
     ``words`` by the number that they are, with "1/4" for a quarter; ``units``, beside those of the figures,
-    by what they are; ``articles`` may be a one ("a week"), ``joiners`` stand within a number, and ``ratios``
-    between the numbers of a share ("3 out of 4").
+    by what they are; ``periods`` tell for which unit of time something is ("monthly"); ``articles`` may be a
+    one ("a week"), ``joiners`` stand within a number, and ``ratios`` between the numbers of a share ("3 out
+    of 4").
     """
 
     articles: frozenset[str] = frozenset()
@@ -166,6 +173,7 @@ class NumberWords:
     ratios: tuple[str, ...] = ()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     units: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

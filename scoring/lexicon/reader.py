@@ -1,18 +1,17 @@
-"""The reader of lexicons, which says exactly what is wrong with one that cannot be used."""
+"""The reader of lexicon files. It names the file, line and key of every mistake."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scoring.lexicon.figure_words import FigureWords
 from scoring.lexicon.model import (
     ClaimWords,
     ClockWords,
@@ -22,9 +21,59 @@ from scoring.lexicon.model import (
     SendingWords,
     TypePatterns,
 )
-from scoring.lexicon.phrases import PhraseList
-from scoring.lexicon.places import Places, Section
+from scoring.lexicon.words import FigureWords, PhraseList
 from scoring.values.types import MessageType
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the file: its name (empty: the top) and which of the tables of that name, from 0."""
+
+    name: str = ""
+    number: int = 0
+
+
+class Places:
+    r"""Line numbers, from 1, in the text of one file.
+
+    >>> Places('a = 1\n[t]\na = ["x",\n"x"]').line(Section("t"), "a", "x", occurrence=1)
+    4
+    """
+
+    def __init__(self, text: str) -> None:
+        """Look at ``text``, which is valid TOML."""
+        self._lines = text.split("\n")
+
+    def line(self, section: Section, key: str, value: object = None, occurrence: int = 0) -> int:
+        """Return the line of a value at or after its key in a section, else of the key, else of the section.
+
+        ``occurrence`` 1 asks for the second place of a text that is listed twice.
+        """
+        first, end = self._bounds(section)
+        at_key = self._line_of_key(key, range(first, end))
+        if at_key is None:
+            # A table stands below what is at the top.
+            at_key = self._line_of_key(rf"[{key}", range(end, len(self._lines))) if not section.name else None
+        if at_key is None:
+            return first + 1
+        if not isinstance(value, str):
+            return at_key + 1
+        quoted = re.compile(rf"(['\"]){re.escape(value)}\1")
+        hits = [n for n in range(at_key, end) for _ in quoted.findall(self._lines[n])]
+        return (hits[occurrence] if len(hits) > occurrence else at_key) + 1
+
+    def _line_of_key(self, key: str, lines: range) -> int | None:
+        named = re.compile(rf"\[?{re.escape(key)}\b")
+        return next((n for n in lines if named.match(self._lines[n].strip())), None)
+
+    def _bounds(self, section: Section) -> tuple[int, int]:
+        header = re.compile(r"\[{1,2}[\w. ]{1,200}\]")
+        headers = [n for n, line in enumerate(self._lines) if header.match(line.strip())]
+        named = rf"\[{{1,2}} {{0,20}}{re.escape(section.name)} {{0,20}}\]"
+        own = [n for n in headers if re.match(named, self._lines[n].strip())] if section.name else [0]
+        first = own[section.number] if section.number < len(own) else 0
+        return first, next((n for n in headers if n > first), len(self._lines))
+
 
 T = TypeVar("T")
 _Model = Lexicon | Refusals | ClaimWords | ClockWords | NumberWords | FigureWords | SendingWords
@@ -170,6 +219,7 @@ class _Reader:
             ratios=tuple(self._strings(table, "ratios", section)),
             words={number: tuple(self._strings(words, number, inner)) for number in words},
             units=self._named_words(table, "units", section),
+            periods=self._named_words(table, "periods", section),
             **lists,
         )
 

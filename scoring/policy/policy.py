@@ -10,13 +10,11 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
-from scoring.assessing.known_rules import KINDS
-from scoring.policy.holds import NO_HOLDS, Holds, Scope
-from scoring.policy.thresholds import Override, Thresholds, check, overridden
+from scoring.policy.thresholds import NO_HOLDS, Holds, Override, Scope, Thresholds, check, overridden
+from scoring.scorer.profile import KINDS
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
-from scoring.values.reasons import Reason
-from scoring.values.rules import Rule, Severity
+from scoring.values.rules import Reason, Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
@@ -62,7 +60,7 @@ class Policy:
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
     it. With ``auto_send_at`` 5 no answer is sent for its score alone: only a whole published
-    document in reply to its own heading, and thanks or greetings that are returned (``verbatim_section`` and
+    document in reply to its title, and thanks or greetings that are returned (``verbatim_document`` and
     ``courtesy`` among the features).
     Of several overrides that cover an answer, the later one wins.
 
@@ -74,7 +72,7 @@ class Policy:
     ``declined`` is for an answer that says that it has none, where a judge finds that right.
 
     With ``hold`` nothing is sent by itself: what would have been is held for review, and all else is as
-    before. Operators do the same while workers run, see :class:`~scoring.policy.holds.Holds`.
+    before. Operators do the same while workers run, see :class:`~scoring.policy.thresholds.Holds`.
 
     Raises ValueError where thresholds are out of range or in the wrong order, or where refusals are to be
     blocked.
@@ -184,13 +182,14 @@ class Policy:
         return Reason.SENDING_HELD if self.thresholds(*of).hold else holds.reason(*of)
 
     def _by_checks(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
+        gaps = _gaps(assessment)
         for gap in _UNDECIDABLE:
-            if gap in assessment.degraded:
+            if gap in gaps:
                 return Decision.REVIEW, gap
         decision, reason = self._by_score(assessment)
         unscored = assessment.score is None and reason is not Reason.REFUSAL
-        if assessment.degraded and (decision is Decision.AUTO_SEND or unscored):
-            return Decision.REVIEW, assessment.degraded[0]
+        if gaps and (decision is Decision.AUTO_SEND or unscored):
+            return Decision.REVIEW, gaps[0]
         return decision, reason
 
     def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason | Rule]:
@@ -202,6 +201,14 @@ class Policy:
         if assessment.score is None:
             return _without_score(assessment.because, thresholds)
         return _by_mean(assessment.score, assessment.refuses, thresholds)
+
+
+def _gaps(assessment: Assessment) -> tuple[str, ...]:
+    """Return what could not be checked and matters: thanks are thanks, whatever was not found."""
+    rule = assessment.because
+    if isinstance(rule, Rule) and not rule.uses_documents:
+        return tuple(gap for gap in assessment.degraded if gap not in _UNDECIDABLE)
+    return assessment.degraded
 
 
 def with_judges(by_checks: Decision, judged: Reason, *, declined: Decision, may_be_sent: bool) -> Decision:

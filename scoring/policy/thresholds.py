@@ -1,13 +1,14 @@
-"""The values that a policy decides by, for all answers or for one message type or language alone."""
+"""The values that a policy decides by, for all answers or for a message type or language; pauses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Final
 
 from scoring.values.opinion import Label, Opinion
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
@@ -150,3 +151,41 @@ def check(
     for code in (*thresholds.ask, *thresholds.ask_never):
         if code not in codes:
             raise ValueError(f"policy for {where}: {code!r} is neither a decision nor the code of a reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The answers that a hold is on: of one message type, in one language, both, or all; None is any.
+
+    >>> Scope(MessageType.BINARY, "nl").covers(MessageType.BINARY, "en")
+    False
+    """
+
+    message_type: MessageType | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can be no language."""
+        check_language("a hold", self.language)
+
+    def covers(self, message_type: MessageType, language: str | None) -> bool:
+        """Say whether an answer is among them; one whose language is not known may be, and so it is."""
+        spoken = language is None or self.language in (None, language)
+        return spoken and self.message_type in (None, message_type)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What is held now; not ``known`` where that could not be read, and then everything is."""
+
+    scopes: frozenset[Scope] = frozenset()
+    known: bool = True
+
+    def reason(self, message_type: MessageType, language: str | None) -> Reason | None:
+        """Return why an answer of this type in this language is not to be sent, or None."""
+        if any(scope.covers(message_type, language) for scope in self.scopes):
+            return Reason.SENDING_HELD
+        return None if self.known else Reason.HOLDS_UNKNOWN
+
+
+NO_HOLDS: Final = Holds()

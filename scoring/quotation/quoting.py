@@ -1,4 +1,4 @@
-"""Whether an answer is the published page whose title is the question.
+"""Whether an answer is the published document whose title is the question.
 
 Such an answer is sent without anybody seeing it, so nothing here is tolerant.
 """
@@ -6,13 +6,165 @@ Such an answer is sent without anybody seeing it, so nothing here is tolerant.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import unescape
 
-from scoring.language import stated_language
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
 from scoring.lexicon import Lexicon, SendingWords
-from scoring.quotation.pages import Page, is_visible, plain_page, with_plain_line_ends, without_outer_lines
+from scoring.text.language import stated_language
 from scoring.text.prepared import words_of
 from scoring.values.types import Exchange, PublishedDocument
+
+#: A longer page is not read.
+MOST_CHARACTERS = 50_000
+# The parser leaves out what is nested deeper than 20.
+_DEEPEST = 10
+_REMEMBERED = 64
+
+_LISTS = frozenset({"bullet_list", "ordered_list"})
+_FOLLOWS_COLON = _LISTS | {"table", "fence"}
+_TYPES = _FOLLOWS_COLON | {
+    "paragraph", "list_item", "blockquote", "thead", "tbody", "tr", "th", "td", "inline", "text",
+    "code_inline", "em", "strong", "softbreak", "hardbreak",
+}  # fmt: skip
+# What running text is wrapped to is longer.
+_SHORT_LINE = 40
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)*_`]*\Z")
+_COLON_END = re.compile(r":[*_]*\Z")
+_STRESSED = re.compile(r"[*_].*[*_][.:!?]*")
+# What is to be filled in, or hidden, in code too.
+_UNFINISHED = re.compile(
+    r"\{\{|\}\}|\{%|<%|<!--|\$\{|&#?\w{1,40};|\?\?\?|_{3}|\.{4}|(?i:lorem ipsum)"
+    r"|(?i:\bx{3,}|\binvullen\b|\bto be (?:added|filled)|\bfill in here)"
+    r"|\b(?:T\.?O\.?D\.?O|TBD|TBC|TBA|FIXME|XXX+|TKTK|N\.?T\.?B|n\.t\.b)\b"
+)
+# Brackets and braces are placeholders; stars, daggers and "(1)" lead to a note that stands elsewhere.
+_MARKS = re.compile(r"[\[\]{}<*†‡§^~]|\([a-z\d]{1,2}\)|%\w{1,40}%|\$[A-Za-z_(]")
+_WORD = re.compile(r"[^\W_]+")
+_ASCII_DIGITS = frozenset("0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that stands below the title of a page; ``steps`` are the first words of its numbered steps."""
+
+    body: str
+    steps: tuple[str, ...]
+
+
+def with_plain_line_ends(text: str) -> str:
+    r"""Return the text with ``\n`` at the end of each line."""
+    return text.replace("\r\n", "\n")
+
+
+def without_outer_lines(text: str) -> str:
+    """Return the text without the blank lines before its first and after its last one that is not."""
+    lines = with_plain_line_ends(text).split("\n")
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def is_visible(text: str) -> bool:
+    """Say whether every character can be seen for what it is: Latin letters, ASCII digits, signs, spaces.
+
+    Letters of other scripts look like them, and what is invisible or combines changes what is read.
+    """
+    return all(map(_is_visible, set(text)))
+
+
+def _is_visible(character: str) -> bool:
+    if character in " \n\t":
+        return True
+    category = unicodedata.category(character)
+    if category.startswith("L"):
+        return category in {"Lu", "Ll"} and unicodedata.name(character, "").startswith("LATIN ")
+    if category == "Nd":
+        return character in _ASCII_DIGITS
+    # U+2800 is a sign without a dot, and U+1D159 a note without a head.
+    return category[0] in "PS" and character not in "\u2800\U0001d159"
+
+
+@lru_cache(_REMEMBERED)
+def plain_page(title: str, text: str) -> Page | None:
+    """Return a page, in Markdown, that may be quoted; its first line may be a heading that repeats the title.
+
+    None where it is not plain. That is, it has:
+
+    - another heading, or what looks like one: a line in bold or capitals, a short one without a stop, a list
+      of one item, a table without rows;
+    - links, HTML, rules, reference definitions, indented code, pictures, struck text;
+    - footnote marks, placeholders, or characters that cannot be seen (:func:`is_visible`);
+    - nothing below its title, or more than ``MOST_CHARACTERS``.
+    """
+    text, defined = with_plain_line_ends(text), dict[str, object]()
+    if not title.strip() or len(text) > MOST_CHARACTERS or not is_visible(title + text):
+        return None
+    blocks = SyntaxTreeNode(_parser().parse(text, defined)).children
+    lines, first = text.split("\n"), 0
+    if blocks and blocks[0].type == "heading" and _is_title(blocks[0], title):
+        first, blocks = blocks[0].map[1] if blocks[0].map else 0, blocks[1:]
+    body = without_outer_lines("\n".join(lines[first:]))
+    is_plain = all(_is_plain(node) for block in blocks for node in block.walk())
+    if not body or not is_plain or defined.get("references") or _UNFINISHED.search(text):
+        return None
+    items = (item for block in blocks if block.type == "ordered_list" for item in block.children)
+    return Page(body, tuple(map(_first_word, items)))
+
+
+def _is_title(heading: SyntaxTreeNode, title: str) -> bool:
+    return heading.markup.startswith("#") and _text(heading).split() == title.split()
+
+
+def _is_plain(node: SyntaxTreeNode) -> bool:
+    if node.type not in _TYPES or node.level > _DEEPEST or "title" in node.attrs:
+        return False
+    if node.type in _LISTS and node.level == 0:
+        return len(node.children) > 1 and node.attrs.get("start", 1) == 1
+    if node.type == "paragraph":
+        return _is_running(node)
+    return not (node.type == "text" and _MARKS.search(node.content)) and not (
+        node.type == "table" and len(node.children) == 1
+    )
+
+
+def _is_running(paragraph: SyntaxTreeNode) -> bool:
+    """Say whether a paragraph is made of sentences, of which the last may be before a list what it is of."""
+    *lines, last = [line.strip() for line in _text(paragraph).split("\n")]
+    if any(map(_STRESSED.fullmatch, (*lines, last))):
+        return False
+    if paragraph.parent and paragraph.parent.type == "list_item":
+        return True
+    following = paragraph.next_sibling
+    ends = _SENTENCE_END.search(last) or (
+        _COLON_END.search(last) and following and following.type in _FOLLOWS_COLON
+    )
+    if not ends or any(
+        line.isupper() and sum(map(str.isalpha, line)) > len("OK!") for line in (*lines, last)
+    ):
+        return False
+    return all(len(line) >= _SHORT_LINE or _SENTENCE_END.search(line) for line in lines)
+
+
+def _first_word(item: SyntaxTreeNode) -> str:
+    """Return the first word of a step in lower case, "" for one that does not begin with a sentence."""
+    first = item.children[0] if item.children else None
+    found = _WORD.search(_text(first)) if first and first.type == "paragraph" else None
+    return found.group().lower() if found else ""
+
+
+def _text(block: SyntaxTreeNode) -> str:
+    return block.children[0].content
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
 
 #: A longer question is not read, and a longer line is no title.
 _MOST_CHARACTERS = 300
@@ -27,9 +179,10 @@ _FEWEST_CONTENT_WORDS = 3
 # A shorter paragraph does not tell its language.
 _FEWEST_WORDS = 10
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
+# Endings change ("invoice", "invoices"), beginnings seldom do.
 _BEGINNING = 4
-# What a line may have besides the words of a title: number signs, articles, an opener.
-_MORE_CHARACTERS = 60
+# What a page may have within a word, or in place of a space: tags, marks of bold and code, hyphens.
+_WITHIN_WORDS = re.compile(r"<[^>]{0,200}>|[*_`~\\-]")
 
 
 def quoted_document(
@@ -39,16 +192,19 @@ def quoted_document(
 
     None where it is not so:
 
-    1. The document is plain (:func:`scoring.quotation.pages.plain_page`), and the answer is all of it below
+    1. The document is plain (:func:`scoring.quotation.quoting.plain_page`), and the answer is all of it below
        its title, character for character; blank lines around it do not count.
     2. The document is a guide, and none of its steps begins with a small word ("you", "if"). The question,
        without a greeting of one word and a final ? or ., is its title: the same words and signs in the same
        order, but for the case of the first word. Either the title begins with an opener as well ("how do
        I"), or it is the deed behind one ("Delete a draft invoice", "Een concept uit de lijst verwijderen").
     3. The title has three words of content, and none that points ("it", "this", "we").
-    4. Neither the document speaks of another text ("as above"), nor has a line or title of another document
-       of the exchange, published or not, the words of the title, in whatever order and form of their verb.
-    5. The document and the question are in the language of ``lexicon``, as far as can be told.
+    4. Neither the document speaks of another text ("as above"), nor does another document of the exchange,
+       published or not, have all words of content of the title but its verb, in whatever form and order: it
+       may take back what the guide says.
+    5. The document and the question are in the language of ``lexicon``, as far as can be told, and the
+       document is not for another region.
+    6. The answer cites the document (``is_cited``).
 
     Only ``exchange.published`` proves anything: the context is read for other titles alone.
     ``identify`` returns the language of a text, None where that cannot be told.
@@ -57,44 +213,37 @@ def quoted_document(
     if words is None or not is_visible(question) or not _LINE.fullmatch(question):
         return None
     for document in exchange.published:
-        page = quoted_page(exchange.answer, document)
+        page = quoted_page(exchange.answer, document) if document.is_cited else None
         if page and _names(question, document.title, words):
             is_sure = (
                 _is_guide(page, lexicon)
                 and _says_enough(document.title, lexicon, words)
                 and not _points(document, words)
-                and not _has_rival(exchange, document, words)
+                and not _has_rival(exchange, document, lexicon, words)
                 and _is_in(lexicon.language, document.language, question, page.body, identify)
+                and _is_for(exchange.language, document.language)
             )
             return document.document_id if is_sure else None
     return None
 
 
 def quoted_page(answer: str, document: PublishedDocument) -> Page | None:
-    """Return a plain document that an answer is all of, below its title, or None."""
+    """Return a plain document that an answer is all of, with or without its title, or None."""
     body = without_outer_lines(answer)
     # Few answers stand in a document, and parsing it costs far more than looking.
     if not body or body not in with_plain_line_ends(document.text):
         return None
     page = plain_page(document.title, document.text)
-    return page if page and page.body == body else None
+    return page if page and body in {page.body, without_outer_lines(document.text)} else None
 
 
 def cues(title: str) -> frozenset[str]:
-    """Return beginnings of words in lowercase ASCII; a line with the words of the title has one of them.
+    """Return beginnings of words in lowercase ASCII: a document on what a title is on has one of them.
 
-    They are those of its last word, which no opener and no article is, and of the longest before that, since
-    the last may be a verb that has another form elsewhere.
+    They are those of its last word and of the longest before that, since one of the two may be the verb.
     """
     *before, last = _ASCII_WORD.findall(title.lower()) or [""]
     return frozenset(word[:_BEGINNING] for word in (last, max(reversed(before), key=len, default=last)))
-
-
-def may_be_called(document: PublishedDocument, title: str) -> bool:
-    """Say whether the title or a line of a document may have the words of another's title."""
-    most = len(title) + _MORE_CHARACTERS
-    lines = [line.lower() for line in (document.title, *document.text.split("\n")) if len(line) <= most]
-    return any(cue in line for cue in cues(title) for line in lines)
 
 
 def _tokens(text: str) -> list[str]:
@@ -143,13 +292,17 @@ def _is_deed(named: Sequence[str], words: SendingWords) -> bool:
 
 def _is_guide(page: Page, lexicon: Lexicon) -> bool:
     """Say whether a page has steps that tell what to do: "You get a text message" does not."""
-    return bool(page.steps) and lexicon.function_words.isdisjoint(page.steps)
+    return bool(page.steps) and all(page.steps) and lexicon.function_words.isdisjoint(page.steps)
 
 
 def _says_enough(title: str, lexicon: Lexicon, words: SendingWords) -> bool:
     said = [word.text for word in words_of(title)]
-    content = {word for word in said if word not in lexicon.function_words and word not in words.articles}
-    return len(content) >= _FEWEST_CONTENT_WORDS and words.pointing.isdisjoint(said)
+    return len(_content(title, lexicon, words)) >= _FEWEST_CONTENT_WORDS and words.pointing.isdisjoint(said)
+
+
+def _content(title: str, lexicon: Lexicon, words: SendingWords) -> set[str]:
+    said = {word.text for word in words_of(title)}
+    return {word for word in said if word not in lexicon.function_words and word not in words.articles}
 
 
 def _points(document: PublishedDocument, words: SendingWords) -> bool:
@@ -157,26 +310,28 @@ def _points(document: PublishedDocument, words: SendingWords) -> bool:
     return next(words.elsewhere.find([word.text for word in words_of(document.text)]), None) is not None
 
 
-def _has_rival(exchange: Exchange, document: PublishedDocument, words: SendingWords) -> bool:
-    """Say whether a line of another document has the words of a title."""
-    named = _callings(document.title, words)
+def _has_rival(
+    exchange: Exchange, document: PublishedDocument, lexicon: Lexicon, words: SendingWords
+) -> bool:
+    """Say whether another document has what a title speaks of: all of its words of content but the verb."""
+    content = _content(document.title, lexicon, words)
+    subject = {word[:_BEGINNING] for word in content if word not in words.deeds}
     ids = {each.document_id for each in exchange.published}
     others = [(each.title, each.text) for each in exchange.published if each is not document]
     others += [(each.title or "", each.text) for each in exchange.context if each.document_id not in ids]
-    lines = (line for title, text in others for line in (title, *text.split("\n")))
-    return any(not named.isdisjoint(_callings(line, words)) for line in lines)
+    return any(all(word in _read(*other) for word in subject) for other in others)
 
 
-def _callings(line: str, words: SendingWords) -> set[tuple[str, ...]]:
-    """Return the sorted words of a line, and of what stands behind an opener in it, verbs in one form."""
-    if len(line) > _MOST_CHARACTERS:
-        return set()
-    said = [word.text for word in words_of(line)]
-    kept = (
-        sorted(words.deeds.get(word, word) for word in each if word not in words.articles)
-        for each in (said, *_behind_opener(said, words))
-    )
-    return {tuple(each) for each in kept if each}
+def _read(title: str, text: str) -> str:
+    """Return a document in lower case, without what may stand within its words."""
+    shown = _WITHIN_WORDS.sub("", unescape(f"{title}\n{text}")).casefold()
+    return "".join(character for character in shown if is_visible(character))
+
+
+def _is_for(customer: str | None, document: str) -> bool:
+    """Say whether a document is not for another region than the customer's: "en-US", "en-GB"."""
+    one, other = ((each or "").lower().replace("_", "-").partition("-")[2] for each in (customer, document))
+    return not (one and other) or one == other
 
 
 def _is_in(

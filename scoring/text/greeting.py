@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from scoring.lexicon import Lexicon, PhraseList
+from scoring.text.characters import SENTENCE_OR_LINE_END, is_closed
 from scoring.text.prepared import words_of
-from scoring.text.sentences import SENTENCE_OR_LINE_END, is_closed
 
 # A greeting is a greeting word and perhaps a name: "Goedemorgen Jan,".
 _GREETING_WORDS = 4

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.text.marks import HEADING
 from scoring.text.prepared import PreparedText, Word, words_of
+from scoring.text.spans import HEADING
 
 _NUMBERED = re.compile(r"[ \t]{0,20}(?:\*\*|__)?(?P<number>\d{1,2})[.)](?:\*\*|__)?[ \t]{1,8}")
 _NAMED = re.compile(

@@ -1,38 +1,31 @@
-"""deep-translator's translators: how each is made and addressed, and what it allows."""
+"""deep-translator's translators: how each is made and addressed, and what it allows.
+
+Each is a subclass that sends by our own HTTP: their own ``translate`` waits without limit, and puts texts
+(LibreTranslate's, DeepL's) and keys into the query string, where proxies and access logs keep them.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
-from deep_translator import (
-    DeeplTranslator,
-    GoogleTranslator,
-    LibreTranslator,
-    MyMemoryTranslator,
-    deepl,
-    google,
-    libre,
-    mymemory,
-)
+from bs4 import BeautifulSoup
+from deep_translator import DeeplTranslator, GoogleTranslator, LibreTranslator, MyMemoryTranslator
 from deep_translator.constants import (
+    BASE_URLS,
     DEEPL_LANGUAGE_TO_CODE,
     GOOGLE_LANGUAGES_TO_CODES,
     MY_MEMORY_LANGUAGES_TO_CODES,
 )
-from deep_translator.exceptions import TooManyRequests
+from deep_translator.exceptions import TooManyRequests, TranslationNotFound
 
-from scoring.translation.http import Request, bounded
-
-for _module in (deepl, google, libre, mymemory):
-    _module.requests = bounded
+from scoring.translation.http import BoundedHttp
 
 ProviderName = Literal["libretranslate", "google", "deepl", "mymemory"]
 Use = Literal["refused", "allowed", "needed"]
 
-#: LibreTranslator refuses to be made without a key; where none is set, none is sent.
-_NO_KEY = "none"
 _GOOGLE_CODES = {"he": "iw", "jv": "jw", "nb": "no", "nn": "no", "zh": "zh-CN"}
 
 
@@ -52,59 +45,85 @@ class ProviderOptions:
     threads: int = 4
 
 
+class Engine(Protocol):
+    """A translator of deep-translator for one language, as far as it is used."""
+
+    def translate(self, text: str) -> object:
+        """Translate; raises what deep-translator, httpx2 and reading an answer raise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code.
 
-    ``engine`` makes its translator of deep-translator, of which ``translate`` alone is used. ``url`` and
-    ``key`` are those of the options.
+    ``engine`` makes its translator for such a code. ``url`` and ``key`` are those of the options.
     """
 
-    engine: Callable[[ProviderOptions, str], Any]
+    engine: Callable[[ProviderOptions, str, BoundedHttp], Engine]
     code: Callable[[str], str | None]
     longest: int
-    adapt: Callable[[Request, ProviderOptions], Request] = lambda request, _: request
     keeps_lines: bool = True
     url: Use = "refused"
     key: Use = "refused"
 
 
-def _libretranslate(options: ProviderOptions, code: str) -> Any:
-    url = f"{(options.base_url or '').rstrip('/')}/"
-    engine = LibreTranslator("auto", "en", options.api_key or _NO_KEY, custom_url=url)
-    engine.source = code  # its own list of languages lacks Dutch, which the servers have
-    return engine
+class _Libre(LibreTranslator):  # type: ignore[misc]
+    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttp) -> None:
+        # It refuses to be made without a key; where none is set, none is sent.
+        url = f"{(options.base_url or '').rstrip('/')}/"
+        super().__init__("auto", "en", options.api_key or "none", custom_url=url)
+        self.source = code  # its own list of languages lacks Dutch, which the servers have
+        self._key = {"api_key": options.api_key} if options.api_key else {}
+        self._http = http
+
+    def translate(self, text: str) -> object:
+        form = {"q": text, "source": self.source, "target": self.target, "format": "text", **self._key}
+        return json.loads(self._http.post(f"{self._base_url}translate", form))["translatedText"]
 
 
-def _without_placeholder(request: Request, options: ProviderOptions) -> Request:
-    if options.api_key:
-        return request
-    return replace(request, form={name: value for name, value in request.form.items() if name != "api_key"})
+class _Deepl(DeeplTranslator):  # type: ignore[misc]
+    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttp) -> None:
+        key = options.api_key or ""
+        super().__init__(code, "en", key, use_free_api=key.endswith(":fx"))
+        if options.base_url:
+            self._base_url = f"{options.base_url.rstrip('/')}/{self.version}/"
+        self._http = http
+
+    def translate(self, text: str) -> object:
+        # The key in a header, as DeepL asks for today.
+        headers = {"Authorization": f"DeepL-Auth-Key {self.api_key}"}
+        form = {"source_lang": self.source, "target_lang": self.target, "text": text}
+        answer = self._http.post(f"{self._base_url}translate", form, headers)
+        return json.loads(answer)["translations"][0]["text"]
 
 
-def _deepl(options: ProviderOptions, code: str) -> Any:
-    key = options.api_key or ""
-    return DeeplTranslator(code, "en", key, use_free_api=key.endswith(":fx"))
+class _Google(GoogleTranslator):  # type: ignore[misc]
+    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttp) -> None:
+        super().__init__(code, "en")
+        self._http = http
 
-
-def _as_deepl_asks(request: Request, options: ProviderOptions) -> Request:
-    """Send the text in the body and the key in a header, as DeepL asks for today."""
-    form = {name: value for name, value in request.params.items() if name != "auth_key"}
-    url = f"{options.base_url.rstrip('/')}/v2/translate" if options.base_url else request.url
-    return Request("POST", url, form=form, headers={"Authorization": f"DeepL-Auth-Key {options.api_key}"})
+    def translate(self, text: str) -> object:
+        query = {"tl": self.target, "sl": self.source, self.payload_key: text}
+        page = BeautifulSoup(self._http.get(self._base_url, query), "html.parser")
+        for where in (self._element_query, self._alt_element_query):
+            if found := page.find(self._element_tag, where):
+                return found.get_text(strip=True)
+        raise TranslationNotFound(None)
 
 
 class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
+    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttp) -> None:
+        super().__init__(code, "en-GB")
+        self._base_url = BASE_URLS["MYMEMORY"].replace("http://", "https://", 1)
+        self._http = http
+
     def translate(self, text: str) -> object:
-        """Translate; raises TooManyRequests where the service says so in the place of a translation."""
-        translated = super().translate(text)
+        query = {"langpair": f"{self.source}|{self.target}", self.payload_key: text}
+        answer = json.loads(self._http.get(self._base_url, query))
+        translated = answer["responseData"]["translatedText"] or answer["matches"][0]["translation"]
         if str(translated).startswith("MYMEMORY WARNING"):
             raise TooManyRequests
         return translated
-
-
-def _encrypted(request: Request, _: ProviderOptions) -> Request:
-    return replace(request, url=request.url.replace("http://", "https://", 1))
 
 
 def _deepl_code(language: str) -> str | None:
@@ -124,18 +143,10 @@ def _mymemory_code(language: str) -> str | None:
 
 KINDS: Mapping[ProviderName, Kind] = {
     # Its codes are those of ISO 639-1; the server tells which it has.
-    "libretranslate": Kind(
-        _libretranslate, str, longest=4_500, adapt=_without_placeholder, url="needed", key="allowed"
-    ),
-    "deepl": Kind(_deepl, _deepl_code, longest=4_500, adapt=_as_deepl_asks, url="allowed", key="needed"),
-    # deep-translator refuses 5,000 characters and more.
-    "google": Kind(lambda _, code: GoogleTranslator(code, "en"), _google_code, longest=4_500),
-    # It refuses 500 and more, and what the service does with several lines is not said anywhere.
-    "mymemory": Kind(
-        lambda _, code: _MyMemory(code, "en-GB"),
-        _mymemory_code,
-        longest=450,
-        adapt=_encrypted,
-        keeps_lines=False,
-    ),
+    "libretranslate": Kind(_Libre, str, longest=4_500, url="needed", key="allowed"),
+    "deepl": Kind(_Deepl, _deepl_code, longest=4_500, url="allowed", key="needed"),
+    # It takes 5,000.
+    "google": Kind(_Google, _google_code, longest=4_500),
+    # It takes 500. What the service does with several lines is not said anywhere.
+    "mymemory": Kind(_MyMemory, _mymemory_code, longest=450, keeps_lines=False),
 }

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scoring.text.sentences import SENTENCE_END
+from scoring.text.characters import SENTENCE_END
 from scoring.values.types import Segment, TranslatedText
 
 # What two neighbouring quantifiers repeat is disjoint, and long runs come last: no text makes a search go

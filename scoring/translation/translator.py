@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scoring.breaker import CircuitBreaker
-from scoring.single_flight import SingleFlight
-from scoring.translation.calls import Calls, Retries
+from scoring.cache.circuit_breaker import CircuitBreaker
+from scoring.cache.single_flight import SingleFlight
+from scoring.translation.cached import KeptTranslations, RecentTexts
+from scoring.translation.calls import Calls, Provider, Retries
 from scoring.translation.checks import Identify, keeps_marks
 from scoring.translation.engines import ProviderOptions
-from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed
-from scoring.translation.kept import KeptTranslations
-from scoring.translation.observer import Observer
-from scoring.translation.providers import Provider
-from scoring.translation.recent import RecentTexts
+from scoring.translation.errors import OF_THE_MOMENT, Fault, Observer, TranslationFailed
 from scoring.translation.splitting import assemble, pieces
 from scoring.values.types import Exchange, Passage, Segment, TranslatedText, Translation
 

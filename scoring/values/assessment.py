@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scoring.values.claims import CheckedClaim
-from scoring.values.reasons import Reason
-from scoring.values.rules import Rule
+from scoring.values.rules import Reason, Rule
 from scoring.values.types import Decision, FeatureValue, MessageType, Refuses
 from scoring.values.version import SCORER_VERSION
 

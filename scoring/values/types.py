@@ -1,7 +1,9 @@
-"""The values that go into and come out of the scorer."""
+"""The values that go into the scorer and come out of it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,12 +64,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PublishedDocument:
-    """A whole document of the deployment's own store, in its current version."""
+    """A whole document of the deployment's own store, in its current version.
+
+    ``is_cited`` says whether the answer rests on it: only such a one proves an answer.
+    """
 
     document_id: str
     language: str
     title: str
     text: str
+    is_cited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +144,35 @@ class FeatureValue:
     name: str
     value: float | None
     evidence: tuple[Evidence, ...] = ()
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class NoText(ValueError):
+    """A text holds half of a character (a lone surrogate); the message names the text and quotes nothing."""
+
+
+def is_text(text: str) -> bool:
+    """Say whether all characters are whole: half of one (a lone surrogate) cannot be encoded."""
+    return not _HALF.search(text)
+
+
+def check_readable(exchange: Exchange) -> None:
+    """Raise NoText where a text of the exchange cannot be encoded, and so not be parsed either."""
+    for name, text in _texts(exchange):
+        if not is_text(text):
+            raise NoText(f"the {name} holds half of a character (a lone surrogate)")
+
+
+def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    yield "question", exchange.question
+    yield "answer", exchange.answer
+    for passage in exchange.context:
+        yield "context", passage.text
+        yield "title of a passage", passage.title or ""
+    if translation := exchange.translation:
+        yield "translated question", translation.question.text
+        yield "translated answer", translation.answer.text
+        for each in translation.context:
+            yield "translated context", each.text

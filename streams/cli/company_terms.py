@@ -9,15 +9,21 @@ from typing import Annotated
 import typer
 
 from scoring.company_terms import LEAST_DOCUMENTS, CompanyTerms, CompanyTermsError, load, save
+from scoring.company_terms.building import GeneralLanguage, LanguageCounts
 from scoring.company_terms.building import build as build_terms
-from scoring.company_terms.counting import LanguageCounts
-from scoring.company_terms.general import GeneralLanguage
-from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.files import Complaints, count, whole_file
 from streams.cli.knowledge import Given, PageLanguages
-from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson
-from streams.cli.output import json_line, plural, printable, progress, say, write_line
-from streams.cli.output_file import whole_file
+from streams.cli.output import (
+    CommandFailed,
+    WrongUsage,
+    json_line,
+    plural,
+    printable,
+    progress,
+    say,
+    write_line,
+)
 from streams.documents.company_terms import count_given
 
 app = typer.Typer(help="The words of the company's own language, from its help documents.")

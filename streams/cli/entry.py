@@ -21,26 +21,24 @@ from streams.cli import (
     documents,
     evaluate,
     explain,
-    health,
-    holds,
     judge,
     monitoring,
     publish,
     replay,
     score,
     search,
-    serve,
     settings,
     tail,
     topics,
-    trying,
-    worker,
 )
-from streams.cli.exits import CommandFailed, ExitCode
-from streams.cli.output import say, write_line
-from streams.cli.standard_output import OutputFailed, check_standard_output
-from streams.failures import InfrastructureFailure
+from streams.cli import pause as holds
+from streams.cli import services as health
+from streams.cli import services as serve
+from streams.cli import services as worker
+from streams.cli import tail as trying
+from streams.cli.output import CommandFailed, ExitCode, OutputFailed, check_standard_output, say, write_line
 from streams.kafka.clients import ServiceUnreachable
+from streams.observability.failures import InfrastructureFailure
 from streams.settings import WrongSettings
 
 NAME = "truthgate"

@@ -13,12 +13,11 @@ import typer
 from rich.progress import Progress
 
 from schemas import KnowledgeDocument
-from scoring.language import stated_language
-from streams.cli.exits import WrongUsage
-from streams.cli.language_codes import check_languages
-from streams.cli.lines import Complaints, Place, read
-from streams.cli.output import plural, say
-from streams.cli.published import read_published
+from scoring.text.language import stated_language
+from streams.cli.documents import read_published
+from streams.cli.files import Complaints, Place, read
+from streams.cli.options import check_languages
+from streams.cli.output import WrongUsage, plural, say
 from streams.documents.folder import BadFile, Pages, language_of_folder, read_folder
 from streams.settings import Settings
 

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from streams.cli.evaluate.extras import require
+from streams.cli.files import whole_file
 from streams.cli.options import ConfigFile
 from streams.cli.output import say, write_line
-from streams.cli.output_file import whole_file
 from streams.monitoring.dashboard import to_json
-from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import RUNBOOK, all_rules, to_yaml
+from streams.monitoring.rules import Deployment
 from streams.settings import load_settings
 
 app = typer.Typer(help="What watches the workers: rules for Prometheus, and a dashboard for Grafana.")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+from streams.cli.output import WrongUsage
+from streams.documents.folder import code_meant, is_language
 
 ConfigFile = Annotated[
     Path | None,
@@ -82,5 +88,63 @@ InputFileOrFolder = Annotated[
         metavar="FILE|FOLDER",
         callback=_existing,
         help="JSONL (- is standard input), or a folder of Markdown and HTML files.",
+    ),
+]
+
+
+def check_languages(option: str, languages: Iterable[str] | None) -> None:
+    """Refuse what names no language; ``option`` is the one that gives them.
+
+    Raises:
+        WrongUsage: one of them is no code.
+    """
+    for language in languages or ():
+        if not is_language(language):
+            raise WrongUsage(no_language(option, language))
+
+
+def no_language(option: str, language: str) -> str:
+    """Say that this is no code, and which one was meant where that is known."""
+    meant = code_meant(language)
+    hint = f": use {meant}" if meant else ", such as nl or en"
+    return f"{option} {language}: is no code of a language{hint}"
+
+
+_AGO: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def moment(told: str | datetime) -> datetime:
+    """Read a moment: ``2026-03-02T09:15``, where the reader is or with a zone; or ``30m``, ``2h``, ``3d``.
+
+    Returns:
+        An aware time; for what is so long ago the present less that.
+
+    Raises:
+        typer.BadParameter: it is neither, or lies beyond what a time can be.
+    """
+    if isinstance(told, datetime):  # typer asks again for what it has read
+        return told
+    try:
+        if ago := _AGO.fullmatch(told.strip()):
+            return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        return datetime.fromisoformat(told).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise typer.BadParameter(
+            f"{told!r} is no time: such as 2026-03-02, 2026-03-02T09:15+01:00, or 30m, 2h, 3d for so long ago"
+        ) from None
+
+
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=moment, metavar="TIME", help="Judged at that time or later: 2026-03-02T09:15, or 2h, 3d ago."
+    ),
+]
+
+Until = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=moment, metavar="TIME", help="Judged before that time; ends when all these are shown."
     ),
 ]

@@ -1,4 +1,4 @@
-"""The output of commands: results to standard output, everything else to standard error."""
+"""Output and exit codes of commands: results on standard output, all else on standard error."""
 
 from __future__ import annotations
 
@@ -6,10 +6,44 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
+from enum import IntEnum
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, EXIT_WRONG_SETTINGS
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class ExitCode(IntEnum):
+    """What the shell learns. The last two follow the custom of 128 plus the signal's number."""
+
+    DONE = 0
+    BAD_INPUT = 1
+    WRONG_USAGE = EXIT_WRONG_SETTINGS
+    UNREACHABLE = EXIT_UNREACHABLE
+    SOFTWARE = EXIT_SOFTWARE
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class CommandFailed(Exception):
+    """A command cannot go on; the message is one line for the person who ran it."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class WrongUsage(CommandFailed):
+    """Options that do not go together, or that cannot be served here."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ExitCode.WRONG_USAGE)
 
 
 def say(message: str) -> None:
@@ -74,3 +108,34 @@ def indexing_bar(beside: Progress | None = None) -> Callable[[int, int], None]:
             bar.stop()
 
     return show
+
+
+class OutputFailed(WrongUsage):
+    """Standard output cannot be written; a pipe whose reader left is a BrokenPipeError as ever."""
+
+
+class _Checked(FileIO):
+    """Raises what only standard output raises: any other OSError of a command is a defect."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputFailed(f"standard output cannot be written: {error.strerror}") from error
+
+
+def check_standard_output() -> None:
+    """Make standard output UTF-8, as JSON is whatever the locale, and let it raise OutputFailed.
+
+    Raises:
+        OutputFailed: this process was started without one.
+    """
+    if sys.stdout is None:
+        raise OutputFailed("standard output is closed")
+    if not isinstance(sys.stdout, TextIOWrapper):
+        return
+    buffer = BufferedWriter(_Checked(sys.stdout.fileno(), "w", closefd=False))
+    at_once = sys.stdout.line_buffering or sys.stdout.write_through
+    sys.stdout = TextIOWrapper(buffer, encoding="utf-8", line_buffering=at_once)

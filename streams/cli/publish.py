@@ -14,18 +14,17 @@ import typer
 from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 
 from schemas import KnowledgeDocument
-from scoring.language import stated_language
-from scoring.values.readable import is_text
-from streams.cli.exits import ExitCode, WrongUsage
+from scoring.text.language import stated_language
+from scoring.values.types import is_text
+from streams.cli.documents import read_published
 from streams.cli.feed import feed
+from streams.cli.files import Complaints, Place, count
 from streams.cli.knowledge import Given, PageLanguages
-from streams.cli.lines import Complaints, Place, count
 from streams.cli.options import ConfigFile, InputFileOrFolder
-from streams.cli.output import plural, printable, progress, say, write_line
-from streams.cli.published import read_published
+from streams.cli.output import ExitCode, WrongUsage, plural, printable, progress, say, write_line
 from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
 from streams.documents.folder import is_language
-from streams.kafka.event_headers import event_headers
+from streams.kafka.records import event_headers
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 

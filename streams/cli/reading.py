@@ -1,19 +1,76 @@
-"""Topics that a command reads, or writes to: one that is not there is told in one line."""
+"""Reading topics from a command: a period of time, and outages."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from aiokafka import ConsumerRecord
+from aiokafka import ConsumerRecord, TopicPartition
 from aiokafka.errors import UnknownTopicOrPartitionError
 
-from streams.cli.exits import WrongUsage
-from streams.cli.period import Period
-from streams.kafka.clients import check_reachable
-from streams.kafka.topic_reader import Check, TopicLog, TopicReader, open_reader
+from streams.cli.output import WrongUsage, say
+from streams.kafka.clients import CredentialsRefused, ServiceUnreachable, check_reachable
+from streams.kafka.topic_reader import Check, Offsets, TopicLog, TopicReader, open_reader
 from streams.settings import KafkaSettings
+
+#: A verdict is written after it was made, by far less than this; clocks of machines differ by far less, too.
+SLACK: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From ``since`` to ``until``, both aware, or without an end.
+
+    Without a ``since`` it begins now, or as far back as there is: ``from_beginning``, or where ``until`` is
+    past.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    from_beginning: bool = False
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it has ended."""
+        return self.until is not None and self.until <= datetime.now(UTC)
+
+    async def batches(
+        self, reader: TopicReader, log: TopicLog, check: Check
+    ) -> AsyncGenerator[list[ConsumerRecord], None]:
+        """Give the records of the period, and some from just before and after it; some lists are empty.
+
+        Raises as :meth:`TopicReader.on_and_on` and :meth:`TopicReader.between` do.
+        """
+        begins = await self._begins(reader, log)
+        if not self.is_past:
+            reader.read_from(begins)
+            async with aclosing(reader.on_and_on(check)) as coming:
+                async for records in coming:
+                    yield records
+                    if self.is_past:
+                        break
+            begins, log = reader.positions, await reader.look()
+        if self.until is not None:
+            ends = await first_at(reader, log, self.until + SLACK)
+            async with aclosing(reader.between(begins, ends)) as rest:
+                async for records in rest:
+                    yield records
+
+    async def _begins(self, reader: TopicReader, log: TopicLog) -> Offsets:
+        if self.since is not None:
+            return await first_at(reader, log, self.since - SLACK)
+        return log.begins if self.from_beginning or self.is_past else log.ends
+
+
+async def first_at(reader: TopicReader, log: TopicLog, moment: datetime) -> Mapping[TopicPartition, int]:
+    """Give of each partition the first offset at that time or later.
+
+    Raises as :meth:`TopicReader.look` does.
+    """
+    return await reader.first_since(max(0, round(moment.timestamp() * 1000)), log)
 
 
 @contextmanager
@@ -54,3 +111,36 @@ async def follow(
         async for records in batches:
             for record in records:
                 yield record
+
+
+class Outage:
+    """A time in which Kafka does not answer: it is borne, and told once when it begins and when it ends.
+
+    Args:
+        ask: asks whether it does; raises ServiceUnreachable.
+        tell: takes the lines for the person.
+    """
+
+    def __init__(self, ask: Check = check_reachable, tell: Callable[[str], None] = say) -> None:
+        self._ask = ask
+        self._tell = tell
+        self._lasts = False
+
+    async def check(self, settings: KafkaSettings) -> None:
+        """Ask whether Kafka answers; raises CredentialsRefused, for which no waiting helps."""
+        try:
+            await self._ask(settings)
+        except CredentialsRefused:
+            raise
+        except ServiceUnreachable as error:
+            if not self._lasts:
+                self._tell(f"{error}; going on when it does, Ctrl-C ends")
+            self._lasts = True
+        else:
+            self.ends()
+
+    def ends(self) -> None:
+        """Note that Kafka answers, whether it did before or not."""
+        if self._lasts:
+            self._tell("Kafka answers again")
+        self._lasts = False

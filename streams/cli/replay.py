@@ -15,13 +15,12 @@ from rich.progress import Progress
 
 from schemas import ChatbotAnswer
 from schemas.jsonl import utc_now
-from streams.cli.exits import WrongUsage
 from streams.cli.feed import feed
-from streams.cli.lines import Complaints, Place, count, read
+from streams.cli.files import Complaints, Place, count, read
 from streams.cli.options import ConfigFile, InputFile
-from streams.cli.output import plural, progress, say
+from streams.cli.output import WrongUsage, plural, progress, say
 from streams.cli.sending import Outgoing, open_codec, open_sender, send_all
-from streams.kafka.event_headers import event_headers
+from streams.kafka.records import event_headers
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 

@@ -16,11 +16,9 @@ from rich.progress import Progress
 from schemas import to_json
 from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
-from scoring.assessing.options import ScorerOptions
-from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers
-from streams.answers.way import Pipeline
+from scoring.scorer.scorer import ScorerOptions
 from streams.cli.feed import in_order
+from streams.cli.files import Complaints, MissingDocuments, count, open_output, read, refuse_overwriting
 from streams.cli.knowledge import (
     AnswersDocuments,
     DocumentLanguages,
@@ -28,11 +26,8 @@ from streams.cli.knowledge import (
     complaints_of,
     documents_to_search,
 )
-from streams.cli.lines import Complaints, count, read
-from streams.cli.missing import MissingDocuments
 from streams.cli.options import ConfigFile, InputFile
 from streams.cli.output import indexing_bar, json_line, progress
-from streams.cli.output_file import open_output, refuse_overwriting
 from streams.cli.scoring_options import (
     ProcessesOption,
     ProfileOption,
@@ -45,11 +40,13 @@ from streams.cli.scoring_options import (
     translated,
 )
 from streams.documents.company_terms import offline_terms
-from streams.failures import BadAnswer
-from streams.judging.offline import open_file_judges
-from streams.judging.pool import ScoringPool
-from streams.judging.scorer_options import scorer_options
-from streams.retrieval.on_demand import retriever_on_demand
+from streams.llm.cascade import open_file_judges
+from streams.observability.failures import BadAnswer
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import OfflineAnswers, Pipeline
+from streams.scorers.options import scorer_options
+from streams.scorers.pool import ScoringPool
+from streams.search.on_demand import retriever_on_demand
 from streams.settings import Settings, load_settings
 from streams.translating.opening import open_file_translation
 

@@ -9,12 +9,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from scoring.values.reasons import Reason
-from streams.cli.exits import ExitCode, WrongUsage
-from streams.cli.output import plural, say
-from streams.judging.endpoints.faults import Fault, with_meaning
-from streams.judging.endpoints.observer import Observer
-from streams.judging.pool import fork_server
+from scoring.values.rules import Reason
+from streams.cli.output import ExitCode, WrongUsage, plural, say
+from streams.llm.endpoints.faults import Fault, with_meaning
+from streams.llm.endpoints.judge_metrics import Observer
+from streams.scorers.pool import fork_server
 from streams.settings import MOST_PROCESSES, Settings
 
 # A process takes as long to start as to judge some answers; one that loads a pipeline for itself takes

@@ -10,16 +10,16 @@ from functools import partial
 from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
-from streams.cli.exits import CommandFailed
-from streams.cli.lines import Complaints, Place
+from streams.cli.files import Complaints, Place
+from streams.cli.output import CommandFailed
 from streams.cli.reading import expecting_topics
-from streams.delivery.lanes import Lanes
+from streams.delivery.keyed_executor import Lanes
 from streams.delivery.publisher import Publisher
-from streams.failures import BadAnswer
 from streams.kafka.clients import open_producer
-from streams.kafka.received import Headers
+from streams.kafka.records import Headers
 from streams.kafka.topic_identity import describe_topic
 from streams.kafka.topics import message_limits
+from streams.observability.failures import BadAnswer
 from streams.settings import EncodingSettings, Settings
 
 T = TypeVar("T")

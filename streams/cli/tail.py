@@ -1,9 +1,10 @@
-"""``truthgate tail``: follow the verdicts as readable lines."""
+"""`truthgate tail` and `truthgate try`: verdicts as they arrive."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import uuid
 from contextlib import aclosing
 from typing import Annotated
 
@@ -11,18 +12,10 @@ import typer
 from aiokafka import ConsumerRecord, TopicPartition
 from rich.console import Console
 
-from schemas import Codec, DecodeError, Verdict, to_json
+from schemas import ChatbotAnswer, Codec, DecodeError, Verdict, to_json
+from schemas.jsonl import utc_now
 from scoring.values.types import Decision
-from streams.cli.claims import verdict_with_claims
-from streams.cli.holds.shown import held_until, sentence
-from streams.cli.moments import Since, Until
-from streams.cli.options import AsJson, ConfigFile
-from streams.cli.outage import Outage
-from streams.cli.output import json_line, say, write_line
-from streams.cli.period import Period
-from streams.cli.reading import follow
-from streams.cli.render import ResultConsole
-from streams.cli.sieving import (
+from streams.cli.filters import (
     Decisions,
     DocumentIds,
     HighestScore,
@@ -32,9 +25,17 @@ from streams.cli.sieving import (
     Reasons,
     sieve_of,
 )
-from streams.explaining.sieve import Sieve
-from streams.holds.board import entry_of
+from streams.cli.options import AsJson, ConfigFile, Since, Until
+from streams.cli.output import CommandFailed, json_line, say, write_line
+from streams.cli.pause import held_until, sentence
+from streams.cli.reading import Outage, Period, follow, open_topics
+from streams.cli.render import ResultConsole, verdict_line, verdict_with_claims
+from streams.cli.sending import Outgoing, open_codec, send_each
+from streams.explaining.explaining import Sieve
+from streams.kafka.records import event_headers
+from streams.kafka.topic_reader import TopicReader
 from streams.kafka.topics import Topics
+from streams.pause.board import entry_of
 from streams.settings import Settings, load_settings
 
 
@@ -128,3 +129,56 @@ async def decoded(record: ConsumerRecord, codec: Codec) -> Verdict | None:
     except DecodeError as error:
         say(f"{record.topic} {record.partition}:{record.offset} cannot be decoded: {error}")
         return None
+
+
+_QUESTION = "Is this a test of truthgate?"
+_ANSWER = "Yes, this is a test of truthgate. Nobody has to do anything about it."
+
+
+def try_out(
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long to wait for the verdict.")
+    ] = 60,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Send one answer and wait for its verdict: whether the workers judge, from topic to topic.
+
+    Its id begins with `truthgate-try-`, and so does that of its conversation. Whoever reads the verdicts
+    sees it, a review desk too. Exit code 1 when no verdict comes in time.
+
+    Example: `truthgate try --timeout 30`
+    """
+    verdict = asyncio.run(_tried(load_settings(config), timeout))
+    if as_json:
+        write_line(json_line(to_json(verdict)))
+    else:
+        ResultConsole().print(verdict_line(verdict), soft_wrap=True)
+
+
+async def _tried(settings: Settings, seconds: float) -> Verdict:
+    """Give the verdict; CommandFailed where none comes within so many seconds of the answer."""
+    codec = await open_codec(settings.encoding, ChatbotAnswer)
+    topics = Topics(settings.kafka.topic_prefix)
+    name = f"truthgate-try-{uuid.uuid4().hex}"
+    answer = ChatbotAnswer(name, name, _QUESTION, _ANSWER, utc_now())
+    headers = event_headers(answer.answer_id, "ChatbotAnswer", "try")
+    record = Outgoing(topics.answers, answer.conversation_id.encode(), codec.encode(answer), headers)
+    async with open_topics(settings.kafka, *topics.outputs) as (reader, log):
+        reader.read_from(log.ends)
+        await send_each(settings, [record])
+        try:
+            return await asyncio.wait_for(_verdict(reader, answer.answer_id, codec), seconds)
+        except TimeoutError:
+            raise CommandFailed(
+                f"no verdict on {answer.answer_id} within {seconds:g} s: is a worker ready?"
+            ) from None
+
+
+async def _verdict(reader: TopicReader, answer_id: str, codec: Codec) -> Verdict:
+    async with aclosing(reader.on_and_on()) as batches:
+        async for records in batches:
+            for record in records:
+                if (verdict := await decoded(record, codec)) and verdict.answer_id == answer_id:
+                    return verdict
+    raise AssertionError("what comes has no end")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from streams.failures import BadAnswer
-from streams.kafka.received import Headers, Received
+from streams.kafka.records import Headers, Received
+from streams.observability.failures import BadAnswer
 
 PREFIX = "dlq."
 ERROR_CLASS = "dlq.error.class"

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from streams.delivery.dead_letters import DeadLetter, without_value
-from streams.delivery.limits import longest_send
-from streams.failures import BadAnswer, InfrastructureFailure, Stage
-from streams.kafka.received import Headers
+from streams.kafka.records import Headers
+from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.observability.instruments import Instruments
+from streams.settings import Settings
+
+#: The producer gives up by itself after the delivery timeout; this is for when it does not.
+_GRACE_SECONDS = 5.0
+_MARGIN_SECONDS = 30.0
+
+
+def longest_send(delivery_timeout: float) -> float:
+    """Return the seconds after which one send has failed."""
+    return delivery_timeout + _GRACE_SECONDS
+
+
+def longest_settling(settings: Settings) -> float:
+    """Return the seconds within which everything in work has its verdict or dead letter.
+
+    An answer is judged in its time from receipt; its verdict may then be refused at the last
+    moment, and be followed by a dead letter. What waits behind it in its conversation is by then
+    out of time too, and only published.
+    """
+    sends = 2 * longest_send(settings.kafka.delivery_timeout_seconds)
+    return settings.flow.answer_timeout_seconds + sends + _MARGIN_SECONDS
+
 
 #: What the broker, or the client on its behalf, answers when this one record is at fault.
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
@@ -102,3 +125,26 @@ class Publisher:
             raise InfrastructureFailure(
                 f"{topic} does not take records: {type(error).__name__}: {error}"
             ) from error
+
+
+class KafkaTelemetry:
+    """The instruments of the connection to the brokers; both are shown from their first answer on."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._up = instruments.gauge(
+            "truthgate.kafka_up",
+            "Whether the brokers have told this worker how far its group is (1), or not for "
+            "`health.kafka_timeout_seconds` (0).",
+            "The brokers and the network to them; the log line `progress_unknown`.",
+        )
+        self._silence = instruments.gauge(
+            "truthgate.kafka_silence",
+            "Time since the brokers last told this worker how far its group is.",
+            "At `health.stall_timeout_seconds` the worker ends itself; the brokers, the network to them.",
+            unit="s",
+        )
+
+    def watch(self, silence: Callable[[], float | None], is_up: Callable[[], bool]) -> None:
+        """Show what these give, called from any thread; nothing while ``silence`` gives None."""
+        self._silence.show(silence)
+        self._up.show(lambda: None if silence() is None else is_up())

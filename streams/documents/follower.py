@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 
@@ -13,17 +13,50 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
-from streams.documents.arrivals import Arrivals
-from streams.documents.changes import BadDocument, read_changes
 from streams.documents.folder import is_language
-from streams.documents.rebuild import rebuild_reason
-from streams.documents.store import DocumentStore
-from streams.documents.versions import NamedDocument
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
+from streams.documents.store import DocumentStore, rebuild_reason
+from streams.documents.versions import BadDocument, NamedDocument, read_changes
 from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader, open_reader
 from streams.kafka.topics import Topics
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
 from streams.settings import Settings
+
+
+class Arrivals:
+    """Wakes whoever waits for a document, once it has arrived. For one event loop, not for threads."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def wait(self, document_ids: Iterable[str], seconds: float) -> None:
+        """Return when each of the documents has arrived, or after that many seconds."""
+        futures = {document_id: asyncio.get_running_loop().create_future() for document_id in document_ids}
+        for document_id, future in futures.items():
+            self._waiting.setdefault(document_id, set()).add(future)
+        try:
+            if futures:
+                await asyncio.wait(futures.values(), timeout=seconds)
+        finally:
+            for document_id, future in futures.items():
+                self._forget(document_id, future)
+
+    def announce(self, document_ids: Iterable[str]) -> None:
+        """Wake everyone who waits for one of these documents."""
+        for document_id in document_ids:
+            for future in self._waiting.get(document_id, ()):
+                if not future.done():
+                    future.set_result(None)
+
+    def _forget(self, document_id: str, future: asyncio.Future[None]) -> None:
+        waiting = self._waiting[document_id]
+        waiting.discard(future)
+        if not waiting:
+            del self._waiting[document_id]
+
 
 POLL_SECONDS = 0.25
 BATCH = 500  # records in one transaction: tens of milliseconds of work

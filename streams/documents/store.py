@@ -1,4 +1,4 @@
-"""A local copy of the documents topic, with the offsets up to which it holds, in one SQLite file."""
+"""A local copy of the documents topic with its offsets, and when it must be rebuilt."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from aiokafka import TopicPartition
+
 from schemas import KnowledgeDocument
-from scoring.storage.sqlite_errors import FULL, error_name
+from scoring.cache.database import FULL, error_name
 from streams.documents import timeline
-from streams.documents.directory_lock import lock_directory
 from streams.documents.store_file import (
     LOCK_NAME,
     SETTING,
     connect,
+    lock_directory,
     not_usable,
     prepare_database,
 )
 from streams.documents.versions import Change, NamedDocument, Version
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_reader import TopicLog
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
 
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
 
@@ -102,6 +105,12 @@ class DocumentStore:
         """Return the newest version of a document, or None when there is none."""
         with _failing():
             return timeline.current(self._reader, document_id)
+
+    def named(self, document_id: str, version: str) -> KnowledgeDocument | None:
+        """Return a version of a document by its name, or None where it is not kept."""
+        with _failing():
+            found = timeline.named(self._reader, document_id, version)
+        return found.document if found else None
 
     def holding(self, strings: Collection[str]) -> list[KnowledgeDocument]:
         """Return the newest documents whose title or text holds one of these strings.
@@ -246,3 +255,33 @@ def _failing() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreFailed(error) from error
+
+
+def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: str) -> str | None:
+    """Say in a stable code why the store must be built anew from the topic, or None to read on.
+
+    Args:
+        store: the copy as it was left.
+        log: the topic as it is now.
+        max_age: seconds. The broker keeps a tombstone for ``delete.retention.ms`` (a day, unless
+            set) after the log's cleaning has reached it. A store that was last complete before
+            that may have missed a tombstone for good, and would show a deleted document forever.
+        reader: what values are read with now (:attr:`schemas.Codec.reads`). A rebuild forgets the past
+            versions that compaction has removed from the topic, and writes the dead letters again, so an
+            unreadable document is worth one only when another release, or other settings, may read it.
+    """
+    origin = store.origin
+    if origin is None:
+        return "new"
+    if not log.is_same((origin,)):
+        return "another_topic"
+    if not 0 <= store.age <= max_age:  # a clock that went back proves nothing about the age
+        return "too_old"
+    for number, offset in store.next_offsets.items():
+        at = TopicPartition(origin.topic, number)
+        # Beyond the end: not the log that was read. Before the beginning: records went unread.
+        if at not in log.ends or not log.begins[at] <= offset <= log.ends[at]:
+            return "offset_out_of_range"
+    if store.unreadable_only_before(reader):
+        return "unreadable_documents"
+    return None

@@ -37,6 +37,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 _CURRENT = "SELECT * FROM versions WHERE document_id = ? AND until IS NULL"
+_NAMED = "SELECT * FROM versions WHERE document_id = ? AND version = ? LIMIT 1"
 _AT = """
 SELECT * FROM versions WHERE document_id = ? AND since <= ?
 ORDER BY since DESC, partition DESC, "offset" DESC LIMIT 1
@@ -101,6 +102,12 @@ class _Before(NamedTuple):
 def current(database: sqlite3.Connection, document_id: str) -> NamedDocument | None:
     """Return the newest version of a document, or None when there is none."""
     row = database.execute(_CURRENT, (document_id,)).fetchone()
+    return _stored(row) if row else None
+
+
+def named(database: sqlite3.Connection, document_id: str, version: str) -> NamedDocument | None:
+    """Return a version of a document by its name, or None where it is not kept."""
+    row = database.execute(_NAMED, (document_id, version)).fetchone()
     return _stored(row) if row else None
 
 

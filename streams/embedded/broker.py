@@ -1,19 +1,64 @@
-"""One broker as a process: format its storage, start, wait until it answers, stop, kill, pause."""
+"""One broker as a process: formatted, started, described and stopped."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from streams.embedded.errors import BrokerFailed, MissingExtra, PortTaken
-from streams.embedded.ports import LOOPBACK, accepts
-from streams.embedded.properties import render
-from streams.embedded.view import ClusterView, ask
+from aiokafka.conn import create_conn
+from aiokafka.errors import KafkaError
+from aiokafka.protocol.metadata import MetadataRequest
+
+from streams.embedded.jars import BrokerFailed, MissingExtra, PortTaken
+from streams.embedded.properties import LOOPBACK, accepts, render
+
+_ANSWER_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """The cluster as one broker sees it; ``lagging`` counts partitions without all replicas in sync."""
+
+    cluster_id: str
+    live: frozenset[int]
+    lagging: int
+
+
+def ask(host: str, port: int) -> ClusterView | None:
+    """Ask the broker at this address and port; None when it does not answer as one."""
+    # In a thread of its own, since the caller may be inside a running event loop.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, _ask(host, port)).result()
+
+
+async def _ask(host: str, port: int) -> ClusterView | None:
+    try:
+        return await asyncio.wait_for(_metadata(host, port), _ANSWER_SECONDS)
+    except (KafkaError, OSError, TimeoutError):
+        return None
+
+
+async def _metadata(host: str, port: int) -> ClusterView:
+    server = await create_conn(host, port)
+    try:
+        answer = (await server.send(MetadataRequest(None))).to_object()
+    finally:
+        server.close()
+    partitions = [partition for topic in answer["topics"] for partition in topic["partitions"]]
+    return ClusterView(
+        answer["cluster_id"],
+        frozenset(broker["node_id"] for broker in answer["brokers"]),
+        sum(len(partition["isr"]) < len(partition["replicas"]) for partition in partitions),
+    )
+
 
 _LEASH = Path(__file__).with_name("leash.py")
 # Serial collector and the quick compiler alone: a third less time to start on two cores, and less memory.

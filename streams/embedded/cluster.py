@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Self
 
 from streams.embedded.broker import Broker
-from streams.embedded.errors import PortTaken
-from streams.embedded.jars import ensure_jars
-from streams.embedded.ports import LOOPBACK, free_ports
-from streams.embedded.properties import BrokerPorts, ClusterPlan, server_properties
+from streams.embedded.jars import PortTaken, ensure_jars
+from streams.embedded.properties import LOOPBACK, BrokerPorts, ClusterPlan, free_ports, server_properties
 
 _PORT_ATTEMPTS = 5
 
@@ -47,7 +45,7 @@ class EmbeddedKafka:
         brokers: the processes, while there are any; one can be stopped, killed, paused and resumed alone.
 
     Raises:
-        EmbeddedKafkaError: see streams.embedded.errors.
+        EmbeddedKafkaError: see streams.embedded.jars.
     """
 
     def __init__(

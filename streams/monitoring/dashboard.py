@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from streams.monitoring.deployment import Deployment
+from streams.monitoring.rules import Deployment
 from streams.settings import Settings
 
 FILE: Final = Path(__file__).with_suffix(".json")

@@ -10,9 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streams.monitoring.deployment import Deployment, duration
-from streams.monitoring.rules import Alert, Group, Recording, Severity
-from streams.monitoring.sums import IN_TIME, LETTERS, TIMED, VERDICTS
+from streams.monitoring.rules import (
+    IN_TIME,
+    LETTERS,
+    TIMED,
+    VERDICTS,
+    Alert,
+    Deployment,
+    Group,
+    Recording,
+    Severity,
+    duration,
+)
 from streams.settings import ObjectiveSettings
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400

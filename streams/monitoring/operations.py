@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streams.monitoring.deployment import DEPLOYMENT, Deployment, duration
-from streams.monitoring.kafka import kafka_silent, unless_kafka_is_silent
-from streams.monitoring.rules import Alert, Group
-from streams.monitoring.sums import LETTERS, VERDICTS
+from streams.monitoring.alerts import kafka_silent, unless_kafka_is_silent
+from streams.monitoring.rules import DEPLOYMENT, LETTERS, VERDICTS, Alert, Deployment, Group, duration
 
 _RECEIVED = "truthgate_answers_total"
 #: Nights and weekends have their own number of answers: a quiet time is compared with that of a week before,

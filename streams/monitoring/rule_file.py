@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from streams.monitoring.deployment import Deployment
-from streams.monitoring.hallucinations import hallucination_rules
-from streams.monitoring.judges import judge_rules
-from streams.monitoring.neighbours import neighbour_rules
+from streams.monitoring.alerts import hallucination_rules, judge_rules, neighbour_rules
 from streams.monitoring.objectives import objective_rules
 from streams.monitoring.operations import operation_rules
-from streams.monitoring.rules import Group
-from streams.monitoring.sums import sum_rules
+from streams.monitoring.rules import Deployment, Group, sum_rules
 
 #: Where the runbook stands in the repository; a deployment names its own copy.
 RUNBOOK = "streams/monitoring/RUNBOOK.md"

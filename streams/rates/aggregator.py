@@ -1,4 +1,4 @@
-"""Counts of verdicts in windows, exact whatever the order and however often each verdict is read."""
+"""Aggregates outcomes into windows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from enum import StrEnum
 from typing import Final
 
 from schemas.records import LATEST, RateWindow
-from streams.rates.cells import Cell, Group, Window, WindowKey
-from streams.rates.closed_window import ClosedWindow
-from streams.rates.memory import Label, Memory, Version
-from streams.rates.outcome import Outcome, milliseconds
+from streams.rates.outcomes import (
+    Cell,
+    ClosedWindow,
+    Group,
+    Label,
+    Memory,
+    Outcome,
+    Version,
+    Window,
+    WindowKey,
+    milliseconds,
+)
 from streams.rates.state import Boundaries
-from streams.rates.tally import Tally
-from streams.rates.windows import RateRules, WindowSpec
+from streams.rates.windows import RateRules, Tally, WindowSpec
 
 _LATEST_MS: Final = milliseconds(LATEST)
 # Ids are forgotten in so many steps: fewer would keep them longer, more would be slower to look through.

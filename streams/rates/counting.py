@@ -10,15 +10,13 @@ import structlog
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import Codec, DecodeError
-from schemas.outcome import VERDICT_OUTCOME
+from schemas.catalogue import VERDICT_OUTCOME
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import Offsets, place_of
 from streams.rates.aggregator import RateAggregator, Taken
-from streams.rates.closed_window import ClosedWindow
-from streams.rates.outcome import Outcome, outcome_of
+from streams.rates.outcomes import ClosedWindow, Outcome, outcome_of
 from streams.rates.publication import Publication
-from streams.rates.resumption import Resumption
-from streams.rates.state import Lates, LeaderState, PartitionState, records_of
+from streams.rates.state import Lates, LeaderState, PartitionState, Resumption, records_of
 from streams.rates.thresholds import ThresholdState, evaluate
 from streams.rates.watermark import Watermarks
 from streams.rates.windows import rate_rules

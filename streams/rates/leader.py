@@ -1,4 +1,4 @@
-"""Who counts the verdicts, and the life of one that does: crash-only, on from the last committed progress.
+"""The leader: restores the state, reads verdicts, counts and publishes.
 
 The worker that has the first partition of ``answers`` leads. Two may believe so for a moment: the later one
 fences the earlier one's transactions, so only one of them publishes.
@@ -13,20 +13,180 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 
 import structlog
+from aiokafka import ConsumerRecord
 from aiokafka.errors import ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
-from streams.kafka.topic_reader import open_reader
+from streams.kafka.topic_reader import TopicLog, TopicReader, open_reader
 from streams.kafka.topics import Topics
-from streams.rates.instruments import RatesTelemetry
-from streams.rates.publication import open_rate_publisher
-from streams.rates.takeover import take_over
-from streams.rates.traces import Publications
-from streams.rates.turn import TopicsChanged, Turn
-from streams.settings import Settings
-from streams.telemetry.tracing import Tracing
+from streams.observability.tracing import Tracing
+from streams.rates.aggregator import Taken
+from streams.rates.counting import Counting
+from streams.rates.publication import Publications, RatePublisher, open_rate_publisher
+from streams.rates.rate_metrics import UNREADABLE, RatesTelemetry
+from streams.rates.state import (
+    LeaderState,
+    NotOurs,
+    Records,
+    Resumption,
+    go_on,
+    lates_in,
+    over_reason,
+    start_over,
+    state_in,
+)
+from streams.settings import KafkaSettings, Settings
 
 log = structlog.get_logger(__name__)
+
+_MS = 1_000
+
+
+async def take_over(
+    settings: Settings,
+    codec: Codec,
+    reader: TopicReader,
+    goes_on: Callable[[], bool],
+) -> Counting | None:
+    """Make a counting that goes on where the last one was, and position the reader there.
+
+    None when ``goes_on`` says no in between. To be called by the holder of the transactional id. Raises
+    KafkaError, ServiceUnreachable, RegistryUnreachable.
+    """
+    records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
+    seen, lates = await reader.look(), lates_in(records)
+    state = _state(records, seen)
+    begin = await _begin(settings, reader, seen, state)
+    if begin.floor:
+        log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
+    counting = Counting(settings, codec, seen.origins, begin, state, lates)
+    async for batch in reader.between(begin.since, begin.positions):
+        await counting.replay(batch)
+        if not goes_on():
+            return None
+    counting.restore()
+    reader.read_from(begin.positions)
+    return counting
+
+
+async def read_records(settings: KafkaSettings, topic: str) -> Records:
+    """Read the last committed value of each key.
+
+    To be called by the holder of the transactional id: what its predecessor did not commit is
+    aborted by then. Raises KafkaError, ServiceUnreachable.
+    """
+    last = Records()
+    async with open_reader(settings, topic) as reader:
+        seen = await reader.look()
+        async for records in reader.between(seen.begins, seen.ends):
+            last |= {record.key or b"": record.value for record in records}
+    return last
+
+
+def _state(records: Records, seen: TopicLog) -> LeaderState | None:
+    """Give the state to go on from, None to start over."""
+    try:
+        state = state_in(records)
+        reason = over_reason(state, seen)
+    except NotOurs:
+        reason = "state_unreadable"
+    if reason is None:
+        return state
+    log.info("rates_start_over", reason=reason)
+    return None
+
+
+async def _begin(
+    settings: Settings, reader: TopicReader, seen: TopicLog, state: LeaderState | None
+) -> Resumption:
+    now = int(seen.seen_at * _MS)
+    if state:
+        return go_on(state, seen, now)
+    longest = max(window.size_seconds for window in settings.rates.windows)
+    horizon = now - round((settings.rates.retention_seconds + longest) * _MS)
+    return start_over(seen, await reader.first_since(horizon, seen), horizon)
+
+
+_POLL_SECONDS = 0.2
+#: How often it is looked at whether the topics are still the same, and verdicts arrive.
+_LOOK_SECONDS = 60.0
+
+
+class TopicsChanged(Exception):
+    """A verdict topic has more partitions than before, or is another one."""
+
+
+@dataclass(eq=False)
+class Turn:
+    """Reads on from where the reader stands.
+
+    Args:
+        counting: takes the verdicts in.
+        reader: gives them.
+        publisher: takes what comes of them.
+        telemetry: is told what becomes of each.
+        traces: is told whose verdicts are counted.
+        clock: seconds since 1970.
+    """
+
+    counting: Counting
+    reader: TopicReader
+    publisher: RatePublisher
+    telemetry: RatesTelemetry
+    traces: Publications
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self._positions_at_look = dict(self.reader.positions)
+        self._lag: int | None = None
+
+    async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
+        """Count, and publish every ``interval`` seconds, while ``goes_on`` says so.
+
+        Raises TopicsChanged, KafkaError, RegistryUnreachable, ServiceUnreachable, TimeoutError.
+        """
+        self.telemetry.watch(self._watermark_age, lambda: self._lag)
+        next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS
+        while goes_on():
+            await self._read(min(_POLL_SECONDS, interval))
+            if time.monotonic() >= next_publication:
+                await self.publish()
+                next_publication = time.monotonic() + interval
+            if time.monotonic() >= next_look:
+                await self._look()
+                next_look = time.monotonic() + _LOOK_SECONDS
+
+    async def publish(self) -> None:
+        """Publish what has changed, if anything has. Raises KafkaError, TimeoutError."""
+        if publication := self.counting.publication():
+            await self.publisher.publish(publication)
+        self.telemetry.show_rates(self.counting.closed)
+        self.telemetry.show_alerts(self.counting.threshold_states)
+
+    async def _read(self, wait: float) -> None:
+        await self.counting.take(await self.reader.poll(wait), self._note)
+        self.counting.settle(self.reader.positions, self.reader.at_end())
+        self.reader.hold_back(self.counting.hurried())
+        self._lag = self.reader.lag  # shown from other threads, which must not ask the consumer
+
+    def _note(self, record: ConsumerRecord, taken: Taken | None) -> None:
+        self.telemetry.verdicts.add(taken.value if taken else UNREADABLE)
+        if taken in (Taken.COUNTED, Taken.LATE):
+            self.traces.rests_on(tuple((name, value or b"") for name, value in record.headers))
+
+    async def _look(self) -> None:
+        seen = await self.reader.look()
+        positions = self.reader.positions
+        if not seen.is_same(self.counting.origins) or seen.ends.keys() != positions.keys():
+            raise TopicsChanged
+        if positions == self._positions_at_look and any(seen.ends[at] > now for at, now in positions.items()):
+            raise TimeoutError(f"verdicts do not arrive within {_LOOK_SECONDS:g} s")
+        self._positions_at_look = dict(positions)
+
+    def _watermark_age(self) -> float | None:
+        watermark = self.counting.watermark
+        return self.clock() - watermark / _MS if watermark else None
+
 
 #: How often it is looked at whether this worker leads.
 _ELECTION_SECONDS = 0.25

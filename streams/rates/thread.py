@@ -14,10 +14,10 @@ from typing import Any
 
 import structlog
 
-from streams.rates.instruments import RatesTelemetry
+from streams.observability.tracing import Tracing
 from streams.rates.leader import RateLeader
+from streams.rates.rate_metrics import RatesTelemetry
 from streams.settings import Settings
-from streams.telemetry.tracing import Tracing
 
 log = structlog.get_logger(__name__)
 

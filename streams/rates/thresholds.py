@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.records import RateAlert
-from streams.rates.closed_window import ClosedWindow
-from streams.rates.outcome import instant, milliseconds
-from streams.rates.tally import Tally
+from streams.rates.outcomes import ClosedWindow, instant, milliseconds
+from streams.rates.windows import Tally
 from streams.settings import AlertThreshold
 
 # Consumers recognise repeated alerts by ids made with this namespace: changing it breaks them.

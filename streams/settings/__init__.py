@@ -5,20 +5,17 @@ puts the sections together, and ``loading.py`` reads them and says what is wrong
 """
 
 from streams.settings.base import PREFIX, WrongSettings, variable_name
-from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.documents import CompanyTermsSettings, DocumentSettings, RetrievalSettings
+from streams.settings.effective import without_effect
 from streams.settings.judges import EndpointSettings, JudgeSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, OAuthSettings, TopicSettings
 from streams.settings.loading import load_settings
 from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
-from streams.settings.retrieval import RetrievalSettings
-from streams.settings.scoring import MOST_PROCESSES, ScoringSettings
+from streams.settings.scoring import MOST_PROCESSES, ScoringSettings, TranslationSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
-from streams.settings.translation import TranslationSettings
 from streams.settings.trust import show_certificate, trusting
-from streams.settings.verdicts import VerdictSettings
 from streams.settings.whole import Settings
-from streams.settings.without_effect import without_effect
-from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
+from streams.settings.worker import FlowSettings, HealthSettings, VerdictSettings, WebSettings
 
 __all__ = [
     "MOST_PROCESSES",

@@ -1,20 +1,124 @@
-"""The complaints about settings: which one is wrong, why, and which one may be meant, each in a phrase."""
+"""Error messages about settings: which is wrong, why, and what was probably meant."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from streams.settings.base import DELIMITER, variable_name
-from streams.settings.reasons import reason_of
-from streams.settings.secret_files import file_settings
-from streams.settings.shown import shown_input
+from streams.settings.base import (
+    DELIMITER,
+    file_settings,
+    may_be_secret,
+    one_line,
+    variable_name,
+    without_credentials,
+)
+from streams.settings.described import section_of, unwrapped
+
+_OWN: Final = "Value error, "
+#: What is not of this kind at all: a variable holds it as JSON.
+_LIST: Final = frozenset({"tuple_type", "list_type", "set_type"})
+_TABLE: Final = frozenset({"dict_type", "model_type", "model_attributes_type", "dataclass_type"})
+
+_Context = Mapping[str, Any]
+_WORDS: Final[Mapping[str, Callable[[_Context], str]]] = {
+    **dict.fromkeys(("missing", "missing_argument"), lambda _: "is missing"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), lambda _: "should be true or false"),
+    **dict.fromkeys(
+        ("int_parsing", "int_parsing_size", "int_type", "int_from_float"),
+        lambda _: "should be a whole number",
+    ),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), lambda _: "should be a number"),
+    "string_type": lambda _: "should be text",
+    "path_type": lambda _: "should be a path",
+    "greater_than": lambda c: f"should be above {_number(c['gt'])}",
+    "greater_than_equal": lambda c: f"should be at least {_number(c['ge'])}",
+    "less_than": lambda c: f"should be below {_number(c['lt'])}",
+    "less_than_equal": lambda c: f"should be at most {_number(c['le'])}",
+    **dict.fromkeys(("literal_error", "enum"), lambda c: f"should be {c['expected']}"),
+    "string_pattern_mismatch": lambda c: f"should be of the form {c['pattern']}",
+    "string_too_short": lambda c: _at_least(c["min_length"], "characters"),
+    "string_too_long": lambda c: f"should have at most {c['max_length']} characters",
+    "too_short": lambda c: _at_least(c["min_length"], "entries"),
+    "too_long": lambda c: f"should have at most {c['max_length']} entries",
+}
+
+
+def reason_of(problem: ErrorDetails) -> str:
+    """Say in a phrase why a value is refused; what it was is not in it."""
+    kind = problem["type"]
+    if kind in _LIST | _TABLE:
+        as_json = ", as JSON" if isinstance(problem["input"], str) else ""
+        return f"should be a {'list' if kind in _LIST else 'table'}{as_json}"
+    if word := _WORDS.get(kind):
+        return word(problem.get("ctx", {}))
+    return one_line(problem["msg"]).removeprefix(_OWN)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.10g}"
+
+
+def _at_least(length: int, of_what: str) -> str:
+    return "should not be empty" if length == 1 else f"should have at least {length} {of_what}"
+
+
+#: What is longer says no more in a line that people read.
+_LONGEST: Final = 80
+
+
+def shown_input(settings: type[BaseModel], place: tuple[int | str, ...], value: object) -> str | None:
+    """Give a plain value in a few characters, or None where it is a secret, or a whole table or list.
+
+    An address is shown without credentials, and only if it is a URL: else it may be a key in a wrong place.
+    """
+    if not isinstance(value, str | int | float) or value == "":
+        return None
+    kind, address = _at(settings, place)
+    if kind is None or SecretStr in (kind, *get_args(kind)):
+        return None
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if address and "://" not in value:
+        return None
+    text = without_credentials(value)
+    if _is_number(text):
+        return text
+    return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+
+
+def _at(kind: Any, place: tuple[int | str, ...]) -> tuple[Any, bool]:
+    """Give the type at a place, None where it is none of plain values, and whether it is an address."""
+    address = False
+    for part in place:
+        inner = unwrapped(kind)
+        section = section_of(inner)
+        if section and part in section.model_fields:
+            field = section.model_fields[str(part)]
+            kind, address = field.annotation, may_be_secret(field)
+        elif get_origin(inner) in (dict, tuple):
+            kind, address = get_args(inner)[0 if get_origin(inner) is tuple else 1], False
+        elif section is None and hasattr(inner, "__dataclass_fields__"):
+            return str, False  # the policy has no secrets
+        else:
+            return None, False
+    inner = unwrapped(kind)
+    return (None, False) if section_of(inner) or get_origin(inner) in (dict, tuple) else (kind, address)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
 
 Place = tuple[int | str, ...]
 

@@ -1,4 +1,4 @@
-"""Every setting with its name, type, default and meaning, read from the model of the settings itself."""
+"""Every setting with its name, type, default and meaning, read from the model of the settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,26 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from scoring.policy import Override, Policy
 from streams.settings.base import variable_name
-from streams.settings.policy_meanings import POLICY_MEANINGS
 from streams.settings.whole import Settings
+
+POLICY_MEANINGS: Final = {
+    "version": "what verdicts call this policy; a hash follows where it is not as shipped",
+    "auto_send_at": "a score from this on is sent; 5: none is, not even 5, only what a rule sends",
+    "block_below": "a score below this is blocked; 1: none is, only what a rule blocks",
+    "unscored": "what becomes of message types that the profile does not score",
+    "refusal": "what becomes of an answer that says that it has none: never blocked",
+    "declined": "what becomes of an answer of which a judge says that it rightly has none: never blocked",
+    "overrides": "other values for a message type, a language, or a type in a language; of several the last",
+    "ask": "which decisions, or reasons, are in doubt: judges are asked about these",
+    "ask_never": "reasons that are never in doubt",
+    "ask_from": "the lowest score that is in doubt",
+    "ask_to": "the highest score that is in doubt",
+    "send_confidence": "how sure an opinion must be that an answer is true, to send it",
+    "block_confidence": "how sure an opinion must be that an answer is untrue, to block it",
+    "hold": "on: nothing is sent by itself; what would be goes to review",
+    "overrides.message_type": "the message type; unset: any",
+    "overrides.language": "the language, such as nl; unset: any",
+}
 
 #: What stands in a name for a key of one's own choice, and for any entry of a list.
 ANY_KEY: Final = "<name>"

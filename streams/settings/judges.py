@@ -1,4 +1,4 @@
-"""Section ``judges``: language models that are asked for a second opinion."""
+"""Section `judges`: endpoints, the chain, the budget and cached opinions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,108 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
 
-from streams.settings.addresses import HttpUrl
-from streams.settings.base import Seconds, Section
-from streams.settings.judge_budget import BudgetSettings
-from streams.settings.judge_chain import LinkSettings
-from streams.settings.judge_opinions import KeptOpinionSettings
+from scoring.judges import METHODS, ExamplesError, JudgeOptions, read_examples_file
+from scoring.judges.case import Example
+from streams.settings.base import HttpUrl, Seconds, Section
+
+_MOST = 10**12
+
+
+class BudgetSettings(Section):
+    """How much all workers together may spend; what is not set is not limited.
+
+    Each worker has the share of its partitions of ``answers``, in whole numbers. A limit should be a multiple
+    of what one opinion needs, for each partition: what the share is too small for is never asked about.
+    Answers that only one label could decide are not asked about while less is left than half of what even
+    spending over the minute and the day would leave. A worker that is killed forgets at most what it spent
+    in its last second, and a partition that moves to another worker has its share of the day anew there.
+    """
+
+    requests_per_minute: int | None = Field(None, ge=1, le=_MOST, description="in each minute of the clock")
+    tokens_per_minute: int | None = Field(
+        None, ge=1, le=_MOST, description="of requests and replies together, in each minute of the clock"
+    )
+    requests_per_day: int | None = Field(None, ge=1, le=_MOST, description="in each day of UTC")
+    tokens_per_day: int | None = Field(
+        None, ge=1, le=_MOST, description="of requests and replies together, in each day of UTC"
+    )
+    file: Path | None = Field(
+        None,
+        description="where a worker notes what it has spent, for its next start; no other may have the same; "
+        "unset: beside documents.store",
+    )
+
+
+_DEFAULTS = JudgeOptions()
+
+
+def _method(name: str) -> str:
+    if name not in METHODS:
+        raise ValueError(f"should be one of {', '.join(METHODS)}, not {name!r}")
+    return name
+
+
+class LinkSettings(Section):
+    """One opinion: the method, whom it asks, and how; what a method has no use for is ignored."""
+
+    method: Annotated[str, AfterValidator(_method)] = Field(
+        "single", description="single, sequential, adaptive, io, cot, cot-sc, personas, round-table, ..."
+    )
+    judges: tuple[str, ...] = Field(
+        min_length=1, description="names of judges.endpoints; round-table asks all of them, others the first"
+    )
+    temperature: float = Field(
+        _DEFAULTS.temperature, ge=0, le=2, description="how free the model is in its choice of words"
+    )
+    sample_temperature: float = Field(_DEFAULTS.sample_temperature, ge=0, le=2, description="of cot-sc")
+    max_tokens: int = Field(_DEFAULTS.max_tokens, ge=16, le=100_000, description="the longest reply")
+    steps: int = Field(_DEFAULTS.steps, ge=1, le=20, description="K of adaptive")
+    samples: int = Field(_DEFAULTS.samples, ge=1, le=50, description="k of cot-sc")
+    agents: int = Field(_DEFAULTS.agents, ge=1, le=20, description="seats of round-table with one judge")
+    rounds: int = Field(_DEFAULTS.rounds, ge=1, le=10, description="of personas and round-table")
+    questions: int = Field(_DEFAULTS.questions, ge=1, le=20, description="of relevance and questeval")
+    statements: int = Field(_DEFAULTS.statements, ge=1, le=100, description="the most, of an answer")
+    passages: int = Field(_DEFAULTS.passages, ge=1, le=50, description="for a fact of factscore")
+    longest: int = Field(
+        _DEFAULTS.longest, ge=1_000, le=1_000_000, description="characters of the documents in one request"
+    )
+    mask: bool = Field(
+        _DEFAULTS.mask, description="whether e-mail addresses, telephone and account numbers are masked"
+    )
+
+    examples: Path | None = Field(
+        None, description="a JSONL file of rated answers of your own, shown to the model first"
+    )
+
+    @model_validator(mode="after")
+    def _examples_can_be_read(self) -> LinkSettings:
+        _read(self.examples)
+        return self
+
+    @property
+    def options(self) -> JudgeOptions:
+        """The same, as the methods take it; ValueError where the file of examples has gone bad."""
+        values = self.model_dump(exclude={"method", "examples"})
+        return JudgeOptions(**values, examples=_read(self.examples))
+
+
+def _read(path: Path | None) -> tuple[Example, ...]:
+    if path is None:
+        return ()
+    try:
+        return read_examples_file(path)
+    except ExamplesError as error:
+        raise ValueError(f"examples: {error}") from None
+
+
+class KeptOpinionSettings(Section):
+    """Where opinions are kept, by hashes of what went into them; no text is."""
+
+    file: Path | None = Field(None, description="where opinions are kept; unset: beside documents.store")
+    mib: int = Field(
+        64, ge=0, le=100_000, description="how large that file may grow; 0: a repeated answer is asked anew"
+    )
+
 
 #: What can stand in an HTTP header (RFC 9110, 5.5), without the spaces that no key has.
 _KEY = re.compile(r"[!-~]*")

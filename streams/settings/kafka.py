@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 
-from streams.settings.addresses import HttpUrl, Servers
-from streams.settings.base import Seconds, Section
+from streams.settings.base import HttpUrl, Seconds, Section, Servers
 
 #: RFC 7628, 3.1: a key is letters, and a value anything that does not end it.
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")

@@ -1,15 +1,44 @@
-"""Section ``scoring``: who judges. What a score leads to is section ``policy``, in ``scoring/policy.py``."""
+"""Sections `scoring` and `translation`."""
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from platformdirs import user_cache_path
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from scoring.lexicon import load_folder, load_lexicons
-from streams.settings.base import Seconds, Section
-from streams.settings.processors import usable_processors
+from streams.settings.base import HttpUrl, Seconds, Section
+
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def usable_processors(cgroup: Path = _CGROUP) -> int:
+    """Give how many processors the system lets this process use, at least one.
+
+    Part of one counts as a whole. ``cgroup`` is where the limits of its container stand, in either version.
+    """
+    try:
+        allowed = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        allowed = os.cpu_count() or 1
+    return max(1, math.ceil(min(allowed, _quota(cgroup))))
+
+
+def _quota(cgroup: Path) -> float:
+    """Give the processors' worth of time that a container may have, infinite where nothing says so."""
+    for named in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, period = " ".join((cgroup / name).read_text("utf-8") for name in named).split()
+            if (share := float(quota) / float(period)) > 0:
+                return share
+        except (OSError, ValueError, ZeroDivisionError):  # not there, "max", or a form yet to come
+            continue
+    return math.inf
+
 
 MOST_PROCESSES = 1024
 
@@ -78,3 +107,51 @@ class ScoringSettings(Section):
             if unknown := sorted(set(pipelines) - set(known)):
                 raise ValueError(f"{unknown[0]!r} is no language with a lexicon ({', '.join(sorted(known))})")
         return pipelines
+
+
+class TranslationSettings(Section):
+    """Whether and by whom texts are translated into English before they are judged.
+
+    What is not set is not contacted. Questions and answers may hold personal data: a public
+    translator sees them.
+    """
+
+    mode: Literal["off", "auto", "always"] = Field(
+        "off",
+        description="auto: what is not in English is translated if a provider is set; "
+        "always: the same, and a provider must be set",
+    )
+    provider: Literal["libretranslate", "google", "deepl", "mymemory"] | None = Field(
+        None, description="who translates, and sees the texts"
+    )
+    base_url: HttpUrl | None = Field(
+        None, description="the server of libretranslate, which has no default, or of deepl"
+    )
+    api_key: SecretStr | None = Field(None, description="the provider's, where it asks for one")
+    time_limit_seconds: Seconds = Field(
+        10,
+        description="how long an answer waits for its translation, but never more than half of the time "
+        "it has left; then it is judged as it is, degraded translation_unavailable",
+    )
+    request_timeout_seconds: float = Field(5, gt=0, le=60, description="how long one HTTP call may take")
+    attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
+    concurrency: int = Field(4, ge=1, le=64, description="how many calls are made at once")
+    request_characters: int = Field(
+        1000, ge=100, le=4500, description="how much text goes into one call, about"
+    )
+    breaker_failures: int = Field(
+        5, ge=1, le=10_000, description="so many failed calls in a row, and no answer waits any more"
+    )
+    breaker_reset_seconds: Seconds = Field(30, description="how long until one call tries again")
+    cache: Path = Field(
+        default_factory=lambda: user_cache_path("truthgate") / "translations.sqlite3",
+        description="the file of translations of documents; questions and answers never are in it; unset: in "
+        "the user's cache",
+    )
+    cache_mib: int = Field(256, ge=1, le=100_000, description="how large that file may grow")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> TranslationSettings:
+        if self.mode == "always" and self.provider is None:
+            raise ValueError("mode always needs a provider")
+        return self

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
 
-from streams.settings.addresses import HttpUrl
-from streams.settings.base import Seconds, Section
+from streams.settings.base import HttpUrl, Seconds, Section
 
 #: RFC 9110, 5.1 and 5.5; values by gRPC's stricter rule: printable ASCII. Spaces at its ends are not in it.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

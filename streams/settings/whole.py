@@ -1,8 +1,12 @@
-"""All sections together: ``Settings``, where each comes from, and what one section asks of another."""
+"""All sections together: `Settings`, and where its values come from."""
 
 from __future__ import annotations
 
+import os
+import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationInfo, field_validator
@@ -17,17 +21,42 @@ from pydantic_settings import (
 )
 
 from scoring.policy import Policy
-from streams.settings.base import DELIMITER, PREFIX, variable_name
-from streams.settings.config_file import config_file
-from streams.settings.documents import CompanyTermsSettings, DocumentSettings
+from streams.settings.base import DELIMITER, PREFIX, WrongSettings, one_line, variable_name
+from streams.settings.documents import CompanyTermsSettings, DocumentSettings, RetrievalSettings
 from streams.settings.judges import JudgeSettings
 from streams.settings.kafka import EncodingSettings, KafkaSettings, TopicSettings
 from streams.settings.rates import AlertSettings, RatesSettings
-from streams.settings.retrieval import RetrievalSettings
-from streams.settings.scoring import ScoringSettings
+from streams.settings.scoring import ScoringSettings, TranslationSettings
 from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
-from streams.settings.translation import TranslationSettings
 from streams.settings.worker import FlowSettings, HealthSettings, WebSettings
+
+CONFIG_FILE_VARIABLE = "TRUTHGATE_CONFIG"
+
+chosen_file: ContextVar[Path | None] = ContextVar("chosen_file", default=None)
+"""The file that a caller of ``load_settings`` chose, while it reads."""
+
+
+def config_file() -> Path | None:
+    """Give the file that was chosen, else the one that TRUTHGATE_CONFIG names, else None."""
+    named = os.environ.get(CONFIG_FILE_VARIABLE)
+    return chosen_file.get() or (Path(named) if named else None)
+
+
+def refuse_unreadable_file(path: Path | None) -> None:
+    """Refuse a file that cannot be read, or is not TOML; None is no file.
+
+    Raises:
+        WrongSettings: in one line with the reason.
+    """
+    if path is None:
+        return
+    try:
+        tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongSettings(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise WrongSettings(f"the configuration file {path} is not TOML: {one_line(str(error))}") from None
+
 
 _LISTS_OF_POLICY = ("overrides", "ask", "ask_never")
 

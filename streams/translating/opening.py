@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from scoring.translation.observer import Observer
+from scoring.translation.errors import Observer
 from streams.settings import Settings, TranslationSettings, WrongSettings
 from streams.translating.step import Translation
 

@@ -1,11 +1,16 @@
-"""The step before assessing: an exchange that is not in English is put into English, if so configured."""
+"""The translation stage and its metrics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
+import structlog
+
+from scoring.cache.circuit_breaker import BreakerState
+from scoring.translation.errors import Fault, Observer
 from scoring.values.types import Exchange
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
 
 #: How a translation ended that was none: the exchange is in English, or cannot be judged anyway.
 NOT_NEEDED = "not_needed"
@@ -29,3 +34,97 @@ class Translation(Protocol):
         ``translation_unavailable``.
         """
         ...
+
+
+log = structlog.get_logger(__name__)
+
+_FAULTS = tuple(fault.value for fault in Fault)
+_STATES = tuple(state.value for state in BreakerState)
+_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class TranslationTelemetry(Observer):
+    """The instruments of translating; its methods are called from several threads."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._translations = instruments.counter(
+            "truthgate.translations",
+            "Answers that were to be translated, by how that ended: translated, not_needed, unexpected (a "
+            "defect), or what was at fault.",
+            "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
+            Label("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
+            unit="{answer}",
+        )
+        self._duration = instruments.histogram(
+            "truthgate.translation_duration",
+            "Time that an answer waited for the translation of all its texts.",
+            "`truthgate_translation_call_seconds`; `translation.concurrency`, "
+            "`translation.time_limit_seconds`.",
+            bounds=_BUCKETS,
+            unit="s",
+        )
+        self._calls = instruments.histogram(
+            "truthgate.translation_call",
+            "Time of one call to the translator, by how it ended.",
+            "The translator's load; `translation.request_timeout_seconds`.",
+            Label("outcome", ("translated", *_FAULTS)),
+            bounds=_BUCKETS,
+            unit="s",
+        )
+        self._lookups = instruments.counter(
+            "truthgate.translation_cache_lookups",
+            "Sentences of documents looked up in the cache of translations.",
+            "miss: documents that changed; `translation.cache_mib`.",
+            Label("result", ("hit", "miss")),
+        )
+        self._breaker = instruments.gauge(
+            "truthgate.translation_breaker",
+            "State of the circuit breaker before the translator: 1 for the present one. Closed where nothing "
+            "is translated.",
+            "open: answers are judged as they are and held, degraded translation_unavailable; whether the "
+            "translator answers.",
+            Label("state", _STATES),
+        )
+        self._cache_errors = instruments.counter(
+            "truthgate.translation_cache_errors",
+            "Times that the cache of translations could not be used.",
+            "The log line `translation_cache_failed`; disk space and permissions at `translation.cache`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+        self._show_state(BreakerState.CLOSED.value)
+
+    def ended(self, outcome: str, seconds: float) -> None:
+        """Count an answer, and how long it waited."""
+        self._translations.add(outcome)
+        if outcome != NOT_NEEDED:
+            self._duration.record(seconds)
+
+    def called(self, outcome: str, seconds: float) -> None:
+        """Measure one call."""
+        self._calls.record(seconds, outcome)
+
+    def looked_up(self, hits: int, misses: int) -> None:
+        """Count what the cache had."""
+        self._lookups.add("hit", number=hits)
+        self._lookups.add("miss", number=misses)
+
+    def breaker_became(self, state: BreakerState) -> None:
+        """Show the new state, and log it."""
+        self._show_state(state.value)
+        if state is BreakerState.OPEN:
+            log.warning("translation_breaker", state=state.value)
+        else:
+            log.info("translation_breaker", state=state.value)
+
+    def document_failed(self, document_id: str, fault: Fault) -> None:
+        """Log it: every answer that rests on the document is degraded until one of them changes."""
+        log.warning("document_not_translated", document_id=document_id, error_type=fault.value)
+
+    def cache_failed(self, error: str) -> None:
+        """Count the error, and log each kind of it once."""
+        if self._cache_errors.is_first(error):
+            log.warning("translation_cache_failed", error_type=error, setting="translation.cache")
+
+    def _show_state(self, state: str) -> None:
+        self._breaker.replace({(known,): known == state for known in _STATES})

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import structlog
 
-from scoring.language import LanguageDetector
 from scoring.lexicon import load_lexicons
-from scoring.translation.calls import Retries
+from scoring.text.language import LanguageDetector
+from scoring.translation.calls import Provider, Retries
 from scoring.translation.engines import ProviderOptions
-from scoring.translation.errors import TranslationFailed, TranslatorMisconfigured
-from scoring.translation.observer import Observer
-from scoring.translation.providers import Provider
+from scoring.translation.errors import Observer, TranslationFailed, TranslatorMisconfigured
 from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Exchange, Translation
 from streams.settings import TranslationSettings, WrongSettings
 from streams.translating.step import NOT_NEEDED, Translated

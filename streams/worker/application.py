@@ -10,12 +10,12 @@ from faust.events import Event
 from faust.streams import Stream
 from faust.types import StreamT
 
-from streams.answers.intake import Intake
 from streams.delivery.consumer import SafeConsumer, SafeTransport
-from streams.delivery.limits import longest_settling
-from streams.kafka.access import faust_broker_credentials, faust_broker_urls
-from streams.kafka.instance import client_id
+from streams.delivery.publisher import longest_settling
+from streams.kafka.clients import faust_broker_credentials, faust_broker_urls
+from streams.kafka.groups import client_id
 from streams.kafka.topics import Topics
+from streams.pipeline.intake import Intake
 from streams.settings import Settings
 
 #: A worker whose buffers were full for longer than this would leave its group and stay alive in

@@ -1,4 +1,4 @@
-"""The life of a process that serves: how it is asked to end, that it gets on, and its end at once."""
+"""The life of a serving process: signals, heartbeat, and the watchdog that ends it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from streams.health import Health
+from streams.observability.failures import InfrastructureFailure
+from streams.observability.health import Health
 
 #: How often it is noted that the event loop goes round.
 _BEAT_SECONDS = 1.0
@@ -58,3 +60,25 @@ def end_process(code: int) -> NoReturn:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
+
+
+@contextmanager
+def watchdog(health: Health, interval: float, end: Callable[[InfrastructureFailure], None]) -> Iterator[None]:
+    """Call ``end`` with the problem as soon as :class:`Health` names one, while the context lasts.
+
+    Kubernetes restarts a pod whose liveness fails; this does the same where nobody probes, and
+    where the event loop that would answer the probe is what hangs. ``interval`` is in seconds.
+    """
+    stopped = threading.Event()
+
+    def watch() -> None:
+        while not stopped.wait(interval):
+            if problem := health.problem():
+                end(problem)
+                return
+
+    threading.Thread(target=watch, name="watchdog", daemon=True).start()
+    try:
+        yield
+    finally:
+        stopped.set()

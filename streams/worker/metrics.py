@@ -9,25 +9,23 @@ from contextlib import contextmanager
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
-from streams.answers.instruments import AnswerMetrics
-from streams.delivery.instruments import KafkaTelemetry
-from streams.documents.instruments import DocumentTelemetry
-from streams.health import Health
-from streams.holds.instruments import HoldTelemetry
-from streams.http import RequestTelemetry
-from streams.judging.budget.instruments import BudgetTelemetry
-from streams.judging.endpoints.instruments import JudgeTelemetry
-from streams.judging.instruments import PreparedTelemetry, ScoringTelemetry
-from streams.judging.kept.instruments import KeptOpinionTelemetry
-from streams.rates.instruments import RatesTelemetry
-from streams.retrieval.instruments import RetrievalTelemetry
+from streams.delivery.publisher import KafkaTelemetry
+from streams.documents.document_metrics import DocumentTelemetry
+from streams.llm.budget_metrics import BudgetTelemetry
+from streams.llm.cached_opinions import KeptOpinionTelemetry
+from streams.llm.endpoints.judge_metrics import JudgeTelemetry
+from streams.observability.health import Health
+from streams.observability.instruments import Instruments, ProcessTelemetry
+from streams.observability.otlp import exports, metric_exporter
+from streams.observability.tracing import refusals, resource
+from streams.pause.follower import HoldTelemetry
+from streams.pipeline.answer_metrics import AnswerMetrics
+from streams.rates.rate_metrics import RatesTelemetry
+from streams.scorers.scorer_metrics import PreparedTelemetry, ScoringTelemetry
+from streams.search.search_metrics import RetrievalTelemetry
 from streams.settings import Settings, TelemetrySettings
-from streams.telemetry.instruments import Instruments
-from streams.telemetry.otlp import exports, metric_exporter
-from streams.telemetry.process import ProcessTelemetry
-from streams.telemetry.refusals import refusals
-from streams.telemetry.resource import resource
-from streams.translating.instruments import TranslationTelemetry
+from streams.translating.step import TranslationTelemetry
+from streams.web.verdicts import RequestTelemetry
 
 _VERDICT_WITHIN = 5.0
 #: What is left at the end has so long to leave.

@@ -9,41 +9,37 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from schemas import Codec
-from scoring.assessing.options import ScorerOptions
-from scoring.assessing.profile import profile_named
-from scoring.policy.holds import NO_HOLDS
+from scoring.policy.thresholds import NO_HOLDS
+from scoring.scorer.profile import profile_named
+from scoring.scorer.scorer import ScorerOptions
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
-from streams.answers.context import Documents
-from streams.answers.observed import ObservedRetriever
-from streams.answers.way import Pipeline
 from streams.delivery.dead_letters import bury
 from streams.delivery.publisher import Publisher
-from streams.documents.changes import BadDocument
-from streams.documents.company_terms import terms_source
+from streams.documents.company_terms import TermsUpkeep, terms_source
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.documents.terms_upkeep import TermsUpkeep
-from streams.holds.board import HoldBoard
-from streams.holds.follower import HoldFollower
-from streams.judging.advice import Advise
-from streams.judging.assessor import Assessor, ScoringOff
-from streams.judging.budget.opening import open_budget
-from streams.judging.cascade import Cascade, chain_of
-from streams.judging.endpoints.judges import Model
-from streams.judging.endpoints.observed import ObservedModel
-from streams.judging.endpoints.opening import open_judges
-from streams.judging.kept import open_kept_opinions
-from streams.judging.pool import ScoringPool
-from streams.judging.scorer_options import worker_options
+from streams.documents.versions import BadDocument
 from streams.kafka.clients import open_producer
-from streams.kafka.instance import client_id
+from streams.kafka.groups import client_id
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
-from streams.retrieval.service import Retrieval, open_retrieval
-from streams.retrieval.types import Retriever
+from streams.llm.cached_opinions import open_kept_opinions
+from streams.llm.cascade import Advise, Cascade, chain_of
+from streams.llm.endpoints.judges import Model
+from streams.llm.endpoints.observed import ObservedModel
+from streams.llm.endpoints.opening import open_judges
+from streams.llm.spending import open_budget
+from streams.observability.stages import Stages
+from streams.pause.board import HoldBoard
+from streams.pause.follower import HoldFollower
+from streams.pipeline.context import Documents
+from streams.pipeline.pipeline import ObservedRetriever, Pipeline
+from streams.scorers.options import Assessor, ScoringOff, worker_options
+from streams.scorers.pool import ScoringPool
+from streams.search.service import Retrieval, open_retrieval
+from streams.search.types import Retriever
 from streams.settings import EndpointSettings, Settings
-from streams.telemetry.stages import Stages
 from streams.translating.opening import open_translation
 from streams.translating.step import Translation
 from streams.worker.lifetime import when_failed

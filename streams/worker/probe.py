@@ -17,11 +17,11 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from faust.types import TP
 
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
-from streams.health import Health, Progress
 from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_identity import Origin, describe_topic
 from streams.kafka.topic_reader import open_reader, place_of
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.observability.health import Health, Progress
 from streams.settings import KafkaSettings
 
 log = structlog.get_logger(__name__)

@@ -19,34 +19,36 @@ from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas import Codec, RegistryUnreachable
-from streams.answers.intake import Intake
-from streams.answers.publication import OutcomePublisher
-from streams.answers.traces import AnswerTraces
 from streams.delivery.consumer import SafeConsumer
-from streams.delivery.limits import longest_settling
-from streams.documents.company_terms import check_terms_file
+from streams.delivery.publisher import longest_settling
+from streams.documents.company_terms import TermsUpkeep, check_terms_file
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.documents.terms_upkeep import TermsUpkeep
-from streams.failures import EXIT_SOFTWARE, EXIT_WRONG_SETTINGS, InfrastructureFailure, as_logged
-from streams.health import Health
-from streams.holds.board import HoldBoard
-from streams.http import Verdicts
 from streams.kafka.clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics
-from streams.pages import address_of, create_pages, serve
+from streams.observability.failures import (
+    EXIT_SOFTWARE,
+    EXIT_WRONG_SETTINGS,
+    InfrastructureFailure,
+    as_logged,
+)
+from streams.observability.health import Health
+from streams.observability.logs import configure
+from streams.observability.tracing import open_tracing
+from streams.pause.board import HoldBoard
+from streams.pipeline.intake import Intake, OutcomePublisher
+from streams.pipeline.traces import AnswerTraces
 from streams.rates.thread import counting_aside
-from streams.retrieval.service import Retrieval
+from streams.search.service import Retrieval
 from streams.settings import Settings, WrongSettings
-from streams.telemetry.logs import configure
-from streams.telemetry.tracing import open_tracing
+from streams.web import address_of, create_pages, serve
+from streams.web.verdicts import Verdicts
 from streams.worker import parts
 from streams.worker.application import TruthgateApp, create_app
-from streams.worker.lifetime import beat, end_process, first, stop_signals, when_failed
+from streams.worker.lifetime import beat, end_process, first, stop_signals, watchdog, when_failed
 from streams.worker.metrics import open_metrics
+from streams.worker.preflight import check_surroundings, look_for_others_later
 from streams.worker.probe import ProgressProbe
-from streams.worker.surroundings import check_surroundings, look_for_others_later
-from streams.worker.watchdog import watchdog
 
 log = structlog.get_logger(__name__)
 

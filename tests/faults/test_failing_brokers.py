@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from streams.cli.exits import ExitCode
+from streams.cli.output import ExitCode
 from streams.delivery import dead_letters
 from streams.embedded import EmbeddedKafka
-from streams.failures import EXIT_UNREACHABLE
 from streams.kafka.clients import open_admin
 from streams.kafka.topics import Topics, check_topics, create_topics, specifications
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix

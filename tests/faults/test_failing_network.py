@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import EmbeddedKafka
-from streams.failures import EXIT_UNREACHABLE
 from streams.kafka.topics import create_topics
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix

@@ -13,28 +13,24 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas import Codec, Verdict
-from streams.cli.exits import ExitCode
+from schemas import Codec
+from streams.cli.output import ExitCode
 from streams.embedded import EmbeddedKafka
-from streams.failures import EXIT_UNREACHABLE
 from streams.kafka.topics import Topics, create_topics
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.commands import clean_environment, command, variables
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.records import eventually, produce
+from tests.support.verdicts import any_verdict
 from tests.support.workers import Supervised, Worker, changed
 
 pytestmark = pytest.mark.timeout(600)
 
 _NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
-_VERDICT = Codec().encode(
-    Verdict(
-        "v-1", "a-1", "c-1", "review", (), 1.0, "paper", "binary", "en", False,
-        "How?", "So.", (), (), "p", "s", (), _NOW, _NOW,
-    )
-)  # fmt: skip
+_VERDICT = Codec().encode(any_verdict(produced_at=_NOW, scored_at=_NOW))
 
 _OF_PROGRESS = {"truthgate_consumer_lag", "truthgate_commit_age_seconds"}
 #: What a loaded machine may take beside the limits of the settings.

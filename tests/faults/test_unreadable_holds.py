@@ -10,9 +10,9 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from streams.embedded import EmbeddedKafka
-from streams.failures import EXIT_UNREACHABLE
 from streams.kafka.clients import open_admin
 from streams.kafka.topics import Topics, create_topics, specifications
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from docs.generate.contract.asyncapi import document
 from schemas import ChatbotAnswer, Codec
-from streams.contract.asyncapi import document
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.records import consume_count, produce

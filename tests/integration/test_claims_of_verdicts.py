@@ -12,12 +12,12 @@ from schemas.records import ChatbotAnswer
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
 from scoring.values.types import Decision, MessageType, Passage
-from streams.answers.context import ResolvedContext
-from streams.answers.verdict import make_verdict
 from streams.cli.output import json_line
 from streams.delivery.publisher import Publisher
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics, create_topics, message_limits
+from streams.pipeline.context import ResolvedContext
+from streams.pipeline.verdict import make_verdict
 from streams.settings import Settings
 from tests.support.claims import astray, claim_of, source_of
 from tests.support.commands import truthgate, variables

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -93,7 +93,7 @@ def answers_on(page: str, *, more_than: int) -> int:
     """Wait until the page counts more answers than that, and give how many."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        live = httpx.get(f"{page}api/live", trust_env=False).json()
+        live = httpx2.get(f"{page}api/live", trust_env=False).json()
         counted = max((point["answers"] for point in live["series"][0]["points"]), default=0)
         if counted > more_than:
             return int(counted)
@@ -107,7 +107,7 @@ def test_the_page_shows_rates_that_move_and_a_demo_that_is_killed_leaves_no_proc
     assert all(read_verdicts(demo, 2))
     page = page_of(tmp_path)
     assert answers_on(page, more_than=answers_on(page, more_than=0)) > 1
-    assert httpx.get(f"{page}api/answers", trust_env=False).json()["texts"] is True
+    assert httpx2.get(f"{page}api/answers", trust_env=False).json()["texts"] is True
     assert len(processes_of(tmp_path)) > 2
     demo.kill()
     demo.communicate(timeout=60)

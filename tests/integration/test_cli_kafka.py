@@ -2,23 +2,19 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from schemas import ChatbotAnswer, Codec, Hold, KnowledgeDocument, Verdict
+from schemas import ChatbotAnswer, Codec, Hold, KnowledgeDocument
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
 from tests.support.holds import a_hold, hold_record, resumed
 from tests.support.records import Outgoing, consume_all, consume_count, produce
+from tests.support.verdicts import any_verdict
 
-WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
-VERDICT = Verdict(
-    "v-1", "a-1", "c-1", "blocked", ("undefined_component",), 1.0, "paper", "binary", "en", False,
-    "How?", "Click **Go**.", (), (), "p", "s", (), WHEN, WHEN,
-)  # fmt: skip
+VERDICT = any_verdict(decision="blocked", reasons=("undefined_component",), answer="Click **Go**.")
 
 
 def held_now(hold: Hold) -> Outgoing:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import itertools
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fastavro import schemaless_writer
 
 from schemas import Codec, Verdict
-from schemas.catalogue import released
+from schemas.catalogue import current
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -21,11 +19,14 @@ from tests.support.pages import rate_alert, rate_window
 from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, eventually, produce
+from tests.support.releases import earlier_schema, written_with
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
 ENDS = {"Python": 0, "Node": 0, "Java": 143}
 CODEC = Codec()
+#: As a release before the newest one could have written: what has a default, such as the score, is not in it.
+EARLIER = earlier_schema(Verdict)
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
 
@@ -36,7 +37,11 @@ def section(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def example(section: str, tmp_path_factory: pytest.TempPathFactory) -> Example:
-    return prepare(section, tmp_path_factory.mktemp(section))
+    example = prepare(section, tmp_path_factory.mktemp(section))
+    for release, schema in {"0.9.0": EARLIER, "0.10.0": current(Verdict)}.items():
+        (example.released / release).mkdir()
+        (example.released / release / "Verdict.avsc").write_text(schema.text, "utf-8")
+    return example
 
 
 @pytest.fixture
@@ -57,15 +62,6 @@ def verdict(number: int, **changes: object) -> Verdict:
     return replace(sample_verdict(number, NOW), **changes)
 
 
-def as_first_released(record: Verdict) -> bytes:
-    """Write a verdict with the first schema that was released, as a worker of that release did."""
-    schema = released(Verdict)[0]
-    output = io.BytesIO()
-    output.write(b"\xc3\x01" + schema.fingerprint)
-    schemaless_writer(output, schema.parsed, asdict(record))
-    return output.getvalue()
-
-
 async def publish_rates(settings: Settings, *windows: bytes, commit: bool) -> None:
     """Publish windows in a transaction, which is committed or aborted."""
     topic = Topics(settings.kafka.topic_prefix).rates
@@ -79,14 +75,14 @@ async def publish_rates(settings: Settings, *windows: bytes, commit: bool) -> No
 async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
     section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    first = verdict(2, answer_id="first", reasons=("verbatim_section",))
+    first = verdict(2, answer_id="first", reasons=("verbatim_document",))
     of_later_release = b"\xc3\x01" + bytes.fromhex("0123456789abcdef") + b"\x02a"
     await produce(settings.kafka, topics.auto_send, [Outgoing(CODEC.encode(first), partition=0)])
     await produce(
         settings.kafka,
         topics.blocked,
         [
-            Outgoing(as_first_released(verdict(5, reasons=("refuted_figure", "new_code"))), partition=0),
+            Outgoing(written_with(EARLIER, verdict(5, reasons=("refuted_figure", "new_code"))), partition=0),
             Outgoing(None, b"c-1", partition=0),
             Outgoing(of_later_release, partition=0),
             Outgoing(b'{"answer_id": "a"}', partition=0),
@@ -106,8 +102,8 @@ async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
         assert running.terminate() == ENDS[section], running.complaints
     assert sorted(running.lines) == [
         "alert high-rate resolved",
-        "auto_send first 4.5 verbatim_section",
-        "blocked answer-5 1.5 refuted_figure,new_code",
+        "auto_send first 4.5 verbatim_document",
+        "blocked answer-5 - refuted_figure,new_code",
         "rate instruction/- 1 of 10 untrue",
         "review answer-6 - ",
     ]

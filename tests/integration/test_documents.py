@@ -20,17 +20,16 @@ from aiokafka.protocol.metadata import MetadataRequest
 from structlog.testing import capture_logs
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
-from scoring.values.reasons import Reason
-from streams.answers.context import ContextSource, resolve_context
+from scoring.values.rules import Reason
 from streams.cli.dead_letters.letters import Letter
-from streams.documents.changes import BadDocument
 from streams.documents.follower import DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import DATABASE_NAME
-from streams.documents.versions import document_version
+from streams.documents.versions import BadDocument, document_version
 from streams.kafka.clients import open_admin, open_consumer, open_producer
 from streams.kafka.topic_identity import describe_topic, read_description
 from streams.kafka.topics import Topics
+from streams.pipeline.context import ContextSource, resolve_context
 from streams.settings import Settings, WrongSettings
 from streams.worker.metrics import Metrics
 from streams.worker.run import parts as resources

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from aiokafka import AIOKafkaConsumer
 
 from streams.kafka.clients import open_consumer
-from streams.kafka.groups import group_conflicts
-from streams.kafka.instance import client_id
+from streams.kafka.groups import client_id, group_conflicts
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
 from tests.support.records import eventually

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, Hold
 from schemas.records import ChatbotAnswer, Verdict
-from streams.holds.records import Status
 from streams.kafka.topics import Topics
+from streams.pause.board import Status
 from streams.settings import Settings
 from tests.support.chatbot import Chatbot
 from tests.support.commands import truthgate, variables

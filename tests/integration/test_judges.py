@@ -11,10 +11,10 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
-from streams.answers.verdict import verdict_id
-from streams.judging.budget.opening import SPENT_NAME
-from streams.judging.kept.opinions import OPINIONS_NAME
 from streams.kafka.topics import Topics
+from streams.llm.cached_opinions import OPINIONS_NAME
+from streams.llm.spending import SPENT_NAME
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.doubtful_answers import SAYS, WRONG, doubtful_answers, judge, with_judge, word_of
 from tests.support.ledger import Ledger, outgoing, read_until_repeated, read_until_settled, sample_answers

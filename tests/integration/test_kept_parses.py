@@ -7,8 +7,8 @@ from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, KnowledgeDocument
-from streams.judging.scorer_options import PREPARED_NAME
 from streams.kafka.topics import Topics
+from streams.scorers.options import PREPARED_NAME
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import Outgoing, produce

@@ -21,11 +21,11 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.answers.verdict import verdict_id
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics, create_topics
-from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules, to_yaml
+from streams.monitoring.rules import Deployment
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.libretranslate import LibreTranslate

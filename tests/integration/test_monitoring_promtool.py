@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Group
+from streams.monitoring.rules import Deployment, Group
 from tests.support.monitoring import EVERYTHING
 from tests.support.promtool import Fires, check, play
 

@@ -270,9 +270,9 @@ async def publish_of_each_decision(settings: Settings) -> None:
     """Publish 25 sent answers, one that is held, and one that was held and then sent."""
     topics, codec, now = Topics(settings.kafka.topic_prefix), Codec(), datetime.now(UTC)
     verdicts = [blocked_verdict(PRICED, begin=now, number=number) for number in range(26)]
-    sent = [replace(each, decision="auto_send", reasons=("verbatim_section",)) for each in verdicts[1:]]
+    sent = [replace(each, decision="auto_send", reasons=("verbatim_document",)) for each in verdicts[1:]]
     held = replace(verdicts[0], decision="review", reasons=("low_score",), language="en")
-    again = replace(sent[0], decision="review", reasons=("sending_held", "verbatim_section"))
+    again = replace(sent[0], decision="review", reasons=("sending_held", "verbatim_document"))
     await produce(settings.kafka, topics.auto_send, [codec.encode(each) for each in sent])
     await produce(settings.kafka, topics.review, [codec.encode(each) for each in (held, again)])
 

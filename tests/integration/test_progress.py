@@ -10,11 +10,10 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from faust.types import TP
 
-from streams.failures import EXIT_SOFTWARE, InfrastructureFailure
-from streams.health import Health, Progress
-from streams.kafka.access import connection
-from streams.kafka.clients import open_admin, open_consumer
+from streams.kafka.clients import connection, open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.observability.health import Health, Progress
 from streams.settings import Settings
 from streams.worker.metrics import Metrics
 from streams.worker.probe import ProgressProbe

@@ -8,9 +8,9 @@ import pytest
 
 from streams.delivery.dead_letters import DeadLetter
 from streams.delivery.publisher import Publisher
-from streams.failures import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics, message_limits
+from streams.observability.failures import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.settings import Settings
 from tests.support.records import consume_all
 

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from schemas import ChatbotAnswer, Codec
-from streams.failures import EXIT_UNREACHABLE
 from streams.kafka import oauth
 from streams.kafka.topics import Topics, create_topics
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import KafkaSettings, Settings
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.commands import truthgate, truthgate_here

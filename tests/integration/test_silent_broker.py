@@ -10,9 +10,9 @@ import pytest
 
 from streams.delivery.publisher import Publisher
 from streams.embedded import EmbeddedKafka
-from streams.failures import EXIT_UNREACHABLE, InfrastructureFailure
 from streams.kafka.clients import open_producer
 from streams.kafka.topics import Topics, create_topics
+from streams.observability.failures import EXIT_UNREACHABLE, InfrastructureFailure
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.records import eventually

@@ -11,8 +11,7 @@ from aiokafka.admin import RecordsToDelete
 from aiokafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 
 from streams.kafka import topic_reader
-from streams.kafka.access import connection
-from streams.kafka.clients import ServiceUnreachable, open_admin
+from streams.kafka.clients import ServiceUnreachable, connection, open_admin
 from streams.kafka.topic_reader import TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
-from streams.answers.verdict import verdict_id
 from streams.kafka.topics import Topics
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.commands import truthgate
 from tests.support.ledger import outgoing, read_until_settled, sample_answers

@@ -20,13 +20,13 @@ from aiokafka.producer import message_accumulator, producer
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 from prometheus_client.parser import text_string_to_metric_families
 
+from docs.generate.reference.telemetry import PAGE
 from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.kafka.clients import open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
+from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.settings import Settings
-from streams.worker.reference import PAGE
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.otlp import OtlpReceiver, hanging_collector

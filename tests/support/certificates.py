@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from streams.embedded.ports import LOOPBACK
+from streams.embedded.properties import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)

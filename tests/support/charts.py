@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -108,18 +110,38 @@ def config_file(found: Iterable[Resource]) -> str:
     return only(found, "ConfigMap", "worker")["data"]["truthgate.toml"]
 
 
-def compared(name: str) -> str:
+@cache
+def compared(name: str) -> dict[str, str]:
     """Give a feature's resources as they are compared: by kind and name, without what other tests compare."""
-    found = resources(feature(name))
-    for each in found:
+    found = {}
+    for each in resources(feature(name)):
         for label in STANDARD_LABELS:
             each["metadata"].get("labels", {}).pop(label, None)
         if each["kind"] == "PrometheusRule":
             each["spec"]["groups"] = _ELSEWHERE
         if each["kind"] == "ConfigMap" and each["metadata"]["name"].endswith("-dashboard"):
             each["data"] = dict.fromkeys(each["data"], _ELSEWHERE)
-    found.sort(key=lambda each: (each["kind"], each["metadata"]["name"]))
-    return yaml.dump_all(found, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+        text = yaml.dump(each, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+        found[f"{each['kind']} {each['metadata']['name']}"] = text
+    return dict(sorted(found.items()))
+
+
+def rendered(name: str) -> tuple[str, str]:
+    """Give the file that a feature is compared with, and its text: what differs from the default."""
+    default, found = compared("default"), compared(name)
+    if name == "default":
+        return "default.yaml", "---\n".join(found.values())
+    return f"{name}.diff", "".join(_differences(default, found))
+
+
+def _differences(default: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    for key in sorted({*default, *found}):
+        before, now = (each.get(key, "").splitlines(keepends=True) for each in (default, found))
+        if not now:
+            yield f"{key} is not there\n"
+        elif changed := [line for line in list(unified_diff(before, now, n=0))[2:] if line[0] in "+-"]:
+            yield f"{key}{'' if before else ' is new'}\n"
+            yield from changed
 
 
 class _Dumper(yaml.SafeDumper):
@@ -135,7 +157,7 @@ _Dumper.add_representer(str, _text)
 
 if __name__ == "__main__":
     RENDERED.mkdir(exist_ok=True)
-    for each in RENDERED.glob("*.yaml"):
+    for each in RENDERED.iterdir():
         each.unlink()
-    for each in FEATURES:
-        (RENDERED / f"{each}.yaml").write_text(compared(each), "utf-8")
+    for file, text in map(rendered, FEATURES):
+        (RENDERED / file).write_text(text, "utf-8")

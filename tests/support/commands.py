@@ -7,15 +7,20 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+import typer
+
 from streams.cli.entry import run
-from streams.judging.pool import fork_server
+from streams.scorers.pool import fork_server
 from streams.settings import Settings
 
 DEADLINE_SECONDS = 180.0
+# Making it of the functions takes longer than most commands do.
+_get_command = cache(typer.main.get_command)
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -49,6 +54,7 @@ def truthgate_here(
     output, complaints = StringIO(), StringIO()
     with (
         patch.dict(os.environ, clean_environment(environment), clear=True),
+        patch("typer.main.get_command", _get_command),
         redirect_stdout(output),
         redirect_stderr(complaints),
     ):

@@ -25,7 +25,7 @@ from streams.embedded.broker import java
 from tests.support.npm_packages import need_node
 from tests.support.own_patterns import ROOT
 
-README = ROOT / "examples" / "consumers" / "README.md"
+README = ROOT / "docs" / "examples" / "consumers" / "README.md"
 #: What the README's commands need of this machine, by section.
 TOOLS: Mapping[str, tuple[str, ...]] = {
     "Python": ("sh",),
@@ -42,10 +42,12 @@ _POLL_SECONDS = 0.05
 class Example:
     """One of them, ready to be run.
 
-    ``folder`` is the one of all examples; ``command`` is the last one of its section, which runs it.
+    ``folder`` is the one of all examples and ``released`` that of the schemas; ``command`` is the last one of
+    its section, which runs it.
     """
 
     folder: Path
+    released: Path
     command: str
 
     def run(self, log: Path, variables: Mapping[str, str]) -> Running:
@@ -126,10 +128,10 @@ def prepare(section: str, folder: Path) -> Example:
         need_node("the example is run")
     if missing := [tool for tool in TOOLS[section] if not shutil.which(tool)]:
         pytest.skip(f"the example is run with {' and '.join(missing)}, not on PATH")
-    shutil.copytree(ROOT / "examples", folder / "examples")
-    shutil.copytree(ROOT / "schemas" / "released", folder / "schemas" / "released")
+    shutil.copytree(README.parent, folder / "docs" / "examples" / "consumers")
+    released = Path(shutil.copytree(ROOT / "schemas" / "released", folder / "schemas" / "released"))
     *before, last = commands(section)
-    example = Example(folder / "examples" / "consumers", f"{before[0]}; {last}")
+    example = Example(folder / "docs" / "examples" / "consumers", released, f"{before[0]}; {last}")
     assert before[0] == f"cd {section.lower()}"
     own = example.folder / section.lower()
     with _jars_kept(own):

@@ -10,8 +10,7 @@ from aiokafka import ConsumerRecord
 from schemas import Hold
 from scoring.policy import Scope
 from scoring.values.types import MessageType
-from streams.holds.board import HoldBoard
-from streams.holds.records import CODEC, Status, key_of, scope_of
+from streams.pause.board import CODEC, HoldBoard, Status, key_of, scope_of
 from tests.support.clock import Clock
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

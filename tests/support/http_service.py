@@ -16,18 +16,18 @@ from schemas import Codec, KnowledgeDocument
 from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
-from streams.answers.context import Documents, GivenDocuments
-from streams.answers.publication import OutcomePublisher
-from streams.answers.traces import AnswerTraces
-from streams.answers.way import Pipeline
 from streams.delivery.publisher import Publisher
-from streams.health import Health
-from streams.http import Verdicts
-from streams.judging.assessor import Assessor
 from streams.kafka.topics import Topics
-from streams.pages import create_pages, serve
+from streams.observability.health import Health
+from streams.observability.tracing import Tracing
+from streams.pipeline.context import Documents, GivenDocuments
+from streams.pipeline.intake import OutcomePublisher
+from streams.pipeline.pipeline import Pipeline
+from streams.pipeline.traces import AnswerTraces
+from streams.scorers.options import Assessor
 from streams.settings import Settings, VerdictSettings, WebSettings
-from streams.telemetry.tracing import Tracing
+from streams.web import create_pages, serve
+from streams.web.verdicts import Verdicts
 from streams.worker.metrics import Metrics
 
 ADDRESS = "/v1/verdicts"

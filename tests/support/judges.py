@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from scoring.judges.requests import Message, Outcome, ReplySchema, Request
-from streams.judging.endpoints.judges import Judges
-from streams.judging.endpoints.observer import Observer
-from streams.judging.endpoints.opening import open_judges
+from streams.llm.endpoints.judge_metrics import Observer
+from streams.llm.endpoints.judges import Judges
+from streams.llm.endpoints.opening import open_judges
 from streams.settings import JudgeSettings
 from tests.support.llm_endpoint import LlmEndpoint
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from streams.embedded.ports import LOOPBACK
+from streams.embedded.properties import LOOPBACK
 
 _NOT_FOUND = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
 

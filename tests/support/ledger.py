@@ -14,10 +14,10 @@ from aiokafka import ConsumerRecord
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
-from streams.answers.verdict import verdict_id
 from streams.delivery import dead_letters
 from streams.kafka.clients import open_consumer
 from streams.kafka.topics import Topics
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.records import Outgoing, consume_all, eventually
 

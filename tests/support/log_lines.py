@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from streams.worker.reference import PAGE
+from docs.generate.reference.telemetry import PAGE
 
 
 def documented_log_lines() -> list[tuple[str, tuple[str, ...]]]:

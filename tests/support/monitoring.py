@@ -12,9 +12,8 @@ from typing import Any
 import promql_parser
 
 from streams.monitoring.dashboard import to_json
-from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules
-from streams.monitoring.rules import Alert, Recording
+from streams.monitoring.rules import Alert, Deployment, Recording
 from streams.settings import JudgeSettings, Settings
 from streams.worker.metrics import Metrics
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from schemas import RateWindow
-from streams.rates.outcome import Outcome
+from streams.rates.outcomes import Outcome
 
 # Answers, scored, untrue, sent, review, blocked, those with a faithfulness, and its mean.
 Counted = tuple[int, int, int, int, int, int, int, float | None]

@@ -16,8 +16,9 @@ from schemas.records import (
     VerdictOpinion,
 )
 from streams.explaining.explanation import Found, Place
-from streams.pages.last import Arrived
-from streams.rates.wilson import wilson_interval
+from streams.rates.windows import wilson_interval
+from streams.web.live import Arrived
+from tests.support.verdicts import any_verdict
 
 BEGIN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -50,6 +51,8 @@ def rate_window(
         rate=untrue / scored if scored else 0.0,
         rate_low=low,
         rate_high=high,
+        faithfulness_answers=0,
+        faithfulness_mean=None,
         late=0,
         final=final,
     )
@@ -91,24 +94,19 @@ def blocked_verdict(
         for kind, words in spans
     )
     scored_at = begin + timedelta(seconds=number)
-    return Verdict(
+    return any_verdict(
         verdict_id=f"v-{number}",
         answer_id=f"a-{number}",
-        conversation_id="c-1",
         decision="blocked",
         reasons=("undefined_component",),
         score=1.5,
-        profile="truthgate",
         message_type="instruction",
         language="nl",
-        translated=False,
         question=question,
         answer=answer,
+        context_source="by_id",
         context_ids=("d-1", "d-1", "d-2"),
         features=(VerdictFeature("components_defined", 0.0, evidence),),
-        policy_version="1",
-        scorer_version="1",
-        degraded=(),
         produced_at=BEGIN,
         scored_at=scored_at,
     )
@@ -129,7 +127,7 @@ def with_claims(verdict: Verdict, *claims: tuple[str, str], passage: str | None 
     told = []
     for status, words in claims:
         start, mistake = answer.index(words), "number" if status == "contradicted" else None
-        told.append(VerdictClaim(words, start, start + len(words), status, mistake, 0.5, source))
+        told.append(VerdictClaim(words, start, start + len(words), status, "words", mistake, 0.5, source))
     return replace(verdict, claims=tuple(told), faithfulness=0.5)
 
 

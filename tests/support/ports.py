@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import socket
 
-from streams.embedded.ports import LOOPBACK
+from streams.embedded.properties import LOOPBACK
 
 
 def hold_port() -> socket.socket:

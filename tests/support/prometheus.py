@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.error import URLError
-from urllib.parse import urlencode
-from urllib.request import urlopen
 
-from streams.embedded.ports import LOOPBACK
+import httpx2
+
+from streams.embedded.properties import LOOPBACK
 from tests.support.debian import debian_tool
 
 INTERVAL_SECONDS = 0.5
@@ -98,9 +97,9 @@ class Prometheus:
         return [f"{rule['name']}: {rule['lastError']}" for rule in rules if rule.get("lastError")]
 
     def _ask(self, question: str, parameters: dict[str, Any]) -> Any:
-        query = urlencode(parameters)
-        with urlopen(f"http://{LOOPBACK}:{self._port}/api/v1/{question}?{query}", timeout=10) as response:
-            return json.load(response)["data"]
+        url = f"http://{LOOPBACK}:{self._port}/api/v1/{question}"
+        response = httpx2.get(url, params=parameters, timeout=10, trust_env=False)
+        return response.raise_for_status().json()["data"]
 
     def _write_configuration(self) -> None:
         (self._folder / "rules.yml").write_text(self._rules, "utf-8")
@@ -132,7 +131,8 @@ class Prometheus:
             return False
         self._port = int(told[1])
         try:
-            with urlopen(f"http://{LOOPBACK}:{self._port}/-/ready", timeout=2) as response:
-                return bool(response.status == 200)
-        except (URLError, OSError):
+            return httpx2.get(
+                f"http://{LOOPBACK}:{self._port}/-/ready", timeout=2, trust_env=False
+            ).is_success
+        except httpx2.TransportError:
             return False

@@ -18,10 +18,10 @@ from aiokafka import ConsumerRecord
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
 from streams.kafka.clients import open_consumer, open_producer
 from streams.kafka.topics import Topics
+from streams.observability.tracing import Tracing
 from streams.rates.leader import RateLeader
-from streams.rates.outcome import instant, outcome_of
+from streams.rates.outcomes import instant, outcome_of
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
 from tests.support.offline_rates import Counted, counted_in, offline_rates
 from tests.support.records import DEADLINE_SECONDS, end_offsets, eventually
@@ -184,6 +184,7 @@ def sample_verdict(number: int, event_time: datetime, **changes: Any) -> Verdict
         "translated": False,
         "question": "?",
         "answer": "!",
+        "context_source": "none",
         "context_ids": (),
         "features": (),
         "policy_version": "1",

@@ -16,7 +16,7 @@ from tests.support.workers import Worker, changed
 
 INDEXED = "truthgate_retrieval_documents_indexed_total"
 
-#: A builder takes seconds to start, and several times that on a busy machine.
+#: The processes that embed take seconds to start, and several times that on a busy machine.
 INDEX_SECONDS = 90.0
 
 

@@ -1,14 +1,15 @@
-"""The verdicts on the whole sample, one line each; every supported Python must come to the same ones.
+"""The verdicts on the whole sample, whole; every supported Python must come to the same ones.
 
-``python -m tests.support.sample_verdicts`` writes them anew, after a change that is meant to change them:
-what it changed is then seen answer by answer and feature by feature.
+``python -m tests.support.sample_verdicts`` writes them anew, after a change that is meant to change them, and
+says what it changed: answer by answer, feature by feature and claim by claim.
 """
 
 from __future__ import annotations
 
-import hashlib
+import gzip
 import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,19 +19,60 @@ from tests.support.commands import truthgate_here
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
-EXPECTED = Path(__file__).with_suffix(".tsv")
+EXPECTED = Path(__file__).with_suffix(".jsonl.gz")
 _SAMPLE = Path(str(files("streams") / "sample"))
-_COLUMNS = ("way", "answer", "decision", "score", "message_type", "reasons", "degraded")
+_ABSENT = "absent"
+
+Verdict = dict[str, Any]
 
 
-def table() -> list[str]:
-    """Judge the sample as it comes, and the Dutch one translated first; give a heading and their lines."""
-    verdicts = [(way, verdict) for way in ("nl", "en", "nl-en") for verdict in _judged(way)]
-    features = list(dict.fromkeys(each["name"] for _, verdict in verdicts for each in verdict["features"]))
-    return ["\t".join((*_COLUMNS, *features)), *(_line(way, verdict, features) for way, verdict in verdicts)]
+def found() -> list[Verdict]:
+    """Judge the sample as it comes, and the Dutch one translated first."""
+    return [{"way": way} | _rounded(verdict) for way in ("nl", "en", "nl-en") for verdict in _judged(way)]
 
 
-def _judged(way: str) -> Iterator[dict[str, Any]]:
+def expected() -> list[Verdict]:
+    """Give the verdicts as they were written."""
+    return [json.loads(line) for line in gzip.decompress(EXPECTED.read_bytes()).splitlines()]
+
+
+def changes(before: list[Verdict], now: list[Verdict]) -> list[str]:
+    """Say of each value that differs where it is, what it was and what it is."""
+    old, new = (
+        {path: value for each in every for path, value in _values(_key(each), each)}
+        for every in (before, now)
+    )
+    told = ((path, old.get(path, _ABSENT), new.get(path, _ABSENT)) for path in {**old, **new})
+    return [f"{path}: {was!r} → {is_!r}" for path, was, is_ in told if was != is_]
+
+
+def _key(verdict: Verdict) -> str:
+    return f"{verdict['way']} {verdict['answer_id']}"
+
+
+def _values(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not value or not isinstance(value, dict | list):
+        yield path, value
+        return
+    items = (
+        value.items() if isinstance(value, dict) else ((_name(n, each), each) for n, each in enumerate(value))
+    )
+    for name, each in items:
+        yield from _values(f"{path}.{name}", each)
+
+
+def _name(number: int, value: Any) -> str | int:
+    """Give what an element of a list is told by: features have names, and may be more or fewer one day."""
+    return value.get("name", number) if isinstance(value, dict) else number
+
+
+def _rounded(verdict: Verdict) -> Verdict:
+    """Leave out what differs from run to run and from release to release."""
+    lasting = {name: each for name, each in verdict.items() if name not in ("scored_at", "scorer_version")}
+    return json.loads(json.dumps(lasting), parse_float=lambda number: round(float(number), 4))
+
+
+def _judged(way: str) -> Iterator[Verdict]:
     """Yield the verdicts on the sample in one language, or translated where ``way`` names a second one."""
     language, _, translated = way.partition("-")
     with TemporaryDirectory() as folder, LibreTranslate(ParallelTexts.of_sample()) as server:
@@ -58,32 +100,12 @@ def _environment(server: LibreTranslate, folder: Path) -> dict[str, str]:
     }
 
 
-def _line(way: str, verdict: Mapping[str, Any], features: list[str]) -> str:
-    reasons, degraded = (" ".join(verdict[name]) for name in ("reasons", "degraded"))
-    found = {each["name"]: _feature(each) for each in verdict["features"]}
-    about = (
-        way,
-        verdict["answer_id"],
-        verdict["decision"],
-        _number(verdict["score"]),
-        verdict["message_type"],
-    )
-    return "\t".join((*about, reasons, degraded, *(found.get(name, "") for name in features)))
-
-
-def _feature(feature: Mapping[str, Any]) -> str:
-    evidence = json.dumps(feature["evidence"], sort_keys=True)
-    digest = hashlib.sha256(evidence.encode()).hexdigest()[:4] if feature["evidence"] else ""
-    return f"{_number(feature['value'])} {digest}".rstrip()
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
-
-
 def main() -> None:
-    """Write what is expected from now on."""
-    EXPECTED.write_text("".join(f"{line}\n" for line in table()), "utf-8")
+    """Write what is expected from now on, and say what is other than before."""
+    now = found()
+    sys.stdout.writelines(f"{line}\n" for line in changes(expected() if EXPECTED.exists() else [], now))
+    text = "".join(f"{json.dumps(each, ensure_ascii=False, separators=(',', ':'))}\n" for each in now)
+    EXPECTED.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 if __name__ == "__main__":

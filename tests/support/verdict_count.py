@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from aiokafka import AIOKafkaConsumer
 
 from schemas import Codec
-from schemas.outcome import VERDICT_OUTCOME
-from streams.answers.verdict import verdict_id
+from schemas.catalogue import VERDICT_OUTCOME
 from streams.kafka.clients import open_consumer
 from streams.kafka.topics import Topics
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.records import eventually
 

@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
-from urllib.error import URLError
-from urllib.request import urlopen
 
+import httpx2
 from pydantic import BaseModel
 
-from streams.pages.kept import FRESH_SECONDS
 from streams.settings import Settings, WebSettings
+from streams.web.live import FRESH_SECONDS
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 90.0
@@ -163,12 +162,10 @@ class Worker:
         if not (port := self._port()):
             return 0, ""
         try:
-            with urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as response:
-                return response.status, response.read().decode()
-        except URLError as error:
-            return (error.code, error.read().decode()) if hasattr(error, "code") else (0, str(error))
-        except OSError as error:
+            response = httpx2.get(f"http://127.0.0.1:{port}{path}", timeout=5, trust_env=False)
+        except httpx2.TransportError as error:
             return 0, str(error)
+        return response.status_code, response.text
 
     def metrics(self) -> str:
         """Return the page of metrics as it is now: one that was kept for others is left to grow old."""

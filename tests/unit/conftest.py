@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from streams.observability.logs import configure
 from streams.settings import LogSettings
-from streams.telemetry.logs import configure
 
 
 @pytest.fixture

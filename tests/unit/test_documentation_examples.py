@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from scoring.policy import Policy
-from streams.http.problems import KINDS
 from streams.settings.described import described
+from streams.web.requests import KINDS
 from tests.support.http_service import Scoring, Waiting, service, settings_of, way_of
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec
-from streams.failures import as_logged
+from streams.observability.failures import as_logged
 
 SECRET = "what the customer wrote"
 

@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 
-from scoring.judges.texts.finding import find
+from scoring.judges.masking import find
 from scoring.lexicon import PhraseList
 from tests.support.hostile_texts import ENDS, hostile_units
 from tests.support.own_patterns import ROOT, Found, compiled_at_import, within_functions
@@ -26,17 +26,17 @@ LENGTHS = (20, 24, 26, 1_000, 8_000, 30_000)
 SECONDS = 0.25
 
 #: Where only whole texts are matched, which an operator gives; a search would start anew at every place.
-WHOLE_TEXTS = {"streams/settings/addresses.py", "streams/settings/loading.py"}
+WHOLE_TEXTS = {"streams/settings/base.py", "streams/settings/loading.py"}
 #: Where patterns are made of other texts, and which test tries them.
 MADE_OF_TEXTS = {
-    "scoring/figures/reading/numbers.py": "a sign of ours, tried by the tests of figures",
-    "scoring/figures/reading/times.py": "names in a lexicon, tried by the tests of figures",
-    "scoring/figures/reading/readings.py": "number words of a lexicon, each repetition of which is bounded",
-    "scoring/judges/replies/logprobs.py": "the name of a field of ours",
-    "scoring/judges/texts/finding.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
-    "scoring/lexicon/phrases.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",
-    "scoring/lexicon/places.py": "names in a lexicon, looked for in one of its lines",
-    "streams/retrieval/relevance.py": "a name of the question, escaped",
+    "scoring/figures/numbers.py": "a sign of ours, tried by the tests of figures",
+    "scoring/figures/times.py": "names in a lexicon, tried by the tests of figures",
+    "scoring/figures/readings.py": "number words of a lexicon, each repetition of which is bounded",
+    "scoring/judges/replies.py": "the name of a field of ours",
+    "scoring/judges/masking.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
+    "scoring/lexicon/words.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",
+    "scoring/lexicon/reader.py": "names in a lexicon, looked for in one of its lines",
+    "streams/search/relevance.py": "a name of the question, escaped",
 }
 
 
@@ -78,8 +78,8 @@ def test_a_bad_pattern_is_seen_by_its_time(pattern: str) -> None:
 def test_all_patterns_are_found(patterns: list[Found]) -> None:
     files = {each.file for each in patterns}
     assert len(patterns) >= 90
-    assert {"schemas/jsonl.py", "scoring/text/marks.py", "scoring/text/error_codes.py"} <= files
-    assert {"streams/kafka/oauth.py", "streams/judging/endpoints/statuses.py"} <= files
+    assert {"schemas/jsonl.py", "scoring/text/spans.py", "scoring/text/error_codes.py"} <= files
+    assert {"streams/kafka/oauth.py", "streams/llm/endpoints/statuses.py"} <= files
 
 
 def test_only_known_places_make_patterns_of_other_texts() -> None:

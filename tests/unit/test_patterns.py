@@ -19,7 +19,7 @@ import scoring
 from scoring.lexicon import PhraseList
 
 _ROOT = Path(scoring.__file__).parents[1]
-_FOLDERS = ("benchmarks", "schemas", "scoring", "streams", "tests", "training")
+_FOLDERS = ("docs", "schemas", "scoring", "streams", "tests", "training")
 _POSSESSIVE_PART = re.compile(r"[*+?}]\+|\(\?>")
 
 

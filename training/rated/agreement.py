@@ -8,7 +8,6 @@ Run as ``python -m training.rated.agreement --written WRITTEN --out ANSWERS``. `
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from scipy.stats import spearmanr
+
+from training.packed import read_lines, write_lines
 
 Line = dict[str, Any]
 _COLUMNS = (
@@ -94,12 +95,8 @@ def disputed(written: Sequence[Line], second: Mapping[str, Line]) -> Iterator[Li
             yield line
 
 
-def _lines(path: Path) -> list[Line]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-
-
 def _by_id(path: Path) -> dict[str, Line]:
-    return {line["answer_id"]: line for line in _lines(path)}
+    return {line["answer_id"]: line for line in read_lines(path)} if path.exists() else {}
 
 
 def _row(name: str, found: Agreement) -> str:
@@ -122,9 +119,8 @@ def main() -> None:
         second, third = (_by_id(path.with_suffix(f".{rater}.jsonl")) for rater in ("second", "third"))
         if not second:
             continue
-        lines, found = settled(_lines(path), second, third)
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        (options.out / path.name).write_text(text, "utf-8")
+        lines, found = settled(read_lines(path), second, third)
+        write_lines(options.out / f"{path.name}.gz", lines)
         sys.stdout.write(_row(path.stem, found))
 
 

@@ -1,23 +1,22 @@
 """How often each check is right: the rated answers in which it found something, by how true they are.
 
 ``python -m training.rated.checks PRODUCT ...`` scores the answers of these products, and writes the counts
-into ``checks.json`` beside it, from which ``python -m website.reference`` makes the table of
+into ``checks.json`` beside it, from which ``python -m docs.generate`` makes the table of
 ``docs/reasons.md``. Without a PRODUCT it prints what is there.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scoring import Exchange, Passage, Scorer
-from scoring.assessing.known_rules import RULES
-from scoring.assessing.score import rules_met
+from scoring.scorer.profile import RULES
+from scoring.scorer.score import rules_met
+from training.packed import read_lines
 
 _RATED = Path(__file__).parent
 COUNTED = _RATED / "checks.json"
@@ -52,18 +51,12 @@ def counted(products: Sequence[str]) -> dict[str, list[int]]:
 
 def _answers(product: str) -> Iterator[tuple[int, Exchange]]:
     for language in ("nl", "en"):
-        known = {line["document_id"]: line for line in _lines(_RATED / "documents", product, language)}
-        for line in _lines(_RATED / "answers", product, language):
+        file = f"{product}.{language}.jsonl.gz"
+        known = {line["document_id"]: line for line in read_lines(_RATED / "documents" / file)}
+        for line in read_lines(_RATED / "answers" / file):
             given = (known[name] for name in line["document_ids"] if name in known)
             context = tuple(Passage(each["document_id"], each["text"], each["title"]) for each in given)
             yield line["rating"], Exchange(line["question"], line["answer"], context, language)
-
-
-def _lines(folder: Path, product: str, language: str) -> list[dict[str, Any]]:
-    plain = folder / f"{product}.{language}.jsonl"
-    packed = plain.with_name(f"{plain.name}.gz")
-    content = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
-    return [json.loads(line) for line in content.splitlines()]
 
 
 if __name__ == "__main__":

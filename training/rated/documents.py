@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from scoring.language import LanguageDetector
 from scoring.lexicon import load_shipped
+from scoring.text.language import LanguageDetector
 from tests.support.apt import unpack
+from training.packed import write_lines
 from training.rated.pages import Page, chosen, distinguished, identified, paired, usable, word_count
 from training.rated.products import DTD_PACKAGES, LANGUAGES, PRODUCTS, Product
 
@@ -39,7 +39,7 @@ def main() -> None:
             found = usable(_pages(product, unpacked), detector)
             pages = identified(chosen(found), product.name)
             for language in LANGUAGES:
-                _write(pages, language, arguments.out / f"{product.name}.{language}.jsonl")
+                _write(pages, language, arguments.out / f"{product.name}.{language}.jsonl.gz")
             print(_row(product, unpacked, len(found), list(pages.values())), flush=True)  # noqa: T201
 
 
@@ -68,8 +68,7 @@ def _write(pages: Mapping[str, Page], language: str, path: Path) -> None:
         }
         for document_id, page in pages.items()
     ]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    path.write_text(text, encoding="utf-8")
+    write_lines(path, lines)
 
 
 def _row(product: Product, unpacked: Path, found: int, pages: list[Page]) -> str:

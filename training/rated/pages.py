@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from xml.etree.ElementTree import Element
 
-from scoring.language import LanguageDetector
+from scoring.text.language import LanguageDetector
 from training.rated.markdown import SECTIONS, Writer
 from training.rated.products import LANGUAGES, Product
 

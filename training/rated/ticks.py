@@ -1,6 +1,6 @@
 """How often what is shown as supported is true, on rated answers whose untrue words are marked.
 
-``python -m training.rated.ticks ANSWERS.jsonl ... --documents DOCUMENTS.jsonl ...`` prints the shares twice:
+``python -m training.rated.ticks ANSWERS ... --documents DOCUMENTS ...`` prints the shares twice:
 "before" with a tick at every claim that has a passage (supported or similar), "now" at supported ones alone.
 
 A claim is untrue where it overlaps the untrue words (``mistakes``) of an answer rated below 5, and true
@@ -13,9 +13,8 @@ stand in their answer are counted and skipped.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from scoring.evaluation.statistics import Share
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.text.prepared import folded_words
 from scoring.values.claims import CheckedClaim, ClaimStatus
+from training.packed import read_lines
 
 _HARD_FROM = 0.5
 _TRUE = 5
@@ -93,9 +93,9 @@ def is_hard(words: str, evidence: Sequence[Line], lexicon: Lexicon) -> bool:
 
 
 def _measured(answers: Sequence[Path], documents: Sequence[Path]) -> tuple[list[Rated], int]:
-    known = {(each["language"], each["document_id"]): each for path in documents for each in _lines(path)}
+    known = {(each["language"], each["document_id"]): each for path in documents for each in read_lines(path)}
     scorer, claims, lost = Scorer(), list[Rated](), 0
-    for line in (line for path in answers for line in _lines(path)):
+    for line in (line for path in answers for line in read_lines(path)):
         language = line["language"]
         named = (known[language, name] for name in line["document_ids"] if (language, name) in known)
         context = tuple(Passage(each["document_id"], each["text"], each["title"]) for each in named)
@@ -104,10 +104,6 @@ def _measured(answers: Sequence[Path], documents: Sequence[Path]) -> tuple[list[
         claims += more
         lost += missing
     return claims, lost
-
-
-def _lines(path: Path) -> Iterator[Line]:
-    return map(json.loads, path.read_text("utf-8").splitlines())
 
 
 def _written(share: Share | None) -> str:

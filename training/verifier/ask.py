@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scoring.assessing.refusal import refusal
+from scoring.scorer.refusal import refusal
 from scoring.text.prepared import PreparedText
 from scoring.verifier.onnx import open_verifier
 from scoring.verifier.verifying import Asked, Opinion, Verifier

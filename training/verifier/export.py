@@ -19,8 +19,7 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from scoring.verifier.description import FILE, Description
-from scoring.verifier.onnx import MODEL, TOKENIZER, open_verifier
+from scoring.verifier.onnx import FILE, MODEL, TOKENIZER, Description, open_verifier
 from scoring.verifier.verifying import Asked, Verifier
 from training.verifier.batches import BETWEEN, MOST_TOKENS
 from training.verifier.calibration import Logits, temperature

@@ -8,7 +8,6 @@ answers and written claims are kept apart to fit and to measure on.
 
 from __future__ import annotations
 
-import json
 import random
 import zlib
 from collections import defaultdict
@@ -18,6 +17,7 @@ from itertools import product as product_of
 from pathlib import Path
 
 from scoring.text.prepared import folded_words
+from training.packed import read_lines
 from training.verifier.edits import Edited, components_of, edited
 from training.verifier.parallel import twins
 from training.verifier.texts import (
@@ -97,8 +97,8 @@ def answer_pairs(
 
 def written_pairs(folder: Path, *, kept_apart: bool) -> Iterator[Pair]:
     """Yield the pairs of ``written``: of the tenth of its passages that is kept apart, or of the others."""
-    for path in sorted((folder / "written").glob("*.jsonl")):
-        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+    for path in sorted((folder / "written").glob("*.jsonl.gz")):
+        for line in read_lines(path):
             if kept_apart == (zlib.crc32(line["passage"].encode()) % _WRITTEN_APART == 0):
                 yield from _of_passage(line)
 
@@ -222,7 +222,7 @@ def _questions(folder: Path, products: Sequence[str], language: str) -> dict[str
     found = defaultdict(list)
     for product in products:
         # Of some products there are documents alone.
-        rated = folder / "answers" / f"{product}.{language}.jsonl"
+        rated = folder / "answers" / f"{product}.{language}.jsonl.gz"
         for line in lines(folder / "answers", product, language) if rated.exists() else ():
             for name in line["document_ids"]:
                 found[name].append(line["question"])

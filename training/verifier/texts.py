@@ -6,7 +6,6 @@ few sentences of the documents have it.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -18,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from scoring.lexicon import Lexicon, load_shipped
+from scoring.text.characters import SENTENCE_OR_LINE_END
 from scoring.text.greeting import content_span
 from scoring.text.prepared import folded_words
-from scoring.text.sentences import SENTENCE_OR_LINE_END
+from training.packed import read_lines
 
 Line = dict[str, Any]
 LANGUAGES = ("nl", "en")
@@ -158,8 +158,7 @@ def answers(folder: Path, products: Sequence[str], language: str) -> Iterator[tu
 
 def lines(folder: Path, product: str, language: str) -> list[Line]:
     """Return the lines of a file of the corpus."""
-    path = folder / f"{product}.{language}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return read_lines(folder / f"{product}.{language}.jsonl.gz")
 
 
 def _shortened(text: str, start: int, end: int) -> tuple[int, int]:

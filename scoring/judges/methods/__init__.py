@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from scoring.judges.judgement import Method
-from scoring.judges.methods.adaptive import ADAPTIVE
-from scoring.judges.methods.cot import COT
-from scoring.judges.methods.cot_sc import COT_SC
-from scoring.judges.methods.factscore import FACTSCORE
-from scoring.judges.methods.faithfulness import FAITHFULNESS
-from scoring.judges.methods.io import IO
-from scoring.judges.methods.personas import PERSONAS
-from scoring.judges.methods.questeval import QUESTEVAL
-from scoring.judges.methods.relevance import RELEVANCE
-from scoring.judges.methods.round_table import ROUND_TABLE
-from scoring.judges.methods.sequential import SEQUENTIAL
-from scoring.judges.methods.single import SINGLE
+from scoring.judges.method import Method
+from scoring.judges.methods.decomposing import FACTSCORE, FAITHFULNESS, QUESTEVAL, RELEVANCE
+from scoring.judges.methods.discussing import PERSONAS, ROUND_TABLE, SEQUENTIAL
+from scoring.judges.methods.prompting import ADAPTIVE, COT, COT_SC, IO, SINGLE
 
 _ALL = (
     SINGLE,

@@ -13,9 +13,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Generic, TypeVar
 
-from scoring.judges.replies.forms import Form, Scored
-from scoring.judges.replies.schemas import described, reply_schema
-from scoring.judges.texts.hashing import hash_of
+from scoring.judges.forms import Form, Scored, described, reply_schema
+from scoring.judges.texts import hash_of
 
 F = TypeVar("F", bound=Form)
 

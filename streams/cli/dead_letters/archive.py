@@ -1,13 +1,21 @@
-"""The dead-letter topic as it is at one moment, and the memory of what was sent again or discarded."""
+"""The dead-letter topic at one moment, and the record of what was replayed.
+
+Kafka cannot delete single records, so what was sent again or discarded is remembered as the committed
+offset of a consumer group: everything before it is done. With a selection, single letters beyond it
+are too; these stand in the commit's metadata, as ranges such as ``12-15,20``.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
-from aiokafka import TopicPartition
+from aiokafka import ConsumerRecord, TopicPartition
 from aiokafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
@@ -15,14 +23,115 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.dead_letters.choice import Place
-from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.offset_set import OffsetSet
+from streams.cli.dead_letters.letters import Letter, Place
 from streams.cli.reading import open_topics
+from streams.delivery import dead_letters as header
 from streams.kafka.clients import ServiceUnreachable, open_admin
 from streams.kafka.topic_reader import TopicLog, TopicReader
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
+
+# The brokers' default for offset.metadata.max.bytes.
+MAX_METADATA = 4096
+
+_RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSet:
+    """Everything below ``position``, and the ranges (first, last) beyond it; these ascend."""
+
+    position: int = 0
+    beyond: tuple[tuple[int, int], ...] = ()
+
+    def __contains__(self, offset: int) -> bool:
+        return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
+
+    def plus(self, offsets: Iterable[int]) -> OffsetSet:
+        """Add these offsets."""
+        return self.plus_ranges((offset, offset) for offset in offsets)
+
+    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
+        """Add these ranges (first, last)."""
+        (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
+        return OffsetSet(last + 1, tuple(beyond))
+
+    @property
+    def metadata(self) -> str:
+        """What is beyond the position, for the commit; ranges that do not fit are left out, the last first.
+
+        What is left out may be replayed or listed once more: consumers of verdicts must stand repeats anyway.
+        """
+        text = ""
+        for first, last in self.beyond:
+            longer = f"{text}{',' if text else ''}{first}" + (f"-{last}" if last > first else "")
+            if len(longer) > MAX_METADATA:
+                break
+            text = longer
+        return text
+
+    @classmethod
+    def committed(cls, position: int, metadata: str) -> OffsetSet:
+        """Read what was committed; metadata that is not ours counts as none."""
+        if not _RANGES.fullmatch(metadata):
+            return cls(position)
+        bounds = (part.split("-") for part in metadata.split(",") if part)
+        return cls(position).plus_ranges((int(each[0]), int(each[-1])) for each in bounds)
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join ranges, sorted by their first, that touch or overlap."""
+    whole = iter(ranges)
+    first, last = next(whole)
+    for start, end in whole:
+        if start > last + 1:
+            yield first, last
+            first, last = start, end
+        last = max(last, end)
+    yield first, last
+
+
+# By partition: the time that counts, and the record.
+_Newest: TypeAlias = dict[int, tuple[int, ConsumerRecord]]
+
+
+async def newest_of(settings: Settings, letters: Sequence[Letter]) -> set[str]:
+    """Read the documents topic, and return the places of the letters whose record is the newest of its key.
+
+    As in the store of documents, within a partition the later record is newer, and between partitions the
+    one with the later time. A place that holds another record by now is not the letter's.
+
+    Raises:
+        WrongUsage: the topic is not there.
+        ServiceUnreachable: no broker answers, or reading does not get on.
+    """
+    keys = {letter.key for letter in letters}
+    topic = Topics(settings.kafka.topic_prefix).documents
+    seen: dict[bytes | None, _Newest] = {}
+    async with (
+        open_topics(settings.kafka, topic) as (reader, log),
+        aclosing(reader.between(log.begins, log.ends)) as batches,
+    ):
+        async for records in batches:
+            for record in records:
+                if record.key in keys:
+                    _note(seen.setdefault(record.key, {}), record)
+    return {letter.place for letter in letters if _is_newest(letter, seen.get(letter.key, {}))}
+
+
+def _note(newest: _Newest, record: ConsumerRecord) -> None:
+    earlier, _ = newest.get(record.partition, (record.timestamp, None))
+    newest[record.partition] = (max(earlier, record.timestamp), record)
+
+
+def _is_newest(letter: Letter, newest: _Newest) -> bool:
+    if not newest:
+        return False
+    _, partition = max((since, partition) for partition, (since, _) in newest.items())
+    record = newest[partition][1]
+    place = (letter.reason(header.PARTITION), letter.reason(header.OFFSET))
+    return (str(record.partition), str(record.offset), record.value) == (*place, letter.value)
+
 
 # A cluster makes its offsets topic when the first group asks for it.
 _COORDINATOR_STARTS = (

@@ -12,13 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from streams.cli.dead_letters.archive import open_archive
-from streams.cli.dead_letters.choice import Choice
+from streams.cli.dead_letters.letters import Choice
 from streams.cli.dead_letters.resending import Resent, discard, replay
-from streams.cli.exits import ExitCode, WrongUsage
 from streams.cli.options import AsJson, ConfigFile
-from streams.cli.output import json_line, plural, printable, say, write_line
+from streams.cli.output import ExitCode, WrongUsage, json_line, plural, printable, say, write_line
 from streams.cli.render import ResultConsole
-from streams.failures import Stage
+from streams.observability.failures import Stage
 from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Look at what could not be judged, send it again, or discard it.")

@@ -1,18 +1,21 @@
-"""Dead letters as they stand in their topic, and how one is sent again."""
+"""Dead letters, and which of them a command selects."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from aiokafka import ConsumerRecord
 
-from streams.cli.output import printable
+from streams.cli.output import WrongUsage, printable
 from streams.cli.sending import Outgoing
 from streams.delivery import dead_letters as header
-from streams.kafka.received import Headers
+from streams.kafka.records import Headers
 from streams.kafka.topics import Topics
+from streams.observability.failures import Stage
 
 # A next failure adds to the attempts, keeps the first time, and compares its reason; all else is of the last.
 _KEPT = frozenset(
@@ -113,3 +116,47 @@ class Letter:
             if not name.startswith(header.PREFIX) or name in _KEPT
         )
         return Outgoing(topic, self.key, self.value, headers)
+
+
+_PLACE = re.compile(r"(\d{1,9}):(\d{1,18})")
+
+#: Where a letter is in the topic: partition and offset.
+Place = tuple[int, int]
+
+
+class Choice:
+    """Tells which letters are meant, and which of the places that were named had none of them.
+
+    Args:
+        stages: where they failed; none: wherever.
+        places: ``PARTITION:OFFSET`` of each; none: all of them.
+
+    Raises:
+        WrongUsage: what is named is no place.
+    """
+
+    def __init__(self, stages: Sequence[Stage], places: Sequence[str] = ()) -> None:
+        self._stages = frozenset(stages)
+        self._places = frozenset(map(_place, places))
+        self._missed = set(self._places)
+
+    def __call__(self, letter: Letter) -> bool:
+        """Say whether this letter is meant."""
+        at = (letter.partition, letter.offset)
+        if self._places and at not in self._places:
+            return False
+        meant = not self._stages or letter.reason(header.STAGE) in self._stages
+        if meant:
+            self._missed.discard(at)
+        return meant
+
+    @property
+    def missed(self) -> list[Place]:
+        """The named places at which no letter was that is meant, in order."""
+        return sorted(self._missed)
+
+
+def _place(named: str) -> Place:
+    if not (found := _PLACE.fullmatch(named)):
+        raise WrongUsage(f"--at {named}: a dead letter's place is PARTITION:OFFSET, such as 0:12")
+    return int(found[1]), int(found[2])

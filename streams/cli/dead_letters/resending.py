@@ -7,15 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 
-from streams.cli.dead_letters.archive import Archive, Done, open_archive
-from streams.cli.dead_letters.choice import Choice, Place
-from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.newest import newest_of
+from streams.cli.dead_letters.archive import Archive, Done, newest_of, open_archive
+from streams.cli.dead_letters.letters import Choice, Letter, Place
 from streams.cli.output import say, write_line
 from streams.cli.sending import Outcome, Outgoing, open_sender
 from streams.delivery import dead_letters as header
-from streams.failures import BadAnswer
 from streams.kafka.topics import Topics
+from streams.observability.failures import BadAnswer
 from streams.settings import Settings
 
 Send = Callable[[Letter, Outgoing, Outcome], Awaitable[None]]

@@ -16,16 +16,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel, SecretStr
 
-from streams.cli.demo.board import Board
-from streams.cli.demo.run import DemoFailed, Plan, page_address, run
-from streams.cli.demo.sample import Language
-from streams.cli.demo.view import shown
-from streams.cli.demo.worker_process import WorkerProcess
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
-from streams.cli.output import say
+from streams.cli.demo.board import Board, shown
+from streams.cli.demo.run import DemoFailed, Language, Plan, WorkerProcess, page_address, run
+from streams.cli.output import CommandFailed, ExitCode, WrongUsage, say
 from streams.cli.render import ResultConsole
 from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
-from streams.embedded.ports import LOOPBACK, free_ports, is_free
+from streams.embedded.properties import LOOPBACK, free_ports, is_free
 from streams.settings import (
     AlertSettings,
     AlertThreshold,
@@ -41,7 +37,7 @@ from streams.settings import (
     load_settings,
     variable_name,
 )
-from streams.settings.judge_opinions import KeptOpinionSettings
+from streams.settings.judges import KeptOpinionSettings
 
 # Two show that work is shared out by conversation, and start as fast as one.
 _PARTITIONS = 2

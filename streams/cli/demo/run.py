@@ -1,30 +1,124 @@
-"""The demo's course: topics, documents, the worker, the chat log, and verdicts until all are there."""
+"""The course of the demo: topics, documents, worker, chat log, verdicts."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import aclosing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from importlib.resources import files
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
 
-import httpx
+import httpx2
 
-from schemas import ChatbotAnswer, Codec, KnowledgeDocument
-from streams.cli.demo.board import Board
-from streams.cli.demo.sample import Language, sample_answers, sample_documents
-from streams.cli.demo.view import Show
-from streams.cli.demo.worker_process import WorkerProcess
-from streams.cli.lines import Complaints
+from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
+from streams.cli.demo.board import Board, Show
+from streams.cli.files import Complaints
 from streams.cli.output import say
-from streams.cli.period import Period
-from streams.cli.reading import follow
+from streams.cli.reading import Period, follow
 from streams.cli.sending import Outgoing, open_sender, send_all
 from streams.cli.tail import decoded
-from streams.kafka.event_headers import event_headers
+from streams.embedded import leash
+from streams.kafka.records import event_headers
 from streams.kafka.topics import Topics, create_topics
-from streams.settings import Settings, variable_name
+from streams.settings import PREFIX, Settings, variable_name
+
+Language = Literal["nl", "en"]
+T = TypeVar("T")
+
+
+def sample_documents(language: Language) -> list[KnowledgeDocument]:
+    """Read the help documents."""
+    return _lines("documents", language, KnowledgeDocument)
+
+
+def sample_answers(language: Language) -> list[ChatbotAnswer]:
+    """Read the chat log in its order, with answers that quote a guide in between."""
+    answers = _lines("answers", language, ChatbotAnswer)
+    guides = _lines("guides", language, ChatbotAnswer)
+    distance = len(answers) // len(guides)
+    for number, guide in enumerate(guides):
+        answers.insert(number * (distance + 1) + distance // 2, guide)
+    return answers
+
+
+def _lines(name: str, language: Language, record_type: type[T]) -> list[T]:
+    path = Path(str(files("streams") / "sample" / f"{name}.{language}.jsonl"))
+    return [line for _, line in read_jsonl(path, record_type) if not isinstance(line, BadLine)]
+
+
+_STOP_SECONDS = 20.0
+_TAIL_LINES = 8
+
+# What a person may have set for the judging applies in the demo too; addresses and files do not, but for the
+# language models that the demo is told to ask.
+_PASSED_ON = tuple(PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
+
+
+class WorkerProcess:
+    """``truthgate worker`` on a leash: it ends with this process, however this one ends."""
+
+    def __init__(self, variables: Mapping[str, str], log_file: Path) -> None:
+        self._variables = variables
+        self._log_file = log_file
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended, or None while it runs."""
+        return self._process.poll() if self._process else None
+
+    def log_tail(self) -> str:
+        """Give the last lines of its log."""
+        lines = self._log_file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(lines[-_TAIL_LINES:])
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, leash.__file__, sys.executable, "-m", "streams.cli", "worker"]
+        with self._log_file.open("wb") as log:
+            # A session of its own: Ctrl-C is for the demo, which then stops the worker in order.
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=self._environment(),
+                start_new_session=True,
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # its children
+        if self._process.stdin:
+            self._process.stdin.close()
+
+    def _environment(self) -> dict[str, str]:
+        mine = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith(PREFIX) or name.upper().startswith(_PASSED_ON)
+        }
+        return {**mine, **self._variables}
+
 
 _SOURCE = "demo"
 _START_SECONDS = 300.0  # models are read and documents indexed, on whatever machine this is
@@ -91,7 +185,7 @@ async def _ready(plan: Plan, worker: WorkerProcess) -> None:
     say(f"the worker starts, reads its models and indexes the documents; its health: {address}")
     _say_pages(plan.port)
     deadline = asyncio.get_running_loop().time() + _START_SECONDS
-    async with httpx.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
+    async with httpx2.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
         while not await _answers(client, address):
             _check_running(worker)
             if asyncio.get_running_loop().time() > deadline:
@@ -99,10 +193,10 @@ async def _ready(plan: Plan, worker: WorkerProcess) -> None:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _answers(client: httpx.AsyncClient, address: str) -> bool:
+async def _answers(client: httpx2.AsyncClient, address: str) -> bool:
     try:
         return (await client.get(address)).is_success
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return False
 
 

@@ -1,10 +1,13 @@
-"""Numbers of an evaluation as a person reads them, each with its interval."""
+"""Cells and titles of an evaluation's tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.cases import Group
+from scoring.evaluation.cases import EVERY, Group
 from scoring.evaluation.statistics import Estimate, Share
 from streams.cli.render import in_words
 
@@ -65,3 +68,23 @@ def _below(share: Share) -> Text:
 
 def _sign(p: float | None) -> str:
     return next((sign for limit, sign in _SIGNS if p is not None and p < limit), "")
+
+
+def titled(
+    title: str, columns: Iterable[str] = (), group: Group = EVERY, note: str = "", how: str = ""
+) -> Table:
+    """Give an empty table, its first column for the names of rows; ``note`` stands below it."""
+    of_group = "" if group == EVERY else name(group)
+    heading = ", ".join(filter(None, (title, of_group, how)))
+    table = Table(
+        title=Text(f"\n{heading}", "bold"),
+        caption=Text(note, "dim") if note else None,
+        title_justify="left",
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table

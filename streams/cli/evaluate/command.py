@@ -13,7 +13,6 @@ import typer
 
 from schemas import KnowledgeDocument
 from scoring.values.version import SCORER_VERSION
-from streams.answers.context import GivenDocuments
 from streams.cli.evaluate.comparing import CompareFiles, show_comparison
 from streams.cli.evaluate.extras import check_plot, draw_to, require
 from streams.cli.evaluate.judging import judged
@@ -28,20 +27,22 @@ from streams.cli.evaluate.opinions import (
     Weaker,
 )
 from streams.cli.evaluate.rated import Judged
-from streams.cli.evaluate.ways import ContextChoice, TranslateChoice, Way, chosen_ways
-from streams.cli.evaluate.what_if import (
+from streams.cli.evaluate.ways import (
     HEADING,
     HEADING_OF_REST,
     AutoSendAt,
     BlockBelow,
+    ContextChoice,
     PolicyFile,
+    TranslateChoice,
+    Way,
     WhatIf,
+    chosen_ways,
 )
-from streams.cli.exits import CommandFailed, WrongUsage
+from streams.cli.files import Complaints, count
 from streams.cli.knowledge import DocumentLanguages, FromKafka, complaints_of, documents_to_search
-from streams.cli.lines import Complaints, count
 from streams.cli.options import AsJson, ConfigFile, OptionalInputFiles
-from streams.cli.output import json_line, progress, write_line
+from streams.cli.output import CommandFailed, WrongUsage, json_line, progress, write_line
 from streams.cli.render import ResultConsole
 from streams.cli.scoring_options import (
     ProcessesOption,
@@ -52,7 +53,8 @@ from streams.cli.scoring_options import (
     translated,
 )
 from streams.documents.company_terms import offline_terms
-from streams.judging.scorer_options import scorer_options
+from streams.pipeline.context import GivenDocuments
+from streams.scorers.options import scorer_options
 from streams.settings import Settings, load_settings
 
 Documents = Sequence[KnowledgeDocument]
@@ -228,7 +230,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from scoring.evaluation.changes import compared  # noqa: PLC0415 - needs scipy
+    from scoring.evaluation.comparison import compared  # noqa: PLC0415 - needs scipy
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy

@@ -14,10 +14,9 @@ from schemas import RatedAnswer, Verdict
 from scoring.evaluation.cases import Case
 from scoring.values.types import Decision, MessageType
 from streams.cli.evaluate.rated import case_of
-from streams.cli.exits import CommandFailed, ExitCode
-from streams.cli.lines import Complaints, read
+from streams.cli.files import Complaints, read
 from streams.cli.options import existing_pair
-from streams.cli.output import json_line, plural, printable, say, write_line
+from streams.cli.output import CommandFailed, ExitCode, json_line, plural, printable, say, write_line
 from streams.cli.render import ResultConsole
 
 CompareFiles = Annotated[
@@ -48,7 +47,7 @@ def show_comparison(one: Path, other: Path, rated: Sequence[Path], *, as_json: b
     Raises:
         CommandFailed: a file cannot be read, or they have no answer in common.
     """
-    from scoring.evaluation.changes import compared  # noqa: PLC0415 - needs scipy
+    from scoring.evaluation.comparison import compared  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
 
     complaints = [Complaints(str(path)) for path in rated]

@@ -9,12 +9,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.changes import Change, Comparison, Side
+from scoring.evaluation.comparison import Change, Comparison, Side
 from scoring.evaluation.statistics import Share
 from scoring.values.types import Decision
-from streams.cli.evaluate.cells import NOTHING, count_and_range, counted, estimate
+from streams.cli.evaluate.cells import NOTHING, count_and_range, counted, estimate, titled
 from streams.cli.evaluate.routed_tables import NOTE, went
-from streams.cli.evaluate.titled import titled
 from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 

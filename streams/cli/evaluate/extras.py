@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.evaluation.cases import Case
-from streams.cli.exits import WrongUsage
-from streams.cli.output_file import refuse_overwriting, refuse_unwritable, whole_file
+from streams.cli.files import refuse_overwriting, refuse_unwritable, whole_file
+from streams.cli.output import WrongUsage
 
 if TYPE_CHECKING:  # it needs scipy
-    from scoring.evaluation.opinions.report import JudgeRun
+    from scoring.evaluation.opinion_report import JudgeRun
 
 _PICTURES = {".png": "png", ".svg": "svg"}
 

@@ -9,14 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.opinions.deciding import SendingRow
-from scoring.evaluation.opinions.flags import FlagRow
-from scoring.evaluation.opinions.report import JudgeRun
-from scoring.evaluation.opinions.simulation import Simulated
+from scoring.evaluation.opinion_accuracy import FlagRow
+from scoring.evaluation.opinion_report import JudgeRun, Simulated
+from scoring.evaluation.opinion_routing import SendingRow
 from scoring.evaluation.statistics import Estimate, Share
 from scoring.values.opinion import Label
-from streams.cli.evaluate.cells import NOTHING, estimate, percentage, share_and_count
-from streams.cli.evaluate.titled import titled
+from streams.cli.evaluate.cells import NOTHING, estimate, percentage, share_and_count, titled
 from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 

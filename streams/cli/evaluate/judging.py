@@ -12,10 +12,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from schemas import KnowledgeDocument
-from scoring.assessing.options import ScorerOptions
-from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers
-from streams.answers.way import Pipeline
+from scoring.scorer.scorer import ScorerOptions
 from streams.cli.evaluate.rated import (
     Judge,
     Judged,
@@ -26,15 +23,15 @@ from streams.cli.evaluate.rated import (
     lines_of,
     without_context,
 )
-from streams.cli.evaluate.ways import Way
-from streams.cli.evaluate.what_if import AssessedOnce
-from streams.cli.lines import Complaints
-from streams.cli.missing import MissingDocuments
+from streams.cli.evaluate.ways import AssessedOnce, Way
+from streams.cli.files import Complaints, MissingDocuments
 from streams.cli.output import indexing_bar
 from streams.cli.scoring_options import most_in_work, translated
-from streams.judging.assessor import Assessor
-from streams.judging.pool import ScoringPool
-from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import OfflineAnswers, Pipeline
+from streams.scorers.options import Assessor
+from streams.scorers.pool import ScoringPool
+from streams.search.on_demand import OnDemandRetriever, retriever_on_demand
 from streams.settings import Settings
 from streams.translating.opening import open_file_translation
 

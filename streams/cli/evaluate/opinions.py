@@ -13,13 +13,12 @@ from scoring.evaluation.cases import Case
 from scoring.judges.opinion_json import OpinionUnreadable
 from scoring.values.opinion import Opinion
 from streams.cli.evaluate.rated import Answered, Judged
-from streams.cli.exits import CommandFailed
-from streams.cli.lines import Complaints, read
-from streams.cli.output import plural, say
-from streams.judging.batches.opinions import AnswerKey, OpinionLine
+from streams.cli.files import Complaints, read
+from streams.cli.output import CommandFailed, plural, say
+from streams.llm.batches import AnswerKey, OpinionLine
 
 if TYPE_CHECKING:  # they need scipy
-    from scoring.evaluation.opinions.report import JudgeRun, Simulation
+    from scoring.evaluation.opinion_report import JudgeRun, Simulation
 
 ConfidenceChoice = Literal["honest", "overconfident", "both"]
 Pairs = Sequence[tuple[Case, Opinion]]
@@ -95,8 +94,11 @@ class Weaker:
 
     def simulation(self) -> Simulation:
         """Give them as the evaluation takes them."""
-        from scoring.evaluation.opinions.report import Simulation  # noqa: PLC0415 - needs scipy
-        from scoring.evaluation.opinions.simulation import Confidence, Flipping  # noqa: PLC0415 - same
+        from scoring.evaluation.opinion_report import (  # noqa: PLC0415 - needs scipy
+            Confidence,
+            Flipping,
+            Simulation,
+        )
 
         kinds = Confidence if self.confidence == "both" else [Confidence(self.confidence)]
         return Simulation(tuple(Flipping(flip, kind) for flip in self.flips for kind in kinds), self.seed)
@@ -121,7 +123,7 @@ class Judging:
         Raises:
             CommandFailed: a file has no opinion on any of them.
         """
-        from scoring.evaluation.opinions.report import judge_runs  # noqa: PLC0415 - needs scipy
+        from scoring.evaluation.opinion_report import judge_runs  # noqa: PLC0415 - needs scipy
 
         return judge_runs(_by_name(self.files, judged), self.tau, self.weaker.simulation())
 

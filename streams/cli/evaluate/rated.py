@@ -11,20 +11,18 @@ from typing import Any
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, RatedAnswer, Verdict
-from scoring.assessing.known_rules import rules_of
-from scoring.assessing.score import rules_for
 from scoring.evaluation.cases import Case
+from scoring.scorer.profile import rules_of
+from scoring.scorer.score import rules_for
 from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType
-from streams.answers.offline import OfflineAnswers
-from streams.cli.exits import ExitCode
 from streams.cli.feed import in_order
-from streams.cli.lines import Complaints, numbered, read
-from streams.cli.missing import MissingDocuments
-from streams.cli.output import plural, say
+from streams.cli.files import Complaints, MissingDocuments, numbered, read
+from streams.cli.output import ExitCode, plural, say
 from streams.cli.scoring_options import Unserved
-from streams.failures import BadAnswer
-from streams.judging.batches.opinions import AnswerKey
+from streams.llm.batches import AnswerKey
+from streams.observability.failures import BadAnswer
+from streams.pipeline.pipeline import OfflineAnswers
 
 Judge = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 

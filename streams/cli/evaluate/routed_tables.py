@@ -8,12 +8,9 @@ from rich.console import Group as Lines
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.checks import CheckTable
-from scoring.evaluation.routing import RoutingRow
-from scoring.evaluation.sending import Misrouted, SendingTable
+from scoring.evaluation.routing import CheckTable, Misrouted, RoutingRow, SendingTable
 from scoring.evaluation.statistics import Share
-from streams.cli.evaluate.cells import NOTHING, count_and_range, name
-from streams.cli.evaluate.titled import titled
+from streams.cli.evaluate.cells import NOTHING, count_and_range, name, titled
 from streams.cli.output import plural, printable
 from streams.cli.render import in_words
 

@@ -10,23 +10,34 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.agreement import Agreement
 from scoring.evaluation.cases import Group
-from scoring.evaluation.checks import CheckTable
-from scoring.evaluation.correlation import Correlation, Gain
-from scoring.evaluation.decisions import DecisionTable
-from scoring.evaluation.deviation import Deviation, RatingRow
-from scoring.evaluation.features import SCORE, FeatureTable
+from scoring.evaluation.comparison import DecisionTable
+from scoring.evaluation.correlation import (
+    SCORE,
+    Agreement,
+    Correlation,
+    Deviation,
+    FeatureTable,
+    Gain,
+    RatingRow,
+)
 from scoring.evaluation.message_types import TypeTable
 from scoring.evaluation.report import Report, Run
-from scoring.evaluation.routing import Routing, RoutingRow
-from scoring.evaluation.sending import SendingTable
+from scoring.evaluation.routing import CheckTable, Routing, RoutingRow, SendingTable
 from scoring.evaluation.statistics import Share
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Decision
 from streams.cli.evaluate import routed_tables, ways
-from streams.cli.evaluate.cells import NOTHING, counted, estimate, name, percentage, plain, share_and_count
-from streams.cli.evaluate.titled import titled
+from streams.cli.evaluate.cells import (
+    NOTHING,
+    counted,
+    estimate,
+    name,
+    percentage,
+    plain,
+    share_and_count,
+    titled,
+)
 from streams.cli.output import plural
 from streams.cli.render import in_words
 

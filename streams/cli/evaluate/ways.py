@@ -1,15 +1,23 @@
-"""The ways of scoring that one evaluation has or compares, and how a person reads them."""
+"""The profiles and policies that one evaluation compares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Final, Literal
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import typer
 
 from scoring.policy import Policy
-from streams.cli.exits import WrongUsage
+from scoring.values.assessment import Assessment
+from scoring.values.types import HIGHEST, LOWEST, Exchange
+from streams.cli.output import WrongUsage
 from streams.cli.scoring_options import TranslateMode
+from streams.scorers.options import Assessor
+from streams.settings.effective import other_policy
 
 Context = Literal["given", "retrieved"]
 ContextChoice = Literal["given", "retrieved", "both"]
@@ -73,3 +81,87 @@ def in_words(run: str) -> str:
 def gained(run: str) -> str:
     """Say what a run does that the one before it does not."""
     return _GAINED.get(run, f"Gained by profile {run}")
+
+
+#: More than the lines that are in work at once, so that none is assessed twice.
+_REMEMBERED: Final = 256
+_NAME: Final = "what if"
+
+#: Above the tables of the other policy, and above all others, which follow.
+HEADING: Final = "What if: the same scores under another policy"
+HEADING_OF_REST: Final = "As it is today"
+
+AutoSendAt = Annotated[
+    float | None,
+    typer.Option(
+        min=LOWEST, max=HIGHEST, help="What if answers were sent from this score on: what would change."
+    ),
+]
+BlockBelow = Annotated[
+    float | None,
+    typer.Option(min=LOWEST, max=HIGHEST, help="What if answers were blocked below this score."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        exists=True,
+        dir_okay=False,
+        metavar="FILE",
+        help="What if the policy were that of this TOML file: a section [policy] as in the settings, with "
+        "overrides per message type and language; what it does not name stays as it is.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Another policy beside today's."""
+
+    policy: Policy
+
+    @classmethod
+    def asked(
+        cls, today: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
+    ) -> WhatIf | None:
+        """Give it as the options ask for it, or None where they do not; raises WrongSettings."""
+        thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
+        given = {name: value for name, value in thresholds.items() if value is not None}
+        return cls(other_policy(today, file, given)) if file or given else None
+
+    def beside(self, ways: Sequence[Way]) -> list[Way]:
+        """Give the way of scoring, and the same with this policy.
+
+        Raises:
+            WrongUsage: there are several ways.
+        """
+        if len(ways) > 1:
+            raise WrongUsage(
+                "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
+                "--translate is both, or --profile repeated"
+            )
+        return [*ways, replace(ways[0], name=_NAME, policy=self.policy)]
+
+    def described(self, today: Policy) -> Mapping[str, Any]:
+        """Describe both policies, ready for JSON."""
+        return {
+            "today": {"policy_version": today.identity, **asdict(today)},
+            "other": {"policy_version": self.policy.identity, **asdict(self.policy)},
+        }
+
+
+class AssessedOnce:
+    """An assessor for several policies: what was assessed just now is not assessed again."""
+
+    def __init__(self, assessor: Assessor) -> None:
+        self._assessor = assessor
+        self._known: OrderedDict[tuple[Exchange, tuple[str, ...]], Assessment] = OrderedDict()
+
+    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        """Assess one exchange, or remember it; raises as the assessor does."""
+        key = (exchange, degraded)
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = await self._assessor.assess(exchange, degraded)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return known

@@ -1,29 +1,118 @@
-"""The command: finds a verdict, and tells everything about it."""
+"""`truthgate explain`: finds a verdict and explains it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from aiokafka import ConsumerRecord, TopicPartition
 from pydantic import TypeAdapter
 
+from schemas import Codec, DecodeError, Verdict
 from scoring.policy import Policy
-from scoring.values.readable import is_text
-from streams.cli.exits import CommandFailed, ExitCode, WrongUsage
-from streams.cli.explain.in_file import verdicts_in
-from streams.cli.explain.searching import verdicts_on
-from streams.cli.explain.shown import lines_of
-from streams.cli.lines import Complaints
-from streams.cli.moments import Since
-from streams.cli.options import AsJson, ConfigFile, OptionalInputFile
-from streams.cli.output import progress, write_line
+from scoring.values.types import is_text
+from streams.cli.explain.rendering import lines_of
+from streams.cli.files import Complaints, read
+from streams.cli.options import AsJson, ConfigFile, OptionalInputFile, Since
+from streams.cli.output import CommandFailed, ExitCode, WrongUsage, progress, write_line
+from streams.cli.reading import SLACK, first_at, open_topics
 from streams.cli.render import ResultConsole
 from streams.explaining.explaining import explained
-from streams.explaining.explanation import Explanation, Found
+from streams.explaining.explanation import Explanation, Found, Place, found_in
+from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader
+from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
+
+
+def verdicts_in(path: Path, wanted: str, since: datetime | None, complaints: Complaints) -> list[Found]:
+    """Find the verdicts whose answer or verdict has this id, in their order; bad lines are complained about.
+
+    Raises:
+        CommandFailed: the file cannot be read.
+    """
+    return [
+        Found(verdict, Place(file=str(path), line=number))
+        for number, verdict in complaints.without_bad(read(path, Verdict))
+        if wanted in {verdict.answer_id, verdict.verdict_id} and (since is None or since <= verdict.scored_at)
+    ]
+
+
+#: Told how many offsets were looked at so far, and how many there are to look at.
+Told = Callable[[int, int], None]
+
+#: Of each partition, at first; each time it goes further back by more, so that few requests find what is old.
+_FIRST_STEP: Final = 2_000
+_LONGEST_STEP: Final = 50_000
+#: Repeats follow a crash within minutes, and an answer that waited for a person or a document within hours.
+_REPEATS_WITHIN: Final = timedelta(days=1)
+
+
+async def verdicts_on(settings: Settings, wanted: str, since: datetime | None, tell: Told) -> list[Found]:
+    """Find the verdicts whose answer or verdict has this id, the first one first; none where there are none.
+
+    From the end back to ``since``, or to the beginning; once one is found only as far as its repeats can
+    stand, which is where the answer was written, and a day before it at most.
+
+    Raises:
+        ServiceUnreachable: Kafka does not answer.
+        WrongUsage: a topic is not there.
+        KafkaError: the cluster refuses.
+        RegistryUnreachable: a schema cannot be asked for.
+    """
+    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    topics = Topics(settings.kafka.topic_prefix).outputs
+    found: list[Found] = []
+    async with open_topics(settings.kafka, *topics) as (reader, log):
+        begins = await first_at(reader, log, since - SLACK) if since else log.begins
+        ends, step, total = log.ends, _FIRST_STEP, _size(begins, log.ends)
+        while _size(begins, ends):
+            starts = {at: max(begins[at], end - step) for at, end in ends.items()}
+            async with aclosing(reader.between(starts, ends)) as batches:
+                async for records in batches:
+                    found += [each for record in records if (each := await _on(record, wanted, codec))]
+            ends, step = starts, min(2 * step, _LONGEST_STEP)
+            tell(total - _size(begins, ends), total)
+            if found:
+                begins = await _where_repeats_begin(found, reader, log, begins)
+    return sorted(found, key=_time)
+
+
+async def _where_repeats_begin(
+    found: Iterable[Found], reader: TopicReader, log: TopicLog, begins: Offsets
+) -> Mapping[TopicPartition, int]:
+    earliest = min(found, key=_time)
+    written = max(earliest.verdict.produced_at, _time(earliest) - _REPEATS_WITHIN)
+    first = await first_at(reader, log, written - SLACK)
+    return {at: max(begin, first[at]) for at, begin in begins.items()}
+
+
+async def _on(record: ConsumerRecord, wanted: str, codec: Codec) -> Found | None:
+    # Avro has texts as they are in UTF-8: what has not these bytes need not be decoded.
+    if wanted.encode() not in (record.value or b""):
+        return None
+    await codec.lookup(record.value)
+    try:
+        verdict = codec.decode(record.value, Verdict)
+    except DecodeError:
+        return None  # no verdict, or one that only a newer release can read
+    if wanted not in {verdict.answer_id, verdict.verdict_id}:
+        return None
+    return found_in(record, verdict)
+
+
+def _time(found: Found) -> datetime:
+    return found.written_at or found.verdict.scored_at
+
+
+def _size(begins: Offsets, ends: Offsets) -> int:
+    return sum(max(0, end - begins[at]) for at, end in ends.items())
+
 
 # What is found sooner needs no bar.
 _SHOWN_AFTER_SECONDS: Final = 1.0

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from scoring.values.reasons import Reason
-from streams.cli.exits import ExitCode, WrongUsage
-from streams.cli.judge.asked import Asked, with_documents, with_expected
-from streams.cli.judge.options import (
+from scoring.values.rules import Reason
+from streams.cli.files import Complaints, count, open_output, read, refuse_overwriting
+from streams.cli.judge.answers import (
+    Asked,
     JudgeOption,
     MethodOption,
     ModelOption,
@@ -19,17 +19,14 @@ from streams.cli.judge.options import (
     ReferenceOption,
     judge_options,
     models,
+    with_documents,
+    with_expected,
 )
 from streams.cli.knowledge import complaints_of, documents_to_search
-from streams.cli.lines import Complaints, count, read
 from streams.cli.options import ConfigFile, InputFile
-from streams.cli.output import json_line, plural, progress, say
-from streams.cli.output_file import open_output, refuse_overwriting
+from streams.cli.output import ExitCode, WrongUsage, json_line, plural, progress, say
 from streams.cli.scoring_options import Unserved
-from streams.judging.batches.opinions import opinion_line
-from streams.judging.batches.replies import Replies, ReplyLine
-from streams.judging.batches.requests import Models, request_line
-from streams.judging.batches.rounds import Standing, standing
+from streams.llm.batches import Models, Replies, ReplyLine, Standing, opinion_line, request_line, standing
 from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Have language models judge a file of answers, by batch files.")

@@ -9,7 +9,7 @@ from typing import Final
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from streams.documents.folder.page import Page
+from streams.documents.folder.pages import Page
 
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _MARKS: Final = {
@@ -49,6 +49,7 @@ def read_html(content: bytes) -> Page:
         _text_of(soup.find(list(_HEADINGS))) or _text_of(soup.find("title")),
         _attribute(whole, "lang"),
         _attribute(soup.find("link", rel="canonical"), "href"),
+        is_whole=False,
     )
 
 

@@ -1,10 +1,10 @@
-"""Making the topics on the cluster, and checking them there."""
+"""Creates and checks topics."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -150,3 +150,35 @@ def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
             )
         configs[name] = {entry[0]: entry[1] for entry in entries}
     return configs
+
+
+#: A terminal shows what is worth reading at once; `truthgate topics check` tells the rest.
+_NAMED = 3
+
+
+def refuse_wrong_topics(checks: Sequence[TopicCheck]) -> None:
+    """Let topics pass that are as they are needed; warnings are no reason to refuse.
+
+    Raises:
+        WrongSettings: with what is missing, what falls short, and what helps, a line each.
+    """
+    missing = [check.spec.name for check in checks if check.actual is None]
+    short = [check for check in checks if check.actual is not None and check.problems]
+    if not missing and not short:
+        return
+    lines = _falling_short(short)
+    if missing:
+        lines.insert(0, f"{len(missing)} of {len(checks)} topics are missing: {_some(missing)}")
+    made = "`truthgate topics create` makes what is missing; " if missing else ""
+    raise WrongSettings(lines[0], *lines[1:], f"{made}`truthgate topics check` says what each needs")
+
+
+def _falling_short(checks: Sequence[TopicCheck]) -> list[str]:
+    lines = [f"topic {check.spec.name} {', '.join(check.problems)}" for check in checks[:_NAMED]]
+    left = [check.spec.name for check in checks[_NAMED:]]
+    return [*lines, f"so do not fit: {_some(left)}"] if left else lines
+
+
+def _some(names: Sequence[str]) -> str:
+    named = ", ".join(names[:_NAMED])
+    return f"{named} and {len(names) - _NAMED} more" if len(names) > _NAMED else named

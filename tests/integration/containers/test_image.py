@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from schemas import Codec
-from streams.delivery.limits import longest_settling
-from streams.failures import EXIT_UNREACHABLE
+from streams.delivery.publisher import longest_settling
 from streams.kafka.topics import Topics
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.support.chatbot import Chatbot
 from tests.support.commands import truthgate

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
+import httpx2
 import trustme
 
-from streams.embedded.ports import LOOPBACK, free_ports
+from streams.embedded.properties import LOOPBACK, free_ports
 from tests.support.cluster.network import Network
 from tests.support.cluster.part import Part
 from tests.support.debian import debian_tool
@@ -126,7 +125,6 @@ def _scheduler(programs: Path, access: Access) -> list[str | Path]:
 
 def _says(url: str, trusted: ssl.SSLContext | None) -> bool:
     try:
-        with urlopen(url, timeout=_ASK_SECONDS, context=trusted) as response:
-            return bool(response.status == 200)
-    except (URLError, OSError):
+        return httpx2.get(url, timeout=_ASK_SECONDS, verify=trusted or True, trust_env=False).is_success
+    except httpx2.TransportError:
         return False

@@ -1,8 +1,9 @@
 """None of the answers that people wrote to have something wrong sent by itself is sent.
 
-``attempts.jsonl.gz``: an attempt a line, by four authors who knew the documentation alone and one who read
+``attempts.jsonl.gz``: an attempt a line, by five authors who knew the documentation alone and two who read
 the code. Each has its own store of ``documents``; ``wrong`` is what its author said of sending it, before the
-decision was seen.
+decision was seen. ``limit`` marks what words cannot tell, as ``docs/what-is-sent.md`` lists it: another page
+that takes back in other words, titles with two meanings, pages for others, and pages that are wrong.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import pytest
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring import Policy, Scorer
 from scoring.values.types import Decision
-from streams.answers.context import GivenDocuments, resolve_context
-from streams.answers.verdict import exchange_of
+from streams.pipeline.context import GivenDocuments, resolve_context
+from streams.pipeline.verdict import exchange_of
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 ATTEMPTS = [
@@ -39,7 +40,7 @@ async def _decision(attempt: dict[str, Any], scorer: Scorer) -> Decision:
         for each in attempt["documents"]
     )
     context = tuple(
-        ContextPassage(each["document_id"], each["text"], each["title"])
+        ContextPassage(each["document_id"], each["text"], each.get("title"))
         for each in attempt.get("context", ())
     )
     named = () if context else (each["document_id"] for each in attempt["documents"])
@@ -59,8 +60,10 @@ async def _decision(attempt: dict[str, Any], scorer: Scorer) -> Decision:
 
 
 async def test_nothing_wrong_is_sent_and_plain_thanks_are(scorer: Scorer) -> None:
-    assert len(ATTEMPTS) > 1_200
-    assert sum(attempt["wrong"] for attempt in ATTEMPTS) > 1_000
+    assert len(ATTEMPTS) > 1_500
+    assert sum(attempt["wrong"] for attempt in ATTEMPTS) > 1_200
     sent = [each for each in ATTEMPTS if await _decision(each, scorer) is Decision.AUTO_SEND]
-    assert [(each["id"], each["question"]) for each in sent if each["wrong"]] == []
+    wrong = [each for each in sent if each["wrong"]]
+    assert [(each["id"], each["question"]) for each in wrong if "limit" not in each] == []
+    assert len(wrong) <= 73, "more is sent that only a person can tell than the documentation says"
     assert {"Thanks", "Bedankt"} <= {each["question"] for each in sent}

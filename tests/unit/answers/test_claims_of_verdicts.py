@@ -15,12 +15,17 @@ from scoring.values.assessment import Assessment, Decided
 from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
 from scoring.values.opinion import Label, Mistake, Opinion, Unsure
 from scoring.values.types import Decision, Evidence, MessageType, Passage
-from streams.answers.claims import MAX_CLAIMS_BYTES, MAX_TEXT_CHARACTERS, judged_claims, told_claims
-from streams.answers.context import ContextSource, ResolvedContext
-from streams.answers.verdict import make_verdict
 from streams.cli.output import json_line
-from streams.judging.advice import Asked
 from streams.kafka.topics import message_limits
+from streams.llm.cascade import Asked
+from streams.pipeline.context import ContextSource, ResolvedContext
+from streams.pipeline.verdict import (
+    MAX_CLAIMS_BYTES,
+    MAX_TEXT_CHARACTERS,
+    judged_claims,
+    make_verdict,
+    told_claims,
+)
 from streams.settings import EncodingSettings, Settings
 from tests.support.claims import Texts, astray, claim_of, source_of
 
@@ -53,24 +58,24 @@ def verdict_of(answer: str, claims: tuple[CheckedClaim, ...]) -> Verdict:
 def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() -> None:
     verdict = verdict_of(ANSWER, (GREETING, TRUE, WRONG))
     assert verdict.claims == (
-        VerdictClaim("Hello!", 0, 6, "not_checkable", decided_by="words"),
+        VerdictClaim("Hello!", 0, 6, "not_checkable", "words"),
         VerdictClaim(
             "Open **Sales**.",
             7,
             22,
             "supported",
+            "words",
             support=1.0,
             source=VerdictClaimSource("d-1", "v1", "Open **Sales**.", 0, 15),
-            decided_by="words",
         ),
         VerdictClaim(
             "It costs 50 euros.",
             23,
             41,
             "contradicted",
+            "words",
             "number",
             source=VerdictClaimSource("d-1", "v1", "It costs 5 euros.", 39, 56),
-            decided_by="words",
         ),
     )
     assert (verdict.support, verdict.contradiction, verdict.faithfulness) == (0.5, 0.9, 0.5)

@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Passage
-from streams.answers.context import (
+from streams.documents.follower import Arrivals
+from streams.documents.versions import NamedDocument, document_version
+from streams.pipeline.context import (
     ContextSource,
     Documents,
     GivenDocuments,
@@ -24,9 +26,7 @@ from streams.answers.context import (
     Span,
     resolve_context,
 )
-from streams.documents.arrivals import Arrivals
-from streams.documents.versions import NamedDocument, document_version
-from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.search.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from tests.support.virtual_time import run_virtually
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
@@ -292,11 +292,9 @@ FAQ = KnowledgeDocument("faq", "en", "Delete a draft", HELP, WHEN)
 RIVALS = [
     KnowledgeDocument("own-title", "nl", "How do I delete a draft?", "No.", WHEN),
     KnowledgeDocument("own-line", "en", "X", "OK.\n\n**DELETE DRAFT**", WHEN),
-]
-OTHERS = [
     KnowledgeDocument("longer", "en", "X", f"To delete a draft is {'very ' * 20} easy.", WHEN),
-    KnowledgeDocument("else", "en", "Invoices", "OK.", WHEN),
 ]
+OTHERS = [KnowledgeDocument("else", "en", "Invoices", "OK.", WHEN)]
 QUOTING = replace(answer(), answer="\nClick **Delete**.\n")
 
 
@@ -311,13 +309,15 @@ async def published(
     "cited",
     [{"document_ids": ("faq",)}, {"context": (ContextPassage("faq", "Forged."),)}],
 )
-async def test_a_cited_document_that_holds_the_answer_is_published_and_whatever_may_be_called_the_same(
+async def test_a_cited_document_that_holds_the_answer_is_published_and_others_with_words_of_its_title(
     cited: dict[str, Any],
 ) -> None:
     quoting = replace(QUOTING, **cited)
     assert await published(quoting, GivenDocuments.of([FAQ, *OTHERS])) == ["faq"]
     every = await published(quoting, GivenDocuments.of([FAQ, *RIVALS, *OTHERS]))
-    assert sorted(every) == ["faq", "own-line", "own-title"]
+    assert sorted(every) == ["faq", "longer", "own-line", "own-title"]
+    many = [replace(RIVALS[0], document_id=f"d{number}") for number in range(300)]
+    assert await published(quoting, GivenDocuments.of([FAQ, *many])) == []
 
 
 async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:

@@ -14,15 +14,14 @@ from schemas import Codec, Verdict
 from schemas.records import ChatbotAnswer, ContextPassage
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
-from streams.answers.context import GivenDocuments
-from streams.answers.intake import Intake
-from streams.answers.publication import OutcomePublisher
-from streams.answers.traces import AnswerTraces
-from streams.answers.way import Pipeline
 from streams.delivery.publisher import Publisher
-from streams.failures import BadAnswer, Stage
-from streams.judging.assessor import Assessor, ScoringOff
 from streams.kafka.topics import Topics
+from streams.observability.failures import BadAnswer, Stage
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.intake import Intake, OutcomePublisher
+from streams.pipeline.pipeline import Pipeline
+from streams.pipeline.traces import AnswerTraces
+from streams.scorers.options import Assessor, ScoringOff
 from streams.settings import DocumentSettings, Settings
 from streams.worker.metrics import Metrics
 

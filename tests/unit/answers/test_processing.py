@@ -17,18 +17,20 @@ from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPa
 from scoring import Scorer
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
-from streams.answers.context import GivenDocuments
-from streams.answers.deadline import Deadline
-from streams.answers.offline import OfflineAnswers
-from streams.answers.processing import decode
-from streams.answers.publication import verdict_headers
-from streams.answers.way import Pipeline
 from streams.documents.versions import NamedDocument, document_version
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
-from streams.judging.assessor import Assessor, ScoringOff
-from streams.kafka.event_headers import dataschema
-from streams.kafka.received import Headers, Received
-from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.kafka.records import Headers, Received, dataschema
+from streams.observability.failures import (
+    EXIT_SOFTWARE,
+    EXIT_UNREACHABLE,
+    BadAnswer,
+    InfrastructureFailure,
+    Stage,
+)
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.intake import decode, verdict_headers
+from streams.pipeline.pipeline import Deadline, OfflineAnswers, Pipeline
+from streams.scorers.options import Assessor, ScoringOff
+from streams.search.types import Hit, RetrievalUnavailable, Retrieved, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
 
 NOW = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)

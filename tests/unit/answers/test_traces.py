@@ -13,19 +13,17 @@ from opentelemetry.trace import format_trace_id, get_current_span
 from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.assessment import Assessment, Timing
 from scoring.values.types import Exchange
-from streams.answers.context import GivenDocuments, ResolvedContext
-from streams.answers.deadline import Deadline
-from streams.answers.observed import ObservedRetriever
-from streams.answers.traces import AnswerTraces
-from streams.answers.verdict import make_verdict
-from streams.answers.way import Pipeline
-from streams.failures import BadAnswer, Stage
-from streams.judging.assessor import unassessed
-from streams.kafka.received import Headers, Received
-from streams.rates.traces import Publications
-from streams.retrieval.types import Hit, RetrievalUnavailable, Retrieved
+from streams.kafka.records import Headers, Received
+from streams.observability.failures import BadAnswer, Stage
+from streams.observability.tracing import Tracing
+from streams.pipeline.context import GivenDocuments, ResolvedContext
+from streams.pipeline.pipeline import Deadline, ObservedRetriever, Pipeline
+from streams.pipeline.traces import AnswerTraces
+from streams.pipeline.verdict import make_verdict
+from streams.rates.publication import Publications
+from streams.scorers.options import unassessed
+from streams.search.types import Hit, RetrievalUnavailable, Retrieved
 from streams.settings import KafkaSettings, Settings, TelemetrySettings
-from streams.telemetry.tracing import Tracing
 from tests.support.recorded_traces import Recorded
 
 SECRET = "the customer's own words"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from scoring.values.assessment import Assessment, Decided
 from scoring.values.types import Decision, Evidence, FeatureValue, MessageType, Passage
-from streams.answers.context import ContextSource, ResolvedContext, Span
-from streams.answers.verdict import MAX_TITLES_BYTES, exchange_of, make_verdict, verdict_id
+from streams.pipeline.context import ContextSource, ResolvedContext, Span
+from streams.pipeline.verdict import MAX_TITLES_BYTES, exchange_of, make_verdict, verdict_id
 
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SCORED = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from helm.generate import generated
-from helm.generate.values import Value, read_values
+from docs.generate.chart import generated
+from docs.generate.chart.values import Value, read_values
 from tests.support.charts import CHART
 
 GENERATED = generated()
@@ -15,7 +15,7 @@ GENERATED = generated()
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
 def test_a_generated_file_is_not_stale(path: Path) -> None:
-    assert path.read_text("utf-8") == GENERATED[path], "run `make chart`"
+    assert path.read_text("utf-8") == GENERATED[path], "run `make generate`"
 
 
 def test_every_mark_of_the_readme_is_replaced() -> None:

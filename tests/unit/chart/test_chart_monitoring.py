@@ -10,10 +10,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from helm.generate.files import IN_RULES
+from docs.generate.chart.files import IN_RULES
 from streams.monitoring.dashboard import to_json
-from streams.monitoring.deployment import Deployment
 from streams.monitoring.rule_file import all_rules, to_yaml
+from streams.monitoring.rules import Deployment
 from streams.settings import Settings
 from tests.support.charts import MINIMUM, feature, only, refusal, resources, with_settings
 from tests.support.monitoring import EVERYTHING

@@ -16,10 +16,10 @@ from tests.support.charts import (
     RENDERED,
     STANDARD_LABELS,
     Resource,
-    compared,
     feature,
     helm,
     only,
+    rendered,
     resources,
 )
 
@@ -47,9 +47,8 @@ def test_helm_finds_no_fault_with_the_chart(name: str) -> None:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_feature_is_rendered_as_before(name: str) -> None:
-    assert compared(name) == (RENDERED / f"{name}.yaml").read_text("utf-8"), (
-        "run `make chart` and look at what changed"
-    )
+    file, text = rendered(name)
+    assert text == (RENDERED / file).read_text("utf-8"), "run `make generate` and look at what changed"
 
 
 def test_nothing_is_compared_with_a_feature_that_is_gone() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streams.delivery.limits import longest_settling
+from streams.delivery.publisher import longest_settling
 from streams.kafka.topics.specification import specifications
 from streams.settings import Settings, WrongSettings, load_settings
 from tests.support.charts import (

@@ -1,7 +1,6 @@
 """A terminal shows an answer's words by status with the passages beside them, and nothing that moves it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
@@ -9,28 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from schemas.records import Verdict, VerdictClaim, VerdictClaimSource, VerdictSpan
+from schemas.records import VerdictClaim, VerdictClaimSource, VerdictSpan
 from scoring.values.claims import ClaimStatus
-from streams.answers.verdict import verdict_id
-from streams.cli.claims import claim_in_full, claim_lines, marked_excerpt, verdict_with_claims
-from streams.cli.demo.board import Board
-from streams.cli.demo.view import tables
-from streams.cli.explain.marked import marked_answer
-from streams.cli.render import verdict_line
+from streams.cli.demo.board import Board, tables
+from streams.cli.explain.rendering import marked_answer
+from streams.cli.render import claim_in_full, claim_lines, marked_excerpt, verdict_line, verdict_with_claims
+from streams.pipeline.verdict import verdict_id
 from tests.support.record_strategies import claims as any_claims
+from tests.support.verdicts import any_verdict
 
-WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = "Hello! Open **Sales**. It costs 50 euros. It is blue."
-VERDICT = Verdict(
-    verdict_id("a-1"), "a-1", "c-1", "blocked", ("contradicted",), 1.0, "truthgate", "general", "en", False,
-    "What does it cost?", ANSWER, (), (), "p", "s", (), WHEN, WHEN,
-)  # fmt: skip
+VERDICT = any_verdict(
+    verdict_id=verdict_id("a-1"),
+    decision="blocked",
+    reasons=("contradicted",),
+    message_type="general",
+    question="What does it cost?",
+    answer=ANSWER,
+)
 
 
 def claim(words: str, status: str, passage: str = "", mistake: str | None = None) -> VerdictClaim:
     start = ANSWER.index(words)
     source = VerdictClaimSource("d-1", "0123456789", passage, 0, len(passage)) if passage else None
-    return VerdictClaim(words, start, start + len(words), status, mistake, None, source)
+    return VerdictClaim(words, start, start + len(words), status, "words", mistake, None, source)
 
 
 GREETING = claim("Hello!", "not_checkable")
@@ -136,7 +137,7 @@ def test_whatever_others_wrote_is_shown_safely(claims: list[VerdictClaim], width
 @pytest.mark.parametrize("bad", ["\x1b[2J", "\n", "\u202e", "\x9b31m"])
 def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad: str) -> None:
     source = VerdictClaimSource(f"d{bad}", f"v{bad}", f"passage{bad}", 0, 9)
-    claim = VerdictClaim(f"words{bad}", 0, 6, "contradicted", f"number{bad}", None, source)
+    claim = VerdictClaim(f"words{bad}", 0, 6, "contradicted", "words", f"number{bad}", None, source)
     hostile = replace(VERDICT, answer=f"words{bad}{ANSWER}", claims=(claim, replace(claim, status=f"x{bad}")))
     for line in (*claim_lines(hostile, 5), marked_excerpt(hostile, 60, 20)):
         assert bad[0] not in line.plain

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streams.cli.demo.command import _judges, _variables
-from streams.cli.exits import WrongUsage
+from streams.cli.output import WrongUsage
 from streams.settings import DocumentSettings, JudgeSettings, Settings
 
 ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1", "cafile": "/ca.pem"}

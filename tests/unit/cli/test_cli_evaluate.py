@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from schemas import ChatbotAnswer, Verdict
-from scoring.evaluation.sending import Misrouted
+from scoring.evaluation.routing import Misrouted
 from scoring.values.opinion import Label, Opinion, Usage
 from scoring.values.types import Decision, Evidence
 from streams.cli.entry import run
@@ -20,11 +20,10 @@ from streams.cli.evaluate import extras
 from streams.cli.evaluate.rated import Source, judged_lines, lines_of
 from streams.cli.evaluate.rated import answered as good_lines
 from streams.cli.evaluate.routed_tables import wrong
-from streams.cli.lines import Complaints
-from streams.cli.missing import MissingDocuments
+from streams.cli.files import Complaints, MissingDocuments
 from streams.cli.output import progress
-from streams.failures import BadAnswer, Stage
-from streams.judging.batches.opinions import AnswerKey, opinion_line
+from streams.llm.batches import AnswerKey, opinion_line
+from streams.observability.failures import BadAnswer, Stage
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.rates import sample_verdict
 
@@ -81,22 +80,6 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_the_tables_are_those_of_the_paper(rated: Path) -> None:
-    shown = truthgate_here("evaluate", rated).stdout
-    headings = (
-        "Table III",
-        "Table IV",
-        "AUROC of the score",
-        "Table V",
-        "Routing",
-        "True and untrue answers sent and blocked",
-        "Each check alone",
-        "Each feature alone",
-        "Two raters on 2",
-    )
-    assert [heading for heading in headings if heading not in shown] == []
-
-
 TITLE = "How do I save the whole file?"
 GUIDE = f"# {TITLE}\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
@@ -144,7 +127,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
         assert (sending["untrue_of_sent"]["count"], sending["untrue_of_sent"]["total"]) == (1, 1)
         assert (sending["true"]["blocked"]["count"], sending["untrue"]["blocked"]["count"]) == (1, 1)
         checks = {row["reason"]: row for row in run_["checks"][0]["rows"]}
-        undefined, quoted = checks["undefined_component"], checks["verbatim_section"]
+        undefined, quoted = checks["undefined_component"], checks["verbatim_document"]
         hits = [row[side]["count"] for row in (undefined, quoted) for side in ("untrue", "true")]
         assert hits == [1, 1, 1, 0]
     assert "unknown_number" not in {row["reason"] for row in found["runs"][0]["checks"][0]["rows"]}
@@ -228,30 +211,6 @@ def test_a_file_that_rates_nothing_is_no_input(tmp_path: Path, lines: tuple[dict
     done = truthgate_here("evaluate", written(tmp_path / "unrated.jsonl", *lines))
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing to evaluate" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (("--plot", "x.pdf"), "should end in .png or .svg"),
-        (("--plot", "/proc/x.svg"), "/proc/x.svg cannot be written: No such file or directory"),
-        (("--translate", "both"), "no translator is configured"),
-        (("--translate", "maybe"), "maybe"),
-        (("--profile", "extended"), "extended"),
-        (("--profile", "paper", "--profile", "paper"), "name each profile once"),
-        (
-            ("--profile", "paper", "--profile", "truthgate", "--translate", "both"),
-            "several --profile and --translate both: compare one of them at a time",
-        ),
-    ],
-)
-def test_wrong_usage_is_one_line_before_anything_is_judged(
-    rated: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], complaint: str
-) -> None:
-    assert run(["evaluate", str(rated), *options]) == 2
-    shown = capsys.readouterr().err
-    assert complaint in shown
-    assert shown.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -362,21 +321,6 @@ def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered: P
     done = truthgate_here("evaluate", answered, "--opinions", path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "there is no opinion on any of these answers" in done.stderr
-
-
-def test_opinions_are_evaluated_beside_one_way_of_scoring(
-    answered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = opined(tmp_path / "opinions.jsonl", ("a-1", TRUE, {}))
-    assert run(["evaluate", str(answered), "--flip", "0.1"]) == 2
-    assert "--flip: needs --opinions" in capsys.readouterr().err
-    page = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
-    documents = written(tmp_path / "documents.jsonl", json.dumps(page))
-    both = ["--context", "both", "--documents", str(documents), "--opinions", str(path)]
-    profiles = ["--profile", "paper", "--profile", "truthgate", "--opinions", str(path)]
-    for several in (both, profiles):
-        assert run(["evaluate", str(answered), *several]) == 2
-        assert "--opinions: compare one thing at a time" in capsys.readouterr().err
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from streams.failures import EXIT_UNREACHABLE
-from streams.health import Health
-from streams.pages import create_pages, serve
+from streams.observability.failures import EXIT_UNREACHABLE
+from streams.observability.health import Health
 from streams.settings import WebSettings
+from streams.web import create_pages, serve
 from tests.support.commands import truthgate_here
 from tests.support.ports import NOBODY
 
@@ -59,13 +58,6 @@ async def test_no_proxy_of_the_environment_is_asked_for_it(health: Health) -> No
     assert done.returncode == 0
 
 
-def test_nobody_there_is_one_line_and_the_exit_code_of_what_cannot_be_reached() -> None:
-    done = truthgate_here("health", environment={"TRUTHGATE_WEB__PORT": NOBODY.split(":")[1]})
-    assert done.returncode == EXIT_UNREACHABLE
-    assert done.stderr.startswith("truthgate: nobody answers at 0.0.0.0, port ")
-    assert done.stderr.count("\n") == 1
-
-
 def test_somebody_else_on_the_port_is_no_worker() -> None:
     with socket.create_server((LOOPBACK, 0)) as other:
         other.listen()
@@ -85,11 +77,3 @@ def test_somebody_else_on_the_port_is_no_worker() -> None:
             return done
 
         assert asyncio.run(both()).returncode == EXIT_UNREACHABLE
-
-
-def test_any_free_port_cannot_be_asked_and_the_settings_of_a_file_count(tmp_path: Path) -> None:
-    file = tmp_path / "truthgate.toml"
-    file.write_text("[web]\nport = 0\n", "utf-8")
-    done = truthgate_here("health", "--config", file)
-    assert done.returncode == 2
-    assert "web.port is 0" in done.stderr

@@ -10,11 +10,9 @@ import pytest
 from scoring.policy import Override, Policy, Scope
 from scoring.values.types import MessageType
 from streams.cli.entry import run
-from streams.cli.exits import WrongUsage
-from streams.cli.holds.changing import Change
-from streams.cli.holds.shown import described, name
-from streams.holds.board import HoldBoard
-from streams.holds.records import CODEC, Status
+from streams.cli.output import WrongUsage
+from streams.cli.pause import Change, described, name
+from streams.pause.board import CODEC, HoldBoard, Status
 from streams.settings import KafkaSettings, Settings
 from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record
 
@@ -99,22 +97,3 @@ def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
         "all answers in nl",
         "everything, by an unreadable record at 0:7",
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("hold", "--language", "xx"), "--language xx: is no code of a language, such as nl or en"),
-        (("hold", "--language", "nl", "-l", "Dutch"), "--language Dutch: is no code of a language: use nl"),
-        (("resume", "--language", "Dutch"), "--language Dutch: is no code of a language: use nl"),
-        (("hold", "--reason", " "), "--reason is empty: say why"),
-        (("resume", "--reason", ""), "--reason is empty: say why"),
-        (("hold", "--by", " "), "--by is empty: say who"),
-    ],
-)
-def test_a_brake_that_would_not_take_is_refused_in_plain_words(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, *options = arguments
-    assert run([command, "--reason", "x", *options]) == 2
-    assert capsys.readouterr().err == f"truthgate: {told}\n"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from scoring.judges.opinion_json import OpinionForm
-from streams.cli.entry import run
 from tests.support.commands import truthgate_here
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE
 
@@ -68,23 +67,6 @@ def replied(request: dict[str, Any], script: dict[str, Any] = FALSE, **choice: A
 def failed(request: dict[str, Any], status: int, code: str) -> dict[str, Any]:
     response = {"status_code": status, "body": {"error": {"code": code, "message": code}}}
     return {"custom_id": request["custom_id"], "response": response, "error": None}
-
-
-def test_a_request_is_one_of_openais_batch_format_and_holds_nothing_that_people_say(tmp_path: Path) -> None:
-    batch = Batch(tmp_path, "single", RATED, RATED)
-    done = batch.export("--model", "gpt-x", "--judge-option", "max_tokens=300")
-    assert done.returncode == 0
-    assert done.stderr.splitlines()[-1] == "truthgate: 1 request for 2 answers"
-    (line,) = batch.lines
-    assert line.keys() == {"custom_id", "method", "url", "body"}
-    assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
-    body = line["body"]
-    settings = {name: body[name] for name in ("model", "max_tokens", "temperature", "logprobs")}
-    assert settings == {"model": "gpt-x", "max_tokens": 300, "temperature": 0.0, "logprobs": True}
-    assert body["response_format"]["type"] == "json_schema"
-    assert [message["role"] for message in body["messages"]] == ["system", "user"]
-    assert ANSWER in body["messages"][1]["content"]
-    assert SECRET not in json.dumps(line)
 
 
 def test_ratings_and_what_else_people_say_change_no_byte_of_the_requests(tmp_path: Path) -> None:
@@ -234,17 +216,6 @@ def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(
     assert batch.lines[0]["opinion"]["unsure"] == "malformed"
 
 
-def test_an_answer_without_documents_is_not_asked_about_and_told(tmp_path: Path) -> None:
-    batch = Batch(tmp_path, "single", {**ASKED, "document_ids": ["nowhere"]}, "no json")
-    done = batch.export()
-    assert (done.returncode, batch.lines) == (1, [])
-    assert f"{batch.answers}, line 2: no valid JSON" in done.stderr
-    assert "1 answer whose documents are not there: degraded context_missing" in done.stderr
-    batch.reply()
-    batch.bring()
-    assert batch.lines[0]["opinion"]["unsure"] == "no_reference"
-
-
 def test_judges_of_several_models_are_asked_each_by_its_own(tmp_path: Path) -> None:
     batch = Batch(tmp_path, "round-table", ASKED)
     batch.export("--judge-option", "judges=small,large", "--model", "large=m-70", "--model", "m-7")
@@ -258,32 +229,6 @@ def test_a_judge_that_the_settings_name_is_asked_by_its_model(tmp_path: Path) ->
     for options, model in (((), "m-7"), (("--model", "m-8"), "m-8"), (("--model", "small=m-9"), "m-9")):
         batch.export("--judge-option", "judges=small", "--config", config, *options)
         assert batch.lines[0]["body"]["model"] == model
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (("--method", "guess"), "guess is none of single, sequential"),
-        (("--judge-option", "steps"), "should be NAME=VALUE"),
-        (("--judge-option", "stairs=3"), "should be NAME=VALUE"),
-        (("--judge-option", "steps=many"), "--judge-option steps: "),
-        (("--judge-option", "steps=0"), "at least 1"),
-        (("--judge-option", "judges="), "at least one judge"),
-        (("--judge-option", "examples=nowhere.jsonl"), "nowhere.jsonl cannot be read"),
-        (("--model", "other=m"), "other is none of the judges"),
-        (("--model", "a", "--model", "b"), "name one for all judges"),
-        (("--output", "ANSWERS"), "would overwrite the input"),
-    ],
-)
-def test_wrong_usage_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], complaint: str
-) -> None:
-    answers = written(tmp_path / "answers.jsonl", ASKED)
-    given = [str(answers) if option == "ANSWERS" else option for option in options]
-    assert run(["judge", "export", str(answers), "--method", "single", *given]) == 2
-    shown = capsys.readouterr().err
-    assert complaint in shown
-    assert shown.count("\n") == 1
 
 
 def test_examples_are_read_from_a_file(tmp_path: Path) -> None:
@@ -315,12 +260,3 @@ def test_answers_are_compared_with_the_answer_that_a_test_set_expects_and_need_n
     importing = ("import", *given[2:], "--replies", replies)
     assert truthgate_here("judge", *importing).returncode == 1
     assert read(output)[0]["opinion"]["label"] == "FALSE"
-
-
-def test_documents_beside_expected_answers_are_refused_as_nothing_would_be_read_of_them(
-    tmp_path: Path,
-) -> None:
-    batch = Batch(tmp_path, "single", {**ASKED, "expected_answer": "Press Delete."})
-    done = batch.export("--reference", "expected")
-    assert done.returncode == 2
-    assert "--documents" in done.stderr

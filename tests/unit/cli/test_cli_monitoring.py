@@ -7,19 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.support.commands import truthgate_here
-
-
-def test_rules_are_written_to_standard_output() -> None:
-    done = truthgate_here(
-        "monitoring", "rules", "--job", "gate", "--runbook-url", "https://wiki.example/gate"
-    )
-    assert done.returncode == 0
-    assert yaml.safe_load(done.stdout)["groups"]
-    assert 'up{job="gate"}' in done.stdout
-    assert "https://wiki.example/gate#truthgatenocommit" in done.stdout
 
 
 def test_the_dashboard_is_written_to_a_file(tmp_path: Path) -> None:
@@ -54,17 +43,3 @@ def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.returncode == 2
     assert done.stderr == "truthgate: this needs yaml: pip install 'truthgate[monitoring]'\n"
     assert truthgate_here("monitoring", "dashboard").returncode == 0
-
-
-@pytest.mark.parametrize("command", ["rules", "dashboard"])
-def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, command: str) -> None:
-    done = truthgate_here("monitoring", command, "--output", tmp_path / "missing" / "file")
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_job_that_cannot_stand_in_a_query_is_one_line() -> None:
-    done = truthgate_here("monitoring", "rules", "--job", 'a"b')
-    assert done.returncode == 2
-    assert "--job" in done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams.cli.outage import Outage
+from streams.cli.reading import Outage
 from streams.kafka.clients import CredentialsRefused, ServiceUnreachable
 from streams.settings import KafkaSettings
 

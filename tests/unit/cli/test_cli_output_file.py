@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli.exits import CommandFailed, ExitCode
-from streams.cli.output_file import open_output, refuse_unwritable, whole_file
+from streams.cli.files import open_output, refuse_unwritable, whole_file
+from streams.cli.output import CommandFailed, ExitCode
 
 
 def test_a_file_takes_its_name_when_it_is_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:

@@ -16,35 +16,35 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schemas import ChatbotAnswer, Verdict, VerdictEvidence, VerdictFeature, VerdictPassage
+from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.answers.evidence import offending
-from streams.answers.verdict import verdict_id
-from streams.cli.dead_letters.choice import Choice
-from streams.cli.dead_letters.letters import Letter
-from streams.cli.dead_letters.offset_set import MAX_METADATA, OffsetSet
+from streams.cli.dead_letters.archive import MAX_METADATA, OffsetSet
+from streams.cli.dead_letters.letters import Choice, Letter
 from streams.cli.dead_letters.resending import Resent
-from streams.cli.demo.board import Board
-from streams.cli.demo.sample import sample_answers, sample_documents
-from streams.cli.demo.view import tables
+from streams.cli.demo.board import Board, tables
+from streams.cli.demo.run import sample_answers, sample_documents
 from streams.cli.feed import feed, in_order
-from streams.cli.lines import read
+from streams.cli.files import read
 from streams.cli.output import json_line, plural, printable
 from streams.cli.render import ResultConsole, excerpt, verdict_line
 from streams.cli.replay import Pace
 from streams.cli.sending import Outcome, Outgoing
-from streams.failures import Stage
 from streams.kafka.topics import Topics
+from streams.observability.failures import Stage
+from streams.pipeline.verdict import offending, verdict_id
+from tests.support.verdicts import any_verdict
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = "First click **Save** and then **Send to the bank**."
 BAD = VerdictEvidence("undefined_component", "Send to the bank", 32, 48)
 GOOD = VerdictEvidence("question_word", "click", 6, 11)
-VERDICT = Verdict(
-    verdict_id("a-1"), "a-1", "c-1", "blocked", ("undefined_component",), 1.0, "paper", "binary", "en", False,
-    "How?", ANSWER, (), (VerdictFeature("components_defined", 0.5, (BAD, GOOD, BAD)),),
-    "p", "s", (), WHEN, WHEN,
-)  # fmt: skip
+VERDICT = any_verdict(
+    verdict_id=verdict_id("a-1"),
+    decision="blocked",
+    reasons=("undefined_component",),
+    answer=ANSWER,
+    features=(VerdictFeature("components_defined", 0.5, (BAD, GOOD, BAD)),),
+)
 
 
 def test_a_rate_spaces_answers_evenly_whatever_was_recorded() -> None:

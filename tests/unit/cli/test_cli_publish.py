@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
+from streams.cli.files import Complaints
 from streams.cli.knowledge import Given
-from streams.cli.lines import Complaints
 from streams.cli.publish import Accepted, There
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}

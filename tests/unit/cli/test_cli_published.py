@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams.cli.published import Published
+from streams.cli.documents import Published
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange
-from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers
-from streams.answers.way import Pipeline
 from streams.cli.entry import run
-from streams.cli.missing import MissingDocuments
+from streams.cli.files import MissingDocuments
 from streams.cli.score import judged_lines
-from streams.failures import BadAnswer, Stage
-from streams.judging.assessor import Assessor, ScoringOff
+from streams.observability.failures import BadAnswer, Stage
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import OfflineAnswers, Pipeline
+from streams.scorers.options import Assessor, ScoringOff
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
 
@@ -112,28 +111,6 @@ def test_verdicts_have_the_fields_of_the_contract_and_do_not_depend_on_the_numbe
     assert one == three
 
 
-def test_document_ids_are_resolved_from_the_documents_file(tmp_path: Path) -> None:
-    answers, documents = tmp_path / "answers.jsonl", tmp_path / "documents.jsonl"
-    asked = {"question": "Can I save?", "answer": "Yes, click **Save**.", "language": "en"}
-    found, missing = {**asked, "document_ids": ["d-1"]}, {**asked, "document_ids": ["d-1", "d-2"]}
-    answers.write_text(json.dumps(found) + "\n" + json.dumps(missing))
-    documents.write_text(
-        json.dumps({"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."})
-        + "\nbroken"
-    )
-    done = truthgate_here("score", answers, "--documents", documents)
-    first, second = map(json.loads, done.stdout.splitlines())
-    assert (first["context_ids"], first["degraded"]) == (["d-1"], [])
-    assert (second["context_ids"], second["degraded"], second["decision"]) == (
-        ["d-1"],
-        ["context_missing"],
-        "review",
-    )
-    assert (done.returncode, done.stderr.count("documents.jsonl, line 2: ")) == (1, 1)
-    told = "1 answer with documents that are not there, such as d-2 (line 2): degraded context_missing"
-    assert f"truthgate: {answers}: {told}\n" in done.stderr
-
-
 def test_documents_of_several_files_are_taken_together_and_of_the_same_id_the_last_which_is_told(
     tmp_path: Path,
 ) -> None:
@@ -162,20 +139,6 @@ def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_cou
     lines = "line 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
     told = f"12 answers with documents that are not there, such as d-0 ({lines})"
     assert (done.returncode, told in done.stderr) == (1, True)
-
-
-def test_fields_that_no_answer_has_are_named_and_one_that_is_a_slip_makes_a_bad_line(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    whole = {"question": "q?", "answer": "a."}
-    lines = [whole | {"document_id": ["d-1"]}, whole | {"note": "x", "rating": 4}, whole | {"note": "y"}]
-    file.write_text("\n".join(map(json.dumps, lines)))
-    done = truthgate_here("score", file)
-    assert (done.returncode, done.stdout.count("\n")) == (1, 2)
-    # Lines are read ahead of those that are told of.
-    assert sorted(done.stderr.splitlines()) == [
-        f"truthgate: {file}, line 1: document_id: is no field; did you mean document_ids?",
-        f"truthgate: {file}: fields that are ignored: note (line 2 and 1 more)",
-    ]
 
 
 def test_the_output_file_takes_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -264,12 +227,11 @@ def test_the_sample_is_scored_whole(name: str) -> None:
     assert [line for line in done.stderr.splitlines() if "fields that are ignored" not in line] == []
 
 
-@pytest.mark.parametrize("command", ["score", "evaluate"])
-def test_a_pipeline_that_cannot_be_had_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
+def test_a_pipeline_that_cannot_be_had_ends_an_evaluation_as_it_ends_scoring(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_bytes(good(1))
     done = truthgate_here(
-        command, file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'}
+        "evaluate", file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'}
     )
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert done.stderr.startswith("truthgate: scoring: language 'nl': pipeline 'nope_pipeline' ")
@@ -296,11 +258,12 @@ def test_what_is_logged_on_the_way_never_comes_between_the_verdicts() -> None:
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("command", ["score", "evaluate"])
-def test_a_folder_without_a_verifier_is_one_line_and_wrong_usage(tmp_path: Path, command: str) -> None:
+def test_a_folder_without_a_verifier_ends_an_evaluation_as_it_ends_scoring(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_bytes(good(1))
-    done = truthgate_here(command, file, environment={"TRUTHGATE_SCORING__VERIFIER__FOLDER": str(tmp_path)})
+    done = truthgate_here(
+        "evaluate", file, environment={"TRUTHGATE_SCORING__VERIFIER__FOLDER": str(tmp_path)}
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"truthgate: scoring: no verifier can be opened in {tmp_path}: model.onnx is missing\n"
@@ -346,16 +309,10 @@ def test_a_temporary_folder_that_does_not_serve_is_one_line_and_wrong_usage(
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [(("--translate", "auto"), {}), ((), {"TRUTHGATE_TRANSLATION__MODE": "auto"})],
-)
-def test_translating_if_one_can_says_so_where_nobody_can(
-    tmp_path: Path, arguments: tuple[str, ...], environment: dict[str, str]
-) -> None:
+def test_settings_that_translate_if_one_can_say_so_where_nobody_can(tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"question": "Can I?", "answer": "Yes."}\n')
-    done = truthgate_here("score", answers, *arguments, environment=environment)
+    done = truthgate_here("score", answers, environment={"TRUTHGATE_TRANSLATION__MODE": "auto"})
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
     told = (
         "truthgate: warning: nothing is translated: no translator is configured (set translation.provider)\n"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from streams.documents.directory_lock import lock_directory
-from streams.judging.budget.opening import SPENT_NAME
+from streams.documents.store_file import lock_directory
+from streams.llm.spending import SPENT_NAME
 from tests.support.commands import truthgate_here
 from tests.support.llm_endpoint import LlmEndpoint
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from streams.cli.entry import run
-from streams.cli.exits import CommandFailed
-from streams.cli.search.command import _found as find
-from streams.cli.search.questions import Question
-from streams.retrieval.types import RetrievalUnavailable, Retrieved
+from streams.cli.output import CommandFailed
+from streams.cli.search import Question
+from streams.cli.search import _found as find
+from streams.search.types import RetrievalUnavailable, Retrieved
 from tests.support.commands import truthgate_here
 from tests.support.ports import NOBODY
 
@@ -64,15 +62,6 @@ def command(cache: Path) -> Truthgate:
     return lambda *arguments, **more: truthgate_here(
         *arguments, environment={"XDG_CACHE_HOME": str(cache), **more}
     )
-
-
-def test_a_person_sees_which_documents_were_found_and_why(command: Truthgate, documents: Path) -> None:
-    done = command("search", QUESTION, "--documents", documents)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("1. Factuur versturen  invoice (nl), characters 0 to 67")
-    assert "keyword rank 1 (BM25 " in done.stdout
-    assert "vector rank 1 (similarity " in done.stdout
-    assert re.search(r"^   relevance \d\.\d\d ≥ floor 0\.22 \(retrieval\.floor\)$", done.stdout, re.MULTILINE)
 
 
 def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
@@ -137,37 +126,6 @@ def test_documents_of_several_files_are_searched_together(
     both = command("search", QUESTION, "--documents", tmp_path / "first.jsonl", "--documents", rest, *options)
     whole = command("search", QUESTION, "--documents", documents, *options)
     assert both.stdout == whole.stdout
-
-
-def test_bad_documents_are_named_and_the_others_are_searched(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "documents.jsonl"
-    file.write_text(documents.read_text() + '\n{"document_id": "x"}\nbroken')
-    done = command("search", QUESTION, "--documents", file, "--passages", "1", "--json")
-    assert done.returncode == 1
-    assert [f"{file}, line {number}: " in done.stderr for number in (5, 6)] == [True, True]
-    assert len(json.loads(done.stdout)["passages"]) == 1
-
-
-@pytest.mark.parametrize("content", ["", "broken\n"])
-def test_without_a_document_there_is_nothing_to_search(
-    command: Truthgate, tmp_path: Path, content: str
-) -> None:
-    file = tmp_path / "documents.jsonl"
-    file.write_text(content)
-    done = command("search", QUESTION, "--documents", file)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1].startswith("truthgate: there is nothing to search: no document")
-
-
-@pytest.mark.parametrize("arguments", [(), (QUESTION, "--questions")])
-def test_either_a_question_or_a_file_of_them_is_asked_for(
-    documents: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
-) -> None:
-    more = [str(documents)] if arguments else []
-    assert run(["search", *arguments, *more, "--documents", str(documents)]) == 2
-    assert capsys.readouterr().err == "truthgate: give a QUESTION, or a file of them with --questions\n"
 
 
 @pytest.mark.parametrize(
@@ -275,29 +233,12 @@ def test_an_evaluation_compares_given_with_retrieved_contexts(
     assert alone["decisions"] == []
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (("--context", "retrieved"), "--context retrieved: needs --documents"),
-        (("--context", "both", "--translate", "both"), "compare one of them at a time"),
-        (("--context", "maybe"), "maybe"),
-    ],
-)
-def test_what_cannot_be_compared_is_wrong_usage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], complaint: str
-) -> None:
-    assert run(["evaluate", str(written(tmp_path / "rated.jsonl", RATED)), *options]) == 2
-    shown = capsys.readouterr().err
-    assert complaint in shown
-    assert shown.count("\n") == 1
-
-
 def test_a_search_loads_neither_the_parser_nor_the_stream_nor_what_identifies_a_language_that_is_given(
     cache: Path, documents: Path
 ) -> None:
     heavy = ("spacy", "faust", "scipy", "pandas")
     code = (
-        "import sys; from streams.cli.entry import run; from scoring import language; "
+        "import sys; from streams.cli.entry import run; from scoring.text import language; "
         f"run(['search', 'Hoe?', '--documents', {str(documents)!r}, '--language', 'nl', '--json']); "
         f"print(*[name for name in {heavy!r} if name in sys.modules], "
         "language.load_model.cache_info().currsize, "

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from aiohttp import ClientError, ClientSession
 
-from streams.server.run import for_serving
 from streams.settings import (
     RetrievalSettings,
     ScoringSettings,
@@ -24,6 +23,7 @@ from streams.settings import (
     WebSettings,
     WrongSettings,
 )
+from streams.worker.serve import for_serving
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.http_service import ADDRESS
 from tests.support.llm_endpoint import LlmEndpoint

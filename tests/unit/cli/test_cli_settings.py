@@ -7,14 +7,7 @@ import pytest
 
 from scoring.policy import Override
 from scoring.values.types import MessageType
-from streams.settings import (
-    KafkaSettings,
-    RatesSettings,
-    Settings,
-    WebSettings,
-    WrongSettings,
-    load_settings,
-)
+from streams.settings import KafkaSettings, RatesSettings, Settings, WebSettings, WrongSettings, load_settings
 from streams.settings.loading import read_settings
 
 SECRET = "hunter2-hunter2"

@@ -10,12 +10,11 @@ import pytest
 import typer
 from aiokafka import TopicPartition
 
-from scoring.assessing.known_rules import DESCRIPTIONS
+from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.types import Decision
-from streams.cli.exits import WrongUsage
-from streams.cli.moments import moment
-from streams.cli.period import SLACK, Period
-from streams.cli.sieving import code_of, sieve_of
+from streams.cli.filters import code_of, sieve_of
+from streams.cli.options import moment
+from streams.cli.reading import SLACK, Period
 from streams.kafka.clients import check_reachable
 from streams.kafka.topic_reader import TopicLog, TopicReader
 
@@ -62,27 +61,7 @@ def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(t
     assert code_of(told, {*DESCRIPTIONS, *Decision}) == code
 
 
-def test_an_unknown_code_is_refused_with_those_that_are_alike_or_with_all() -> None:
-    with pytest.raises(typer.BadParameter, match=r"'lowscore' is unknown; known: low_score, "):
-        code_of("lowscore", DESCRIPTIONS)
-    with pytest.raises(typer.BadParameter, match=r"'maybe' is unknown; known: auto_send, blocked, review$"):
-        code_of("maybe", set(Decision))
-
-
-def test_what_nothing_could_pass_is_refused() -> None:
-    with pytest.raises(WrongUsage, match="--until must be later than --since"):
-        sieve_of(None, None, None, None, PAST, PAST, None, None)
-    with pytest.raises(WrongUsage, match="--max-score must not be below --min-score"):
-        sieve_of(None, None, None, None, None, None, 3, 2)
-
-
-def test_a_language_that_no_verdict_has_is_refused_and_a_code_that_is_none_is_told(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(WrongUsage, match=r"--language Dutch: is no code of a language: use nl$"):
-        sieve_of(None, ["Dutch"], None, None, None, None, None, None)
-    with pytest.raises(WrongUsage, match="--language Klingon: is no code of a language, such as nl or en"):
-        sieve_of(None, ["Klingon"], None, None, None, None, None, None)
+def test_a_code_that_no_language_has_is_taken_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     sieve = sieve_of(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
     assert sieve.languages == {"und", "en", "xx"}
     told = "no language has the code xx: only verdicts on answers that state it can have it"

@@ -40,19 +40,6 @@ def as_terraform_json(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_every_topic_is_described_with_its_settings_for_people() -> None:
-    shown = described(environment=THREE)
-    assert re.findall(r"^topic (\S+)$", shown, re.MULTILINE) == [spec.name for spec in SPECS]
-    assert "  retention.ms                    advised   604800000 (7 days)\n" in shown
-    assert "  replication factor              at least  3\n" in shown
-    assert "  cleanup.policy                  exactly   compact\n" in shown
-
-
-def test_the_default_replication_of_the_cluster_is_told_in_words_and_as_null() -> None:
-    assert "  replication factor                        the cluster's default\n" in described()
-    assert {json.loads(line)["replication_factor"] for line in described("--json").splitlines()} == {None}
-
-
 def test_programs_get_a_line_a_topic() -> None:
     lines = [json.loads(line) for line in described("--json", environment=THREE).splitlines()]
     read = [
@@ -111,15 +98,3 @@ def test_kafka_topics_gets_a_command_a_topic(environment: dict[str, str], replic
         assert [value for name, value in options if name == "--replication-factor"] == replication
         given = dict(value.split("=", 1) for name, value in options if name == "--config")
         assert given == spec.config
-
-
-def test_the_document_for_programs_has_the_names_of_the_deployment() -> None:
-    written = json.loads(described("--for", "asyncapi", environment={"TRUTHGATE_KAFKA__TOPIC_PREFIX": "eu."}))
-    assert written["asyncapi"].startswith("3.")
-    assert written["channels"]["answers"]["address"] == "eu.answers"
-
-
-def test_a_tool_and_json_exclude_each_other() -> None:
-    done = truthgate_here("topics", "describe", "--for", "strimzi", "--json")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "exclude each other" in done.stderr

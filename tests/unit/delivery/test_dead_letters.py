@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.delivery.dead_letters import bury, without_value
-from streams.failures import BadAnswer, Stage
-from streams.kafka.received import Received
+from streams.kafka.records import Received
+from streams.observability.failures import BadAnswer, Stage
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 LATER = datetime(2026, 3, 3, 9, 15, tzinfo=UTC)

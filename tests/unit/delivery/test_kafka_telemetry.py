@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from streams.delivery.instruments import KafkaTelemetry
-from streams.telemetry.instruments import Instruments
+from streams.delivery.publisher import KafkaTelemetry
+from streams.observability.instruments import Instruments
 
 
 def test_up_and_silence_are_shown_from_the_first_answer_on() -> None:

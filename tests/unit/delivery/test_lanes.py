@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from streams.delivery.lanes import Lanes
+from streams.delivery.keyed_executor import Lanes
 
 
 def _fail(error: BaseException) -> None:

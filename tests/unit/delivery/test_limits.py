@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.delivery.limits import longest_send, longest_settling
+from streams.delivery.publisher import longest_send, longest_settling
 from streams.settings import FlowSettings, KafkaSettings, Settings
 
 

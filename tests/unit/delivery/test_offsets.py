@@ -6,7 +6,7 @@ from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.offsets import OffsetTracker
+from streams.delivery.consumer import OffsetTracker
 
 TP0 = TP("answers", 0)
 TP1 = TP("answers", 1)

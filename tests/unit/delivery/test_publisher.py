@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, Reco
 
 from streams.delivery.dead_letters import DeadLetter
 from streams.delivery.publisher import Place, Publisher
-from streams.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
 from tests.support.virtual_time import run_virtually
 
 HEADERS = (("ce_id", b"v-1"), ("ce_id", b"again"))

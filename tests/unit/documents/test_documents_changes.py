@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 
 from schemas import Codec, KnowledgeDocument
 from streams.delivery.dead_letters import bury
-from streams.documents.changes import read_change, read_changes
-from streams.documents.rebuild import rebuild_reason
-from streams.documents.store import DocumentStore
-from streams.documents.versions import Change
-from streams.failures import Stage
+from streams.documents.store import DocumentStore, rebuild_reason
+from streams.documents.versions import Change, read_change, read_changes
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
+from streams.observability.failures import Stage
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 CODEC = Codec()

@@ -18,12 +18,12 @@ from streams.documents.company_terms import (
     FILE_NAME,
     StoredTerms,
     TermsFile,
+    TermsUpkeep,
     offline_terms,
     terms_path,
     terms_source,
 )
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.terms_upkeep import TermsUpkeep
 from streams.documents.versions import Change
 from streams.kafka.topic_identity import Origin
 from streams.settings import CompanyTermsSettings, Settings, WrongSettings

@@ -11,6 +11,9 @@ import pytest
 from schemas import KnowledgeDocument
 from streams.documents.folder import BadFile, Pages, is_language, language_of_folder, read_folder
 
+# Ends what may say more than was read of it, so that it is never quoted without a person.
+MORE = "\n\n<!-- converted -->\n"
+
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
     path = folder / name
@@ -144,7 +147,8 @@ def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> N
     ("text", "title", "url", "rest"),
     [
         ("---\ntitle: 'A: b'\nurl: http://x.example\n---\n\n# H\n", "A: b", "http://x.example", "# H\n"),
-        ('---\r\nTitle: "A"\r\ntags:\r\n  - b: c\r\n...\r\ntext', "A", None, "text"),
+        ('---\r\nTitle: "A"\r\ntags:\r\n  - b: c\r\n...\r\ntext', "A", None, f"text{MORE}"),
+        ("---\ntitle: A\ndraft: true\n---\ntext\n", "A", None, f"text{MORE}"),
         ("---\ntext that only looks like it\n", "page", None, "---\ntext that only looks like it\n"),
         ("text\n---\ntitle: x\n---\n", "text", None, "text\n---\ntitle: x\n---\n"),
         ("---\n---\ntext", "page", None, "text"),
@@ -215,7 +219,7 @@ def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_aroun
         "3. Click **New**.\n   - or `F2`\n4. Click **Save** & wait.\n\n"
         "```\na\n  b\n```\n\n"
         "| A | B |\n|---|---|\n| 1 | **2** |\n\n"
-        "A picture\n"
+        f"A picture{MORE}"
     )
 
 
@@ -231,14 +235,14 @@ def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_aroun
 )
 def test_any_html_is_read(tmp_path: Path, content: str, text: str, title: str) -> None:
     page = html(tmp_path, content)
-    assert (page.text, page.title) == (text, title)
+    assert (page.text, page.title) == (f"{text.rstrip()}{MORE}", title)
 
 
 def test_html_in_another_encoding_that_it_states_is_read(tmp_path: Path) -> None:
     write(tmp_path, "page.html", '<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1"))
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
-    assert found.text == "Café\n"
+    assert found.text == f"Café{MORE}"
 
 
 def test_hostile_html_is_a_bad_file_and_no_more(tmp_path: Path) -> None:

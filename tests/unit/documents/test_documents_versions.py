@@ -360,3 +360,14 @@ def test_a_deletion_that_is_read_late_between_equal_contents_is_passed_over(stor
     store.apply([change("a", "kept", 0, 0, 1_000), change("a", "kept", 0, 1, 5_000)], {0: 2})
     store.apply([change("a", None, 1, 0, 3_000)], {1: 1})
     assert text_at(store, "a", 4_000) == "kept"
+
+
+def test_a_version_is_found_by_its_name_until_it_is_pruned(store: DocumentStore) -> None:
+    store.apply([change("a", "one", 0, 0, 1), change("a", "two", 0, 1, 2)], {0: 2})
+    names = {text: document_version(document("a", text)) for text in ("one", "two", "three")}
+    assert store.named("a", names["one"]) == document("a", "one")
+    assert store.named("a", names["two"]) == document("a", "two")
+    assert store.named("a", names["three"]) is store.named("b", names["one"]) is None
+    store.prune(0, 10)
+    assert store.named("a", names["one"]) is None
+    assert store.named("a", names["two"]) == document("a", "two")

@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from streams.embedded import EmbeddedKafka, ports
-from streams.embedded.ports import LOOPBACK, free_ports, is_free
-from streams.embedded.properties import BrokerPorts, ClusterPlan, render, server_properties
+from streams.embedded import EmbeddedKafka
+from streams.embedded import properties as ports
+from streams.embedded.properties import (
+    LOOPBACK,
+    BrokerPorts,
+    ClusterPlan,
+    free_ports,
+    is_free,
+    render,
+    server_properties,
+)
 
 FOLDER = Path("data")
 

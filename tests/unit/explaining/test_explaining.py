@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from schemas.records import Verdict, VerdictEvidence, VerdictFeature
-from scoring.assessing.known_rules import KINDS
-from scoring.assessing.support_score import score_of_support
 from scoring.policy import Override, Policy
-from scoring.values.reasons import Reason
+from scoring.scorer.profile import KINDS
+from scoring.scorer.score import score_of_support
+from scoring.values.rules import Reason
 from scoring.values.types import MessageType
 from streams.explaining.explaining import differences, explained
-from streams.explaining.explanation import Found, MadeBy, Part, Place
-from streams.explaining.next_steps import NEXT_STEPS, next_step
+from streams.explaining.explanation import NEXT_STEPS, Found, MadeBy, Part, Place, next_step
 from streams.settings.described import described
 from tests.support.pages import blocked_verdict
 
@@ -39,21 +38,21 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         features=(
             feature("components_defined", "undefined_path", "defined_component", "misplaced_component"),
             feature("figures_follow", "refuted_figure"),
-            feature("verbatim_section", "verbatim_section"),
+            feature("verbatim_document", "verbatim_document"),
         ),
     )
     told = explained(Found(verdict), ())
     assert [(rule.reason, rule.severity, rule.part) for rule in told.rules] == [
         ("undefined_component", "blocks", Part.NAMED),
         ("refuted_figure", "holds", Part.OUTWEIGHED),
-        ("verbatim_section", "sends", Part.OUTWEIGHED),
+        ("verbatim_document", "sends", Part.OUTWEIGHED),
     ]
     assert told.rules[0].kinds == ("undefined_path", "misplaced_component")
     assert told.rules[0].features == ("components_defined",)
     assert [each.rules for each in told.features] == [
         ("undefined_component",),
         ("refuted_figure",),
-        ("verbatim_section",),
+        ("verbatim_document",),
     ]
     (rule,) = explained(Found(VERDICT), ()).rules
     assert rule.part is Part.DECIDED
@@ -65,11 +64,11 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         (scored(score_of_support(0.4), 0.4, 0.0), MadeBy.SUPPORT),
         (scored(1.4, 0.9, 0.9, "undefined_component"), MadeBy.CONTRADICTION),
         (scored(score_of_support(0.05), 0.05, 0.9, "undefined_component"), MadeBy.SUPPORT),
-        (scored(5.0, 0.8, 0.0, "verbatim_section"), MadeBy.RULE),
+        (scored(5.0, 0.8, 0.0, "verbatim_document"), MadeBy.RULE),
         (scored(1.4, None, 0.9, "undefined_component"), MadeBy.CONTRADICTION),
         (scored(4.4, 0.1, 0.0), MadeBy.UNKNOWN),
         (replace(scored(1.0, None, None, "undefined_component"), profile="paper"), MadeBy.RULE),
-        (replace(scored(5.0, None, None, "verbatim_section"), profile="paper"), MadeBy.RULE),
+        (replace(scored(5.0, None, None, "verbatim_document"), profile="paper"), MadeBy.RULE),
         (replace(scored(2.5, None, None, "defined_component"), profile="paper"), MadeBy.MEAN),
         (replace(scored(2.5, None, None), profile="of_tomorrow"), MadeBy.UNKNOWN),
         (scored(None, None, None), None),

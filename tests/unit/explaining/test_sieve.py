@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from streams.explaining.sieve import Sieve
+from streams.explaining.explaining import Sieve
 from tests.support.pages import BEGIN, blocked_verdict
 
 VERDICT = replace(

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from schemas import Codec
 from scoring.policy import Holds, Scope
 from scoring.values.types import MessageType
-from streams.holds.board import STALE_SECONDS, HoldBoard
-from streams.holds.records import CODEC, Unreadable, key_of, read_hold
+from streams.pause.board import CODEC, STALE_SECONDS, HoldBoard, Unreadable, key_of, read_hold
 from tests.support.clock import Clock
 from tests.support.holds import (
     INSTRUCTIONS_IN_DUTCH,

@@ -18,12 +18,12 @@ from aiokafka.errors import (
 from structlog.testing import capture_logs
 
 from scoring.policy import Holds, Scope
-from streams.failures import EXIT_UNREACHABLE
-from streams.holds.board import HoldBoard
-from streams.holds.follower import HoldFollower, HoldsLost
 from streams.kafka.clients import ServiceUnreachable
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
+from streams.observability.failures import EXIT_UNREACHABLE
+from streams.pause.board import HoldBoard
+from streams.pause.follower import HoldFollower, HoldsLost
 from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record, resumed
 from tests.support.virtual_time import run_virtually
 

@@ -15,11 +15,10 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from schemas import ChatbotAnswer, Verdict, to_json
-from schemas.errors import DecodeError
-from schemas.validation import from_json
-from streams.http.openapi import document
-from streams.http.problems import KINDS
+from schemas.validation import DecodeError, from_json
 from streams.settings import VerdictSettings
+from streams.web.openapi import document
+from streams.web.requests import KINDS
 from tests.support import record_strategies
 from tests.support.http_service import ADDRESS, Scoring, service, settings_of, way_of
 

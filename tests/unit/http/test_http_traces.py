@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
 from schemas import ChatbotAnswer, to_json
-from streams.failures import BadAnswer, Stage
+from streams.observability.failures import BadAnswer, Stage
 from tests.support.http_service import Failing, Scoring, service, settings_of, way_of
 from tests.support.recorded_traces import Recorded
 

@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, Codec, ContextPassage, KnowledgeDocument, Verdict, to_json
 from schemas.validation import from_json
 from scoring.policy import Policy
-from streams.answers.offline import OfflineAnswers
 from streams.delivery.publisher import Place
 from streams.documents.versions import NamedDocument
-from streams.failures import BadAnswer, InfrastructureFailure, Stage
-from streams.http.problems import Problem
-from streams.http.reading import read_answer
-from streams.kafka.received import Headers
+from streams.kafka.records import Headers
+from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.pipeline.pipeline import OfflineAnswers
 from streams.settings import Settings, VerdictSettings, WrongSettings, load_settings
+from streams.web.requests import Problem, read_answer
 from tests.support.http_service import (
     ADDRESS,
     Failing,
@@ -382,7 +381,7 @@ async def test_without_publish_nothing_is_published_whoever_could() -> None:
 async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_goes_on(
     published: Published, worker_log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streams.http.verdicts._PUBLISH_SECONDS", 0.1)
+    monkeypatch.setattr("streams.web.verdicts._PUBLISH_SECONDS", 0.1)
     settings = settings_of(publish=True, timeout_seconds=1)
     async with service(way_of(settings, Scoring()), settings, publisher=published) as running:
         status, headers, problem = await running.post(BODY)
@@ -429,7 +428,7 @@ async def test_a_defect_is_a_problem_whose_log_line_quotes_nothing(
     def defect(_: Verdict) -> None:
         raise LookupError(SECRET)
 
-    monkeypatch.setattr("streams.http.verdicts.to_json", defect)
+    monkeypatch.setattr("streams.web.verdicts.to_json", defect)
     async with service(way_of(settings_of(), Scoring())) as running:
         status, _, problem = await running.post(BODY)
     assert (status, problem["code"]) == (500, "internal_error")
@@ -477,7 +476,7 @@ async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -
 
 
 async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.http.verdicts._GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("streams.web.verdicts._GRACE_SECONDS", 0.1)
 
     class Deaf(Waiting):
         async def assess(self, exchange, degraded):
@@ -546,9 +545,9 @@ async def test_a_client_that_keeps_its_connection_is_not_cut_off_while_its_answe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Connections that are quiet for longer than their patience are; this one waits for us."""
-    monkeypatch.setattr("streams.pages.serving._SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr("streams.web.server._SWEEP_SECONDS", 0.01)
     monkeypatch.setattr(
-        "streams.pages.connections.Connections.__init__.__defaults__",
+        "streams.web.server.Connections.__init__.__defaults__",
         (512, 0.05, asyncio.get_running_loop().time),
     )
     waiting = Waiting()

@@ -29,7 +29,7 @@ from scoring.judges import (
     prompt_version,
     read_examples,
 )
-from scoring.judges.examples import MOST_EXAMPLES
+from scoring.judges.case import MOST_EXAMPLES
 from scoring.judges.prompts import text
 from scoring.values.opinion import Label, Opinion, Unsure
 from scoring.values.types import Exchange, Passage

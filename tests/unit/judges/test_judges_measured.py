@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from scoring.evaluation.cases import NEUTRAL, Case
-from scoring.evaluation.opinions.report import JudgeRun, Simulation, judge_runs
+from scoring.evaluation.opinion_report import JudgeRun, Simulation, judge_runs
 from scoring.judges.opinion_json import OpinionForm
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Decision, MessageType
 from tests.support.commands import truthgate_here
 

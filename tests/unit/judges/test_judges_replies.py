@@ -6,10 +6,8 @@ import math
 import pytest
 
 from scoring.judges import METHODS, Reply, Token
-from scoring.judges.replies.forms import Chain, Evaluation, Supports, Verdict
-from scoring.judges.replies.logprobs import lower, probability
-from scoring.judges.replies.reading import Malformed, read
-from scoring.judges.replies.schemas import described, reply_schema
+from scoring.judges.forms import Chain, Evaluation, Supports, Verdict, described, reply_schema
+from scoring.judges.replies import Malformed, lower, probability, read
 from scoring.values.opinion import Label
 from tests.unit.judges.judges_support import FALSE, TRUE, judge, reply
 

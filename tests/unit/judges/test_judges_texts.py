@@ -7,12 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.judges.texts.cleaning import cleaned
-from scoring.judges.texts.edited import Edited
-from scoring.judges.texts.fencing import Part, fenced, mark_for
-from scoring.judges.texts.finding import find
-from scoring.judges.texts.masking import masked
-from scoring.judges.texts.shortening import best_passages, shortened
+from scoring.judges.masking import Edited, find, masked
+from scoring.judges.texts import Part, best_passages, cleaned, fenced, mark_for, shortened
 from scoring.values.types import Passage
 
 

@@ -7,10 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.judging.budget.amounts import EVERYTHING, Amount, Limit, Limits
-from streams.judging.budget.budget import LEFT_TO_FIRST, Budget, Priority
-from streams.judging.budget.observer import Observer
-from streams.judging.budget.windows import DAY_SECONDS, Spent, Window, steady_clock
+from streams.llm.budget import (
+    DAY_SECONDS,
+    EVERYTHING,
+    LEFT_TO_FIRST,
+    Amount,
+    Budget,
+    Limit,
+    Limits,
+    Observer,
+    Priority,
+    Spent,
+    Window,
+    steady_clock,
+)
 from tests.support.clock import Clock
 
 FIRST, SECOND = Priority.FIRST, Priority.SECOND

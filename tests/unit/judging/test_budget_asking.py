@@ -6,9 +6,8 @@ import pytest
 
 from scoring.judges import METHODS, Case, Documents, Failure, JudgeOptions, Message, ReplySchema, Request, ask
 from scoring.values.opinion import Label, Unsure
-from streams.judging.budget.amounts import Amount, Limit, Limits
-from streams.judging.budget.asking import ask_within, estimated
-from streams.judging.budget.budget import Budget, Priority
+from streams.llm.budget import Amount, Budget, Limit, Limits, Priority
+from streams.llm.spending import ask_within, estimated
 from tests.support.clock import Clock
 from tests.unit.judges.judges_support import DOCUMENTS, TRUE, Endpoint
 

@@ -3,10 +3,9 @@
 import structlog
 from prometheus_client import generate_latest
 
-from streams.judging.budget.amounts import Amount, Limit, Limits
-from streams.judging.budget.budget import Budget, Priority
-from streams.judging.budget.instruments import BudgetTelemetry
-from streams.telemetry.instruments import Instruments
+from streams.llm.budget import Amount, Budget, Limit, Limits, Priority
+from streams.llm.budget_metrics import BudgetTelemetry
+from streams.observability.instruments import Instruments
 from tests.support.clock import Clock
 
 

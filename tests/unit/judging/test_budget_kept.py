@@ -6,14 +6,18 @@ import json
 import pytest
 import structlog
 
-from streams.judging.budget.amounts import EVERYTHING, Amount
-from streams.judging.budget.budget import Budget, Priority
-from streams.judging.budget.observer import Observer
-from streams.judging.budget.opening import SPENT_NAME, SpentKeeper, limits_of, open_budget
-from streams.judging.budget.spent_file import Broken, read_spent, write_spent
-from streams.judging.budget.windows import DAY_SECONDS, Spent
+from streams.llm.budget import DAY_SECONDS, EVERYTHING, Amount, Budget, Observer, Priority, Spent
+from streams.llm.spending import (
+    SPENT_NAME,
+    Broken,
+    SpentKeeper,
+    limits_of,
+    open_budget,
+    read_spent,
+    write_spent,
+)
 from streams.settings import WrongSettings
-from streams.settings.judge_budget import BudgetSettings
+from streams.settings.judges import BudgetSettings
 from tests.support.clock import Clock
 
 NOON = 20_000 * DAY_SECONDS + DAY_SECONDS / 2

@@ -12,22 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_section import VERBATIM
+from scoring.features.verbatim_document import VERBATIM
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Decision, Exchange, MessageType, Passage, Refuses
-from streams.judging.advice import NO_ADVICE, Advice
-from streams.judging.budget.amounts import Limit, Limits
-from streams.judging.budget.budget import Budget
-from streams.judging.cascade import Cascade, Link, chain_of
-from streams.judging.endpoints.judges import Judges
-from streams.judging.kept import KeptOpinions, open_kept_opinions
+from streams.llm.budget import Budget, Limit, Limits
+from streams.llm.cached_opinions import KeptOpinions, open_kept_opinions
+from streams.llm.cascade import NO_ADVICE, Advice, Cascade, Link, chain_of
+from streams.llm.endpoints.judges import Judges
 from streams.settings import EndpointSettings, JudgeSettings
-from streams.settings.judge_opinions import KeptOpinionSettings
+from streams.settings.judges import KeptOpinionSettings
 from tests.support.clock import Clock
 from tests.support.virtual_time import run_virtually
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE, reply

@@ -13,12 +13,11 @@ from scoring.judges.requests import Failure, Outcome, Request
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType, Passage
-from streams.judging.budget.amounts import Limits
-from streams.judging.budget.budget import Budget
-from streams.judging.cascade import Cascade, chain_of
-from streams.judging.endpoints.judges import Model
-from streams.judging.endpoints.opening import open_judges
-from streams.judging.kept import KeptOpinions
+from streams.llm.budget import Budget, Limits
+from streams.llm.cached_opinions import KeptOpinions
+from streams.llm.cascade import Cascade, chain_of
+from streams.llm.endpoints.judges import Model
+from streams.llm.endpoints.opening import open_judges
 from streams.settings import JudgeSettings
 from tests.support.llm_endpoint import LlmEndpoint
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Finish, Reply, Token
-from streams.judging.endpoints.completion import reply_of
-from streams.judging.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.completion import reply_of
+from streams.llm.endpoints.faults import Fault, NotAnswered
 
 
 def body(**changes: Any) -> bytes:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Failure, Finish, Outcome, Reply
-from streams.judging.endpoints.opening import open_judges
+from streams.llm.endpoints.opening import open_judges
 from streams.settings import JudgeSettings, WrongSettings
 from tests.support.judges import KEY, SECRET, asked_once, judges_at, request
 from tests.support.llm_endpoint import Behaviour, LlmEndpoint, completion
@@ -47,16 +47,13 @@ async def test_a_reply_comes_with_what_it_took(endpoint: LlmEndpoint) -> None:
     assert 0.05 <= outcome.seconds < 5
 
 
-async def test_a_request_has_the_key_and_no_header_that_is_not_listed(
-    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
-        monkeypatch.setenv(name, "from-the-environment")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: from-the-environment\nX-Own: 1")
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://{NOBODY}/v1")
+async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint: LlmEndpoint) -> None:
+    endpoint.behave(headers={"Set-Cookie": "session=4711"})
     await asked_once(endpoint)
-    await asked_once(endpoint, api_key=None)
-    with_key, without = (asked.headers for asked in endpoint.asked)
+    async with judges_at(endpoint.url, api_key=None) as judges:
+        await judges.inquire(5).answer_all([request()])
+        await judges.inquire(5).answer_all([request()])
+    with_key, _, without = (asked.headers for asked in endpoint.asked)
     assert with_key["Authorization"] == f"Bearer {KEY}"
     assert set(without) == {
         "Host",
@@ -202,9 +199,8 @@ async def test_without_endpoints_there_are_no_judges() -> None:
 
 
 async def test_no_text_key_or_reply_is_logged(
-    endpoint: LlmEndpoint, worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    endpoint: LlmEndpoint, worker_log: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("OPENAI_LOG", "debug")
     reply = "what the model says"
     endpoint.respond = lambda _: reply
     with worker_log.at_level(logging.DEBUG):
@@ -222,7 +218,7 @@ async def test_a_defect_is_an_outcome_that_is_told_by_its_class(
     def fail(*_: Any) -> None:
         raise LookupError(SECRET)
 
-    monkeypatch.setattr("streams.judging.endpoints.transport.BoundedTransport.handle_async_request", fail)
+    monkeypatch.setattr("httpx2.AsyncHTTPTransport.handle_async_request", fail)
     with structlog.testing.capture_logs() as logs:
         assert code(await asked_once(endpoint)) == "unexpected"
     assert logs == [

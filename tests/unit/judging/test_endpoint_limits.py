@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from tenacity import wait_fixed
 
-from scoring.breaker import BreakerState
-from scoring.judges.driving import drive_async
-from scoring.judges.requests import Asking, Failure, Outcome, Reply
+from scoring.cache.circuit_breaker import BreakerState
+from scoring.judges.requests import Asking, Failure, Outcome, Reply, drive_async
 from scoring.values.opinion import Label, Opinion
-from streams.judging.endpoints.endpoint import Endpoint
-from streams.judging.endpoints.faults import Fault, NotAnswered
-from streams.judging.endpoints.observer import Observer
-from streams.judging.endpoints.parameters import Accepted, Output
-from streams.judging.endpoints.pause import Pause
+from streams.llm.endpoints.endpoint import Endpoint
+from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.judge_metrics import Observer
+from streams.llm.endpoints.parameters import Accepted, Output
+from streams.llm.endpoints.pause import Pause
 from streams.settings import EndpointSettings
 from tests.support.clock import Clock
 from tests.support.judges import judges_at, request
@@ -70,9 +69,7 @@ async def test_no_try_begins_that_the_time_does_not_suffice_for(
     endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wait before the next try is longer than what is left, however slow the first one is."""
-    monkeypatch.setattr(
-        "streams.judging.endpoints.endpoint.wait_random_exponential", lambda *_: wait_fixed(60)
-    )
+    monkeypatch.setattr("streams.llm.endpoints.endpoint.wait_random_exponential", lambda *_: wait_fixed(60))
     endpoint.behave(status=500)
     async with judges_at(endpoint.url, attempts=10, breaker_failures=100) as judges:
         began = time.monotonic()

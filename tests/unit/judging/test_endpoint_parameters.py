@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams.judging.endpoints.parameters import Accepted, Learned, Output, chat_body
+from streams.llm.endpoints.parameters import Accepted, Learned, Output, chat_body
 from tests.support.clock import Clock
 from tests.support.judges import SCHEMA, SECRET, request
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.judging.endpoints.faults import Fault, NotAnswered
-from streams.judging.endpoints.statuses import not_answered, retry_after
+from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.statuses import not_answered, retry_after
 
 NOW = datetime(2026, 3, 2, 12, 0, 0, tzinfo=UTC)
 

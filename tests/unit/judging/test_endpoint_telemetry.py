@@ -12,14 +12,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 from prometheus_client import generate_latest
 
-from scoring.breaker import BreakerState
+from scoring.cache.circuit_breaker import BreakerState
 from scoring.judges.requests import Failure, Outcome, Reply, Request
-from streams.judging.endpoints.judges import Model
-from streams.judging.endpoints.observed import ObservedModel
-from streams.judging.endpoints.opening import open_judges
-from streams.judging.endpoints.parameters import Accepted, Output
+from streams.llm.endpoints.judges import Model
+from streams.llm.endpoints.observed import ObservedModel
+from streams.llm.endpoints.opening import open_judges
+from streams.llm.endpoints.parameters import Accepted, Output
+from streams.observability.stages import Stages
 from streams.settings import EndpointSettings, JudgeSettings
-from streams.telemetry.stages import Stages
 from streams.worker.metrics import Metrics
 from tests.support.judges import KEY, SECRET, asked_once, request
 from tests.support.llm_endpoint import LlmEndpoint

@@ -8,14 +8,18 @@ import pytest
 import structlog
 from prometheus_client import generate_latest
 
-from scoring.storage.kept_file import OPINIONS, TRANSLATIONS, KeptFile
+from scoring.cache.cache_file import OPINIONS, TRANSLATIONS, KeptFile
 from scoring.values.opinion import Opinion, Unsure
-from streams.judging.kept import KeptOpinions, open_kept_opinions
-from streams.judging.kept.instruments import KeptOpinionTelemetry
-from streams.judging.kept.observer import Lookup, Observer
-from streams.judging.kept.opinions import OPINIONS_NAME
-from streams.settings.judge_opinions import KeptOpinionSettings
-from streams.telemetry.instruments import Instruments
+from streams.llm.cached_opinions import (
+    OPINIONS_NAME,
+    KeptOpinions,
+    KeptOpinionTelemetry,
+    Lookup,
+    Observer,
+    open_kept_opinions,
+)
+from streams.observability.instruments import Instruments
+from streams.settings.judges import KeptOpinionSettings
 from tests.support.opinions import ANSWER, OPINION
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
-from streams.judging.pipe import AssessingPipe, PipeClosed
+from streams.scorers.pipe import AssessingPipe, PipeClosed
 
 
 class Far:

@@ -19,12 +19,12 @@ import pytest
 from spacy.language import Language
 
 from scoring import Scorer
-from scoring.assessing.options import ScorerOptions
+from scoring.scorer.scorer import ScorerOptions
 from scoring.text.parsing import PipelineError, parser
 from scoring.values.assessment import Assessment, CacheUse
 from scoring.values.types import Exchange, Passage
-from streams.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
-from streams.judging.pool import ScoringPool
+from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
+from streams.scorers.pool import ScoringPool
 from streams.settings import WrongSettings
 from tests.support.records import eventually
 
@@ -342,7 +342,7 @@ async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
 ) -> None:
     """Each answer after it would wait as long, and in vain."""
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("600"), on_demand=True)) as pool:
-        monkeypatch.setattr("streams.judging.pipe._LOADING_SECONDS", 0.2)
+        monkeypatch.setattr("streams.scorers.pipe._LOADING_SECONDS", 0.2)
         with pytest.raises(InfrastructureFailure, match="do not start") as caught:
             await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE

@@ -8,12 +8,12 @@ import pytest
 import structlog
 from prometheus_client import generate_latest
 
-from scoring.assessing.options import ScorerOptions
+from scoring.scorer.scorer import ScorerOptions
 from scoring.values.assessment import CacheUse
-from streams.judging.instruments import PreparedTelemetry
-from streams.judging.scorer_options import scorer_options, worker_options
+from streams.observability.instruments import Instruments
+from streams.scorers.options import scorer_options, worker_options
+from streams.scorers.scorer_metrics import PreparedTelemetry
 from streams.settings import DocumentSettings, ScoringSettings, Settings
-from streams.telemetry.instruments import Instruments
 
 
 def options(**scoring: object) -> ScorerOptions:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scoring.assessing.options import ScorerOptions
-from streams.judging import scoring_process
-from streams.judging.scoring_process import ProcessDied, ScoringProcess
+from scoring.scorer.scorer import ScorerOptions
+from streams.scorers import scoring_process
+from streams.scorers.scoring_process import ProcessDied, ScoringProcess
 
 
 class SlowServer:

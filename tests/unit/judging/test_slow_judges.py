@@ -10,10 +10,9 @@ from scoring.features.error_mismatch import MISMATCH
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
-from streams.answers.context import GivenDocuments
-from streams.answers.deadline import Deadline
-from streams.answers.way import Pipeline
-from streams.delivery.lanes import Lanes
+from streams.delivery.keyed_executor import Lanes
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import Deadline, Pipeline
 from streams.settings import JudgeSettings
 from tests.support.virtual_time import run_virtually
 from tests.unit.judging.test_cascade import NEVER, TRUE, Scripted, cascade

@@ -13,7 +13,7 @@ from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 from faust.types.auth import AuthProtocol
 from pydantic import ValidationError
 
-from streams.kafka.access import connection, faust_broker_credentials, faust_broker_urls
+from streams.kafka.clients import connection, faust_broker_credentials, faust_broker_urls
 from streams.settings import KafkaSettings, WrongSettings
 from tests.support.certificates import Authority
 

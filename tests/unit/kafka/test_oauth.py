@@ -12,7 +12,7 @@ import pytest
 from aiokafka.conn import AIOKafkaConnection
 from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 
-from streams.kafka import access
+from streams.kafka import clients as access
 from streams.kafka.oauth import ClientCredentials, TokenRefused, TokenUnavailable, token_provider
 from streams.settings import OAuthSettings
 from tests.support.clock import Clock

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from streams.monitoring.dashboard import FILE, to_json
-from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.objectives import BURN_RATES, objectives
+from streams.monitoring.rules import Deployment, duration
 from streams.settings import HealthSettings, ObjectiveSettings, Settings
 from tests.support.monitoring import VARIABLES, board, panels
 

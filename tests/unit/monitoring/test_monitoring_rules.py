@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from promql_parser import parse_duration
 
-from streams.monitoring.deployment import Deployment, duration
 from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Recording
+from streams.monitoring.rules import Deployment, Recording, duration
 from streams.settings import HealthSettings, ObjectiveSettings, Settings, WrongSettings
-from streams.settings.judge_budget import BudgetSettings
+from streams.settings.judges import BudgetSettings
 from tests.support.monitoring import EVERYTHING, alerts, rules
 
 DEPLOYMENT = Deployment(EVERYTHING)

@@ -10,9 +10,9 @@ from aiohttp import ClientSession
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.parser import text_string_to_metric_families
 
-from streams.health import Health
-from streams.pages import create_pages, serve
+from streams.observability.health import Health
 from streams.settings import WebSettings, WrongSettings
+from streams.web import create_pages, serve
 from streams.worker.metrics import Metrics
 from tests.support.clock import Clock
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.pages.alerts import FiringAlerts
+from streams.web.views import FiringAlerts
 from tests.support.pages import rate_alert
 
 

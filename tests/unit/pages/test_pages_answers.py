@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from schemas.records import VerdictClaim, VerdictEvidence, VerdictPassage, VerdictSpan
-from scoring.assessing.known_rules import KINDS
 from scoring.policy import Policy
+from scoring.scorer.profile import KINDS
 from scoring.values.claims import ClaimStatus
 from scoring.values.opinion import Mistake
 from scoring.values.types import MessageType
-from streams.explaining.sieve import Sieve
-from streams.pages.excerpt import excerpt, pieces, told
-from streams.pages.last import LastAnswers
-from streams.pages.markdown import styled
-from streams.pages.views import Choices, ClaimCount, ClaimTold, EvidenceCount, Explained, OpinionTold
+from streams.explaining.explaining import Sieve
+from streams.web.excerpt import excerpt, pieces, styled, told
+from streams.web.live import LastAnswers
+from streams.web.views import Choices, ClaimCount, ClaimTold, EvidenceCount, Explained, OpinionTold
 from tests.support.pages import arrived, blocked_verdict, opinion, with_claims
 
 FAULT, SEEN = "undefined_component", "defined_component"
@@ -232,7 +231,7 @@ def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
     ]
     assert [claim.status for claim in shown.claims] == ["supported", "contradicted", "not_found"]
     assert shown.claims[1] == ClaimTold(
-        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1", None, ""
+        "contradicted", "number", "Het kost 50 euro.", "Het kost 5 euro.", "d-1", "v1", None, "words"
     )
 
 
@@ -281,7 +280,7 @@ def test_of_very_many_claims_those_that_speak_against_the_answer_are_told() -> N
 def test_claims_that_others_wrote_leave_the_answer_whole(
     text: str, spans: list[tuple[int, int, ClaimStatus]]
 ) -> None:
-    claims = tuple(VerdictClaim("", start, end, status) for start, end, status in spans)
+    claims = tuple(VerdictClaim("", start, end, status, "words") for start, end, status in spans)
     shown = excerpt(replace(blocked_verdict(text), claims=claims))
     assert "".join(piece.text for piece in shown.answer) == text
     assert {piece.claim for piece in shown.answer} <= {None, *range(len(shown.claims))}

@@ -14,12 +14,13 @@ from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import CollectorRegistry
 
 from scoring.policy import Override, Policy
-from streams.health import Health
-from streams.holds.board import HoldBoard
-from streams.pages import create_pages, sending
-from streams.pages.api import Api
-from streams.pages.live import LiveData
+from streams.observability.health import Health
+from streams.pause.board import HoldBoard
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
+from streams.web import create_pages
+from streams.web import views as sending
+from streams.web.api import Api
+from streams.web.live import LiveData
 from tests.support.clock import Clock
 from tests.support.holds import WHEN, a_hold, hold_record
 from tests.support.pages import BEGIN, arrived, blocked_verdict, rate_alert, rate_window

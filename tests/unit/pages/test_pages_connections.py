@@ -9,10 +9,10 @@ import pytest
 from aiohttp import ClientSession
 from prometheus_client import CollectorRegistry
 
-from streams.health import Health
-from streams.pages import create_pages, serve
-from streams.pages.connections import Connections
+from streams.observability.health import Health
 from streams.settings import WebSettings
+from streams.web import create_pages, serve
+from streams.web.server import Connections
 from tests.support.clock import Clock
 
 

@@ -36,7 +36,7 @@ PAIRS = [
 
 def colours(scheme: str) -> dict[str, str]:
     """Give the colours by name; dark ones stand in the second block that defines any."""
-    style = (files("streams.pages") / "assets" / "page.css").read_text("utf-8")
+    style = (files("streams.web") / "assets" / "page.css").read_text("utf-8")
     blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
     block = blocks[("light", "dark").index(scheme)]
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,8});", block))

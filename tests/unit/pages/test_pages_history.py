@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from streams.pages.history import RateHistory
-from streams.pages.views import WindowChoice
-from streams.rates.outcome import milliseconds
-from streams.rates.wilson import wilson_interval
+from streams.rates.outcomes import milliseconds
+from streams.rates.windows import wilson_interval
+from streams.web.history import RateHistory
+from streams.web.views import WindowChoice
 from tests.support.pages import BEGIN, later, rate_window
 
 MINUTE = WindowChoice(60, 60)

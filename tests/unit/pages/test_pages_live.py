@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from streams.pages.live import LiveData
 from streams.settings import KafkaSettings, RatesSettings, Settings
+from streams.web.live import LiveData
 from tests.support.clock import Clock
 from tests.support.pages import BEGIN, rate_window
 from tests.support.ports import NOBODY

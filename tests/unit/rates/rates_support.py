@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from schemas import RateWindow
-from streams.rates.outcome import Outcome, milliseconds
+from streams.rates.outcomes import Outcome, milliseconds
 from streams.rates.windows import RateRules, WindowSpec
 from tests.support.offline_rates import Counts, counted_in
 

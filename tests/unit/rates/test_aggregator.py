@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from schemas import RateWindow
 from streams.rates.aggregator import RateAggregator, Taken
-from streams.rates.cells import WindowKey
-from streams.rates.outcome import Outcome, milliseconds
+from streams.rates.outcomes import Outcome, WindowKey, milliseconds
 from streams.rates.windows import RateRules, WindowSpec
 from tests.support.offline_rates import offline_rates
 from tests.unit.rates.rates_support import FAR, RULES, counts_of, outcome, outcomes, randoms, windows_of

@@ -10,7 +10,7 @@ from schemas import Codec
 from streams.kafka.topic_identity import Origin
 from streams.rates.aggregator import Taken
 from streams.rates.counting import Counting
-from streams.rates.resumption import Resumption
+from streams.rates.state import Resumption
 from streams.settings import Settings
 from tests.support.pages import BEGIN, blocked_verdict
 

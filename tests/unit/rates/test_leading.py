@@ -12,11 +12,10 @@ import pytest
 from aiokafka.errors import KafkaTimeoutError, ProducerFenced
 from structlog.testing import capture_logs
 
+from streams.observability.tracing import Tracing
 from streams.rates import leader as room
-from streams.rates.leader import RateLeader
-from streams.rates.turn import TopicsChanged
+from streams.rates.leader import RateLeader, TopicsChanged
 from streams.settings import KafkaSettings, RatesSettings, Settings
-from streams.telemetry.tracing import Tracing
 from tests.support.virtual_time import run_virtually
 
 SETTINGS = Settings(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.rates.memory import Label, Memory, Version
+from streams.rates.outcomes import Label, Memory, Version
 
 _VERDICTS = 20_000
 _LABELS = [Label("review", True, "instruction", "nl", share) for share in range(0, 10_000, 500)]

@@ -8,18 +8,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 
-from schemas import Verdict
 from schemas.records import LATEST
-from streams.rates.outcome import Outcome, instant, milliseconds, outcome_of
+from streams.rates.outcomes import Outcome, instant, milliseconds, outcome_of
 from tests.support.record_strategies import times
+from tests.support.verdicts import any_verdict
 
 DAY = 86_400_000
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 NOON = milliseconds(PRODUCED)
-VERDICT = Verdict(
-    "v", "a", "c", "blocked", (), 1.0, "paper", "binary", "nl", False, "q", "a", (), (), "p", "s", (),
-    PRODUCED, PRODUCED + timedelta(seconds=3),
-)  # fmt: skip
+VERDICT = any_verdict(
+    verdict_id="v",
+    decision="blocked",
+    language="nl",
+    produced_at=PRODUCED,
+    scored_at=PRODUCED + timedelta(seconds=3),
+)
 
 
 def test_an_answer_counts_when_it_was_produced() -> None:

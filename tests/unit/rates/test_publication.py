@@ -14,16 +14,15 @@ from aiokafka.errors import KafkaTimeoutError, ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
 from streams.kafka.topics import Topics
+from streams.observability.tracing import Tracing
 from streams.rates import publication
-from streams.rates.publication import Publication, RatePublisher, open_rate_publisher
-from streams.rates.traces import Publications
+from streams.rates.publication import Publication, Publications, RatePublisher, open_rate_publisher
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.tracing import Tracing
 from tests.support.virtual_time import run_virtually
 
 BEGIN, END = datetime(2026, 3, 2, 9, 15, tzinfo=UTC), datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
 CODEC = Codec()
-WINDOW = RateWindow(BEGIN, END, "binary", "nl", 9, 8, 3, 1, 2, 6, 0.375, 0.1, 0.7, 4, final=True)
+WINDOW = RateWindow(BEGIN, END, "binary", "nl", 9, 8, 3, 1, 2, 6, 0.375, 0.1, 0.7, 0, None, 4, final=True)
 ALERT = RateAlert(
     *("untrue/2026", "untrue", "firing", "critical", None, None, BEGIN, END, 0.2, 0.4, 0.3, 0.5, 30, 12),
     *(END, "Too many.", "the-section"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
+from streams.observability.tracing import Tracing
 from streams.rates.leader import RateLeader
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
 from tests.support.ports import NOBODY
 from tests.support.records import eventually

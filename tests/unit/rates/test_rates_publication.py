@@ -10,10 +10,9 @@ from aiokafka import AIOKafkaProducer
 
 from schemas import Codec, RateAlert, RateWindow
 from streams.kafka.topics import Topics
-from streams.rates.publication import Publication, RatePublisher
-from streams.rates.traces import Publications
+from streams.observability.tracing import Tracing
+from streams.rates.publication import Publication, Publications, RatePublisher
 from streams.settings import KafkaSettings
-from streams.telemetry.tracing import Tracing
 from tests.support.pages import rate_alert, rate_window
 
 

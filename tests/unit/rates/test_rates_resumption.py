@@ -11,11 +11,20 @@ from aiokafka import TopicPartition
 from schemas import RateAlert
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
-from streams.rates.cells import WindowKey
 from streams.rates.counting import ReplayStarts
-from streams.rates.outcome import instant
-from streams.rates.resumption import Resumption, go_on, over_reason, start_over
-from streams.rates.state import Boundaries, LeaderState, PartitionState, lates_in, records_of, state_in
+from streams.rates.outcomes import WindowKey, instant
+from streams.rates.state import (
+    Boundaries,
+    LeaderState,
+    PartitionState,
+    Resumption,
+    go_on,
+    lates_in,
+    over_reason,
+    records_of,
+    start_over,
+    state_in,
+)
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.review", 1)
 ORIGIN = Origin("cluster", "verdicts.review", "id-1")

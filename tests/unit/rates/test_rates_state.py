@@ -13,8 +13,7 @@ from structlog.testing import capture_logs
 
 from schemas.records import LATEST
 from streams.kafka.topic_identity import Origin
-from streams.rates.cells import WindowKey
-from streams.rates.outcome import milliseconds
+from streams.rates.outcomes import WindowKey, milliseconds
 from streams.rates.state import Boundaries, LeaderState, NotOurs, PartitionState, lates_in, state_in
 
 STATE = LeaderState(

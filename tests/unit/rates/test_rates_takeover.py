@@ -17,9 +17,9 @@ from structlog.testing import capture_logs
 from schemas import Codec
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
-from streams.rates import takeover
-from streams.rates.cells import WindowKey
+from streams.rates import leader as takeover
 from streams.rates.counting import Counting
+from streams.rates.outcomes import WindowKey
 from streams.rates.state import (
     Boundaries,
     LeaderState,

@@ -13,9 +13,9 @@ from contextvars import ContextVar
 import pytest
 from structlog.testing import capture_logs
 
+from streams.observability.tracing import Tracing
 from streams.rates.thread import LoopThread, counting_aside
 from streams.settings import KafkaSettings, Settings
-from streams.telemetry.tracing import Tracing
 from streams.worker.metrics import Metrics
 from tests.support.ports import NOBODY
 from tests.support.records import eventually

@@ -1,7 +1,6 @@
 """Rates of untrue answers come with bounds that are right for few answers too."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import reduce
 from random import Random
 
@@ -9,15 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import Verdict
 from streams.rates import Tally, counted, wilson_interval
-from streams.rates.tally import faithfulness_parts, faithfulness_sum
+from streams.rates.windows import faithfulness_parts, faithfulness_sum
+from tests.support.verdicts import any_verdict
 
-WHEN = datetime(2026, 3, 2, tzinfo=UTC)
-VERDICT = Verdict(
-    "v", "a", "c", "blocked", ("undefined_component",), 1.0, "paper", "binary", "nl", False,
-    "q", "a", (), (), "p", "s", (), WHEN, WHEN,
-)  # fmt: skip
+VERDICT = any_verdict(decision="blocked", language="nl")
 
 
 @pytest.mark.parametrize(

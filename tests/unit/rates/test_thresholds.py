@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 
 from schemas import Codec, RateAlert
 from streams.rates.aggregator import RateAggregator
-from streams.rates.cells import Group
-from streams.rates.closed_window import ClosedWindow
-from streams.rates.outcome import milliseconds
-from streams.rates.tally import Tally
+from streams.rates.outcomes import ClosedWindow, Group, milliseconds
 from streams.rates.thresholds import RUNBOOK_SECTION, Evaluation, ThresholdState, evaluate, is_above
-from streams.rates.windows import RateRules, WindowSpec
+from streams.rates.windows import RateRules, Tally, WindowSpec
 from streams.settings import AlertThreshold
 from tests.unit.rates.rates_support import outcome
 

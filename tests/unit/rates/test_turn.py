@@ -14,7 +14,7 @@ from aiokafka import ConsumerRecord, TopicPartition
 from streams.kafka.topic_identity import Origin
 from streams.kafka.topic_reader import TopicLog
 from streams.rates.aggregator import Taken
-from streams.rates.turn import TopicsChanged, Turn
+from streams.rates.leader import TopicsChanged, Turn
 from tests.support.virtual_time import run_virtually
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.blocked", 0)
@@ -128,7 +128,7 @@ class Run:
         async def count() -> None:
             loop = asyncio.get_running_loop()
             began = loop.time()
-            monkeypatch.setattr("streams.rates.turn.time.monotonic", loop.time)
+            monkeypatch.setattr("streams.rates.leader.time.monotonic", loop.time)
             await self.turn.count(self._interval, lambda: loop.time() - began < self._seconds - 0.001)
 
         run_virtually(count())

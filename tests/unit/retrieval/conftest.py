@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.retrieval import embedding
+from streams.search import embedding
 from streams.settings import DocumentSettings, RetrievalSettings, Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, Service, put
 
@@ -40,20 +39,18 @@ def store(empty_store: DocumentStore) -> DocumentStore:
 
 
 @pytest.fixture(scope="session")
-def _embedder() -> Callable[[RetrievalSettings], embedding.Embedder]:
-    opened = cache(lambda: embedding.open_embedder(RetrievalSettings()))
-    return lambda _settings: opened()
+def embedder() -> embedding.Embedder:
+    """Give the embedder; its model is read once for all tests."""
+    return embedding.open_embedder(RetrievalSettings())
 
 
 @pytest.fixture
 def service(
     settings: Settings,
     store: DocumentStore,
-    _embedder: Callable[[RetrievalSettings], embedding.Embedder],
+    embedder: embedding.Embedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Service:
-    """Give retrieval for the store with two documents; the model is read once for all tests."""
-    opened = _embedder(RetrievalSettings())
-    monkeypatch.setattr("streams.retrieval.builder.open_embedder", lambda _settings: opened)
-    monkeypatch.setattr("streams.retrieval.service.open_embedder", lambda _settings: opened)
-    return Service(settings, store)
+    """Give retrieval for the store with two documents."""
+    monkeypatch.setattr("streams.search.service.open_embedder", lambda _settings: embedder)
+    return Service(settings, store, embedder)

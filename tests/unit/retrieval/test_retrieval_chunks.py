@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.retrieval.chunks import Chunk, cut
+from streams.search.chunks import Chunk, cut
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
 SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60

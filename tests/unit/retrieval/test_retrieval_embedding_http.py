@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streams.retrieval.embedder import EmbeddingFailed
-from streams.retrieval.embedding_http import EmbeddingsEndpoint
+from streams.search.embedder import EmbeddingFailed
+from streams.search.embedding_http import EmbeddingsEndpoint
 from streams.settings import RetrievalSettings
 from tests.support.ports import NOBODY
 

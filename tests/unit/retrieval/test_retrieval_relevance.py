@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scoring.lexicon import load_shipped
-from streams.retrieval.relevance import Relevance, names
-from streams.retrieval.types import Hit
+from streams.search.relevance import Relevance, names
+from streams.search.types import Hit
 
 SIMILARITY = 0.2
 

@@ -9,52 +9,49 @@ import pytest
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
 from streams.documents.versions import Change
-from streams.retrieval.index_file import IndexFile, NoIndex, remove
-from streams.retrieval.service import index_path
+from streams.search.index import NoIndex, PassageIndex, remove
+from streams.search.service import index_path
 from streams.settings import RetrievalSettings, WrongSettings
 from tests.support.local_retrieval import NOW, Service, put
-from tests.unit.retrieval.test_retrieval_upkeep import FULL, until
-
-LANCE = "chunks.lance"  # where versions before this one had their table
+from tests.unit.retrieval.test_retrieval_upkeep import UNREACHABLE, until
 
 
 def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    (tmp_path / LANCE).mkdir()
-    index = IndexFile(tmp_path / "passages.sqlite3", "this")
-    index.create()
-    index.create()
-    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", LANCE, "passages.sqlite3"}
-    remove(index.path)
-    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", LANCE}
+    PassageIndex.create(tmp_path / "passages", "this")
+    PassageIndex.create(tmp_path / "passages", "this")
+    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", "passages"}
+    remove(tmp_path / "passages")
+    assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt"}
 
 
-def test_a_file_of_somebody_else_is_set_aside(tmp_path: Path) -> None:
-    path = tmp_path / "passages.sqlite3"
-    path.write_text("a psalm")
-    remove(path)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [
-        ("passages.sqlite3.set-aside", "a psalm")
-    ]
+def test_a_folder_of_somebody_else_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "passages").mkdir()
+    (tmp_path / "passages" / "psalm.txt").write_text("a psalm")
+    with pytest.raises(NoIndex, match="no_index"):
+        PassageIndex(tmp_path / "passages", "this")
+    PassageIndex.create(tmp_path / "passages", "this")
+    assert (tmp_path / "passages.set-aside" / "psalm.txt").read_text() == "a psalm"
 
 
 def test_an_index_built_with_something_else_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "passages.sqlite3"
+    path = tmp_path / "passages"
     with pytest.raises(NoIndex, match="no_index"):
-        IndexFile(path, "this").contents()
-    IndexFile(path, "this").create()
-    assert IndexFile(path, "this").contents() == {}
+        PassageIndex(path, "this")
+    assert PassageIndex.create(path, "this").contents == {}
+    assert PassageIndex(path, "this").contents == {}
     with pytest.raises(NoIndex, match="index_built_otherwise"):
-        IndexFile(path, "that").contents()
+        PassageIndex(path, "that")
 
 
 def test_an_index_whose_making_was_cut_off_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "passages.sqlite3"
-    (tmp_path / "passages.sqlite3.new").write_bytes(b"SQLite format 3\0 and no more")
+    path = tmp_path / "passages"
+    (tmp_path / "passages.new").mkdir()
+    (tmp_path / "passages.new" / "meta.json").write_bytes(b"{and no more")
     with pytest.raises(NoIndex, match="no_index"):
-        IndexFile(path, "this").contents()
-    IndexFile(path, "this").create()
-    assert IndexFile(path, "this").contents() == {}
+        PassageIndex(path, "this")
+    PassageIndex.create(path, "this")
+    assert PassageIndex(path, "this").contents == {}
 
 
 async def test_a_second_worker_on_the_same_index_is_refused_in_one_line(service: Service) -> None:
@@ -70,11 +67,11 @@ async def test_what_is_found_in_an_index_that_misses_a_document_says_so(
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         assert not (await retrieval.retriever.retrieve("factuur", "nl", 20)).behind
-        service.builder.failing = FULL
+        service.embedding.failing = UNREACHABLE
         put(store, 2, "expense", "Dien een declaratie in via **Portaal / Declaraties**.")
         await until(lambda: service.failures)
         assert (await retrieval.retriever.retrieve("declaratie", "nl", 20)).behind
-        service.builder.failing = None
+        service.embedding.failing = None
         await until(lambda: not retrieval.upkeep.is_behind)
         assert not (await retrieval.retriever.retrieve("declaratie", "nl", 20)).behind
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.retrieval.index_file import IndexFile
-from streams.retrieval.indexed import built_with
-from streams.retrieval.service import Retrieval, index_path
-from streams.retrieval.types import RetrievalUnavailable
-from streams.retrieval.upkeep import IndexUpkeep
+from streams.search.embedder import Embedder, EmbeddingFailed
+from streams.search.index import IndexFailed, PassageIndex
+from streams.search.service import Retrieval, index_path
+from streams.search.types import RetrievalUnavailable
+from streams.search.upkeep import IndexUpkeep
 from streams.settings import Settings
-from tests.support.local_retrieval import INVOICE, LEAVE, LocalBuilder, Service, put, sqlite_error
+from tests.support.local_retrieval import INVOICE, LEAVE, LocalEmbedding, Service, put
 
-FULL = sqlite_error("SQLITE_FULL")
-DAMAGED = sqlite_error("SQLITE_CORRUPT")
+UNREACHABLE = EmbeddingFailed("embeddings_unreachable")
+FULL = ValueError('IoError { err: Os { code: 28, kind: StorageFull, message: "No space left on device" } }')
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -45,9 +44,9 @@ async def finds(retrieval: Retrieval, question: str, expected: Callable[[list[st
             await asyncio.sleep(0.05)
 
 
-def state_of(service: Service) -> tuple[int, int, bytes]:
-    path = index_path(service.settings)
-    return path.stat().st_ino, path.stat().st_mtime_ns, path.read_bytes()
+def state_of(service: Service) -> dict[str, tuple[int, bytes]]:
+    files = index_path(service.settings).iterdir()
+    return {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in files}
 
 
 async def built(service: Service) -> None:
@@ -81,7 +80,7 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
         await until(retrieval.upkeep.complete.is_set)
         asked = await retrieval.retriever.retrieve("factuur", "nl", 20)
         assert (asked.hits, asked.sufficient) == ((), False)
-        assert not service.builder.starts
+        assert not service.embedding.starts
         put(store, 4, "late", INVOICE)
         await finds(retrieval, "factuur", lambda ids: ids == ["late"])
 
@@ -92,7 +91,7 @@ async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(servi
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         assert (await found(retrieval, "facturen versturen"))[0] == "invoice"
-        assert not service.builder.starts
+        assert not service.embedding.starts
     assert state_of(service) == before
 
 
@@ -104,29 +103,50 @@ async def test_a_restart_with_other_documents_indexes_only_these(
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         assert retrieval.upkeep.indexed == 3
-        (first, *_) = service.builder.works
-        assert [document.document_id for document in first.documents] == ["new"]
+        assert service.embedding.embedded == [[f"new\n\n{LEAVE}"]]
 
 
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
-async def test_a_restart_with_a_part_of_the_index_lost_builds_it_anew(service: Service, share: float) -> None:
+@pytest.mark.parametrize("kind", ["fast", "fieldnorm", "idx", "pos", "store", "term", "json", "with"])
+@pytest.mark.parametrize("share", [None, 0, 0.5, 0.98])
+async def test_a_restart_with_a_file_that_is_gone_or_cut_off_builds_the_index_anew(
+    service: Service, kind: str, share: float | None
+) -> None:
     await built(service)
-    with index_path(service.settings).open("r+b") as file:
-        file.truncate(int(share * file.seek(0, 2)))
+    for file in index_path(service.settings).glob(f"*{kind}"):
+        content = file.read_bytes()
+        file.unlink()
+        if share is not None:
+            file.write_bytes(content[: int(share * len(content))])
     async with service.open() as retrieval:
-        await until(lambda: service.builder.starts)
+        await until(lambda: service.embedding.starts)
         await until(retrieval.upkeep.complete.is_set)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
 
-async def test_a_vector_that_is_not_as_it_was_written_is_damage(service: Service) -> None:
+async def test_a_byte_that_is_not_as_it_was_written_is_damage(service: Service) -> None:
     await built(service)
-    with closing(sqlite3.connect(index_path(service.settings))) as database:
-        database.execute("UPDATE documents SET codes = zeroblob(length(codes)) WHERE document_id = 'leave'")
-        database.commit()
+    (file,) = index_path(service.settings).glob("*.store")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
     async with service.open() as retrieval:
         await finds(retrieval, "facturen versturen", lambda ids: set(ids) == {"invoice", "leave"})
-        assert service.builder.starts
+        assert service.embedding.starts
+
+
+async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
+    service: Service, store: DocumentStore
+) -> None:
+    await built(service)
+    put(store, 2, "invoice", None)
+    await built(service)
+    (segment,) = index_path(service.settings).glob("*.store")
+    segment.with_suffix(".99.del").write_bytes(b"half of what was to be")
+    segment.with_name(f"{'0' * 32}.store").write_bytes(b"the same")
+    async with service.open() as retrieval:
+        await until(retrieval.upkeep.complete.is_set)
+        assert await found(retrieval, "verlof") == ["leave"]
+        assert not service.embedding.starts
 
 
 async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) -> None:
@@ -142,50 +162,71 @@ async def test_a_deleted_index_is_built_anew(service: Service) -> None:
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
         shutil.rmtree(index_path(service.settings).parent)
-        await until(lambda: service.builder.starts > 1)
+        await until(lambda: len(service.embedding.embedded) == 2)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
 
-async def test_an_index_that_searches_find_damaged_is_built_anew(service: Service) -> None:
+async def test_an_index_that_searches_cannot_read_is_opened_anew_and_if_damaged_built_anew(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
-        index_path(service.settings).write_bytes(b"damaged")
-        retrieval.retriever.forget()
+        first = retrieval.upkeep.index
+        retrieval.upkeep.distrust()
+        await until(lambda: retrieval.upkeep.index is not first)
+        assert service.embedding.embedded == [service.embedding.embedded[0]]
+        (index_path(service.settings) / "meta.json").write_text("damaged")
+        with monkeypatch.context() as patched:
+            patched.setattr("streams.search.service.Search.__call__", _raise)
+            with pytest.raises(RetrievalUnavailable, match="index_failed"):
+                await found(retrieval, "factuur")
+        await until(lambda: len(service.embedding.embedded) == 2)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
 
-async def test_an_index_that_the_builder_finds_damaged_is_built_anew_once_and_then_after_a_while(
-    service: Service, store: DocumentStore
-) -> None:
-    async with service.open(retry_interval_seconds=0.01) as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
-        service.builder.failing = DAMAGED
-        put(store, 2, "new", LEAVE)
-        await until(lambda: not retrieval.upkeep.complete.is_set())
-        service.builder.failing = None
-        await finds(retrieval, "verlof", lambda ids: "new" in ids)
+def _raise(*_: object) -> None:
+    raise IndexFailed("index_damaged")
 
 
 async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
+    service: Service, store: DocumentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with service.open() as retrieval:
+        await until(retrieval.upkeep.complete.is_set)
+
+        def fail(*_: object) -> None:
+            raise FULL
+
+        with monkeypatch.context() as patched:
+            patched.setattr(PassageIndex, "_write", fail)
+            put(store, 2, "new", LEAVE)
+            await until(lambda: service.failures > 5)
+            reason = f"{errno.errorcode[28]} (No space left on device)"
+            assert retrieval.upkeep.failure == f"{reason} ({index_path(service.settings)})"
+            assert retrieval.upkeep.complete.is_set()
+            assert set(await found(retrieval, "facturen versturen")) == {"invoice", "leave"}
+        await finds(retrieval, "verlof", lambda ids: "new" in ids)
+        await until(lambda: retrieval.upkeep.failure is None)  # the update ends after it is found
+
+
+async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_rest_as_it_is(
     service: Service, store: DocumentStore
 ) -> None:
     async with service.open() as retrieval:
         await until(retrieval.upkeep.complete.is_set)
-        service.builder.failing = FULL
+        service.embedding.failing, index = UNREACHABLE, retrieval.upkeep.index
         put(store, 2, "new", LEAVE)
         await until(lambda: service.failures > 5)
-        assert retrieval.upkeep.failure == f"SQLITE_FULL ({index_path(service.settings)})"
-        assert retrieval.upkeep.complete.is_set()
+        assert retrieval.upkeep.index is index
         assert set(await found(retrieval, "facturen versturen")) == {"invoice", "leave"}
-        service.builder.failing = None
+        service.embedding.failing = None
         await finds(retrieval, "verlof", lambda ids: "new" in ids)
-        await until(lambda: retrieval.upkeep.failure is None)  # the update ends after it is found
 
 
 async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
     service: Service,
 ) -> None:
-    service.failing = FULL
+    service.failing = UNREACHABLE
     async with service.open() as retrieval:
         await until(retrieval.upkeep.settled.is_set)
         assert not retrieval.upkeep.complete.is_set()
@@ -193,20 +234,15 @@ async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
             await found(retrieval, "factuur")
 
 
-async def test_a_builder_with_nothing_to_do_ends_and_comes_back_when_there_is(
-    service: Service, store: DocumentStore, settings: Settings
+async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
+    store: DocumentStore, settings: Settings, embedder: Embedder
 ) -> None:
-    index, after = IndexFile(index_path(settings), built_with(settings.retrieval)), asyncio.Event()
-    builder = LocalBuilder(index.path, settings.retrieval)
+    after, embedding = asyncio.Event(), LocalEmbedding(embedder)
     after.set()
     async with IndexUpkeep(
-        store, index, builder, settings.retrieval, after, on_replaced=_nothing, idle_seconds=0.1
+        store, index_path(settings), lambda: embedder, embedding, settings.retrieval, after, idle_seconds=0.1
     ) as upkeep:
-        await until(lambda: upkeep.complete.is_set() and not builder.running)
+        await until(lambda: upkeep.complete.is_set() and not embedding.running)
         put(store, 2, "new", LEAVE)
         await until(lambda: upkeep.indexed == 3)
-        assert builder.starts == 2
-
-
-async def _nothing() -> None:
-    pass
+        assert embedding.starts == 2

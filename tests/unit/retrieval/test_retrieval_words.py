@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.retrieval.words import places, terms_of
+from streams.search.words import places, terms_of
 
 
 def marked(question: str, passage: str, language: str) -> list[str]:

@@ -20,12 +20,12 @@ from schemas import (
     Verdict,
     to_json,
 )
-from schemas.binary import read_values, write_record
 from schemas.catalogue import current, read_schema
-from schemas.codec import MAX_REFUSALS
+from schemas.codec import MAX_REFUSALS, read_values, write_record
 from schemas.validation import from_plain
 from tests.support.ports import NOBODY
 from tests.support.record_strategies import ANSWER, records
+from tests.support.verdicts import any_verdict
 
 CODEC = Codec()
 REGISTRY = f"http://{NOBODY}"
@@ -171,28 +171,7 @@ def test_the_error_keeps_code_and_stage_across_processes() -> None:
 
 
 def test_a_verdict_with_a_decision_of_tomorrow_is_read() -> None:
-    moment = datetime(2026, 3, 2, tzinfo=UTC)
-    verdict = Verdict(
-        verdict_id="v-1",
-        answer_id="a-1",
-        conversation_id="c-1",
-        decision="ask_the_user",
-        reasons=("unsure",),
-        score=None,
-        profile="paper",
-        message_type="binary",
-        language=None,
-        translated=False,
-        question="q",
-        answer="a",
-        context_ids=(),
-        features=(),
-        policy_version="1",
-        scorer_version="1",
-        degraded=(),
-        produced_at=moment,
-        scored_at=moment,
-    )
+    verdict = any_verdict(decision="ask_the_user")
     assert CODEC.decode(CODEC.encode(verdict), Verdict).decision == "ask_the_user"
 
 

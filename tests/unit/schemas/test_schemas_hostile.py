@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, Codec, DecodeError
-from schemas.binary import read_values
 from schemas.catalogue import current, read_schema
+from schemas.codec import read_values
 from tests.support.record_strategies import ANSWER, answers
 
 CODEC = Codec(json_input=True)

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from scoring import Assessment, Decided, Policy
 from scoring.lexicon import load_shipped
-from scoring.text.material import ContextText, Material
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared import ContextText, Material, PreparedText
 
 LEXICONS = load_shipped()
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from scoring.breaker import BreakerState, CircuitBreaker
+from scoring.cache.circuit_breaker import BreakerState, CircuitBreaker
 from tests.support.clock import Clock
 
 CLOSED, HALF_OPEN, OPEN = BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerState.OPEN

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.language import LanguageDetector, stated_language
+from scoring.text.language import LanguageDetector, stated_language
 from tests.unit.scoring.scoring_support import LEXICONS
 
 DETECTOR = LanguageDetector(LEXICONS.values())

@@ -7,19 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from scoring.assessing.known_rules import KINDS
 from scoring.features.components_defined import UNDEFINED
+from scoring.features.courtesy import RETURNED
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_section import VERBATIM
+from scoring.features.verbatim_document import VERBATIM
 from scoring.policy import Doubt, Holds, Override, Policy, Scope
+from scoring.scorer.profile import KINDS
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Mistake, Opinion, Unsure
-from scoring.values.reasons import Reason
-from scoring.values.rules import Rule, Severity
+from scoring.values.rules import Reason, Rule, Severity
 from scoring.values.types import Decision, Evidence, MessageType, Refuses
 
 DENIED = Rule("denied_request", "A rule that holds.", Severity.HOLDS)
 BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]
+# A courtesy rests on no document.
+OF_DOCUMENTS = [each for each in BECAUSE if each is not RETURNED]
 
 
 def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
@@ -35,7 +37,7 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
         (5.0, None, "review", "middle_score"),
-        (5.0, VERBATIM, "auto_send", "verbatim_section"),
+        (5.0, VERBATIM, "auto_send", "verbatim_document"),
         (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
         (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),
         (None, Reason.LANGUAGE_UNSUPPORTED, "review", "language_unsupported"),
@@ -61,7 +63,7 @@ _UNDECIDABLE = [
 ]
 
 
-@given(st.none() | st.floats(1, 5), st.sampled_from(BECAUSE))
+@given(st.none() | st.floats(1, 5), st.sampled_from(OF_DOCUMENTS))
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
 def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, because):
     decision, reasons = decide(score=score, because=because, degraded=("other", gap))
@@ -79,7 +81,7 @@ _THRESHOLDS = st.sampled_from([(1.0, 1.01), (1.5, 5.0), (4.9, 5.0), (1.0, 4.0)])
     unscored=st.sampled_from(list(Decision)),
     refusal=st.sampled_from([Decision.REVIEW, Decision.AUTO_SEND]),
     score=st.none() | st.floats(1, 5),
-    because=st.sampled_from(BECAUSE),
+    because=st.sampled_from(OF_DOCUMENTS),
     refuses=st.sampled_from(list(Refuses)),
 )
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
@@ -335,10 +337,10 @@ def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_s
     asked, decision, reason
 ):
     quoted = {"score": 5.0, "because": VERBATIM}
-    assert judged(asked, **quoted) == (decision, (reason, "verbatim_section"))
+    assert judged(asked, **quoted) == (decision, (reason, "verbatim_document"))
     # A judge that is away, and a policy by which none is asked about such answers.
     assert judged((), **quoted, degraded=("judge_unavailable",))[0] == "review"
-    assert judged(asked, Policy(ask=("review",)), **quoted) == ("auto_send", ("verbatim_section",))
+    assert judged(asked, Policy(ask=("review",)), **quoted) == ("auto_send", ("verbatim_document",))
 
 
 def test_an_opinion_alone_sends_no_type_that_the_profile_does_not_score():
@@ -446,7 +448,7 @@ def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(
     ("answer", "reason"),
     [
         ({"score": 4.5}, "high_score"),
-        ({"score": 5.0, "because": VERBATIM}, "verbatim_section"),
+        ({"score": 5.0, "because": VERBATIM}, "verbatim_document"),
         ({"because": Reason.MESSAGE_TYPE_NOT_SCORED}, "message_type_not_scored"),
         ({"score": 3.0, "refuses": Refuses.PURELY}, "refusal"),
     ],
@@ -525,7 +527,7 @@ def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
 def test_a_policy_can_hold_from_the_start_by_type_and_language():
     nothing, dutch = Policy(hold=True), Policy(overrides=(Override(language="nl", hold=True),))
     quoted = {"score": 5.0, "because": VERBATIM}
-    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_section")
+    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_document")
     assert under(Holds(), dutch, **quoted).decision is Decision.REVIEW
     assert under(Holds(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
     assert (nothing.held, dutch.held) == ({Scope()}, {Scope(language="nl")})
@@ -623,3 +625,10 @@ def test_a_reason_that_several_give_is_told_once():
 def test_a_policy_of_another_content_is_told_by_eight_digits_of_its_hash():
     assert re.fullmatch(r"mine\+[0-9a-f]{8}", Policy("mine").identity)
     assert Policy("mine").identity != Policy("mine", hold=True).identity
+
+
+def test_thanks_are_sent_although_nothing_was_found_for_them_and_guides_are_not():
+    for gap in (Reason.CONTEXT_INSUFFICIENT, Reason.RETRIEVAL_UNAVAILABLE, Reason.DOCUMENTS_STALE):
+        assert decide(score=5.0, because=RETURNED, degraded=(gap,)) == ("auto_send", ("courtesy", gap))
+        assert decide(score=5.0, because=VERBATIM, degraded=(gap,))[0] == "review"
+    assert decide(score=5.0, because=RETURNED, degraded=(Reason.SCORING_TIMEOUT,))[0] == "review"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from schemas.registry import Registry
-from streams.kafka.access import faust_broker_urls
+from streams.kafka.clients import faust_broker_urls
 from streams.settings import EncodingSettings, KafkaSettings, WebSettings
-from streams.settings.addresses import without_credentials
+from streams.settings.base import without_credentials
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streams.settings import ScoringSettings
-from streams.settings.processors import usable_processors
+from streams.settings.scoring import usable_processors
 
 MACHINE = 64
 

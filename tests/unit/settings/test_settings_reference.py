@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from docs.generate.reference.settings import PAGE, render
 from streams.settings import Settings, load_settings
 from streams.settings.described import ANY_ENTRY, ANY_KEY, Setting, described
 from streams.settings.effective import effective_settings
-from streams.settings.reference import PAGE, render, sample
+from streams.settings.sample_file import sample
 
 ALL = tuple(described())
 #: A token of OAuth takes the place of a password.
@@ -31,7 +32,7 @@ def _named(name: str) -> Setting:
 
 
 def test_the_page_is_what_the_model_says() -> None:
-    assert PAGE.read_text(encoding="utf-8") == render(ALL), "run `python -m streams.settings.reference`"
+    assert PAGE.read_text(encoding="utf-8") == render(ALL), "run `python -m docs.generate`"
 
 
 def test_every_setting_in_force_is_described_once_and_no_other_is() -> None:

@@ -10,7 +10,7 @@ from aiokafka.errors import (
     RebalanceInProgressError,
 )
 
-from streams.telemetry.false_alarms import FalseAlarms
+from streams.observability.logs import FalseAlarms
 
 COORDINATOR = "aiokafka.consumer.group_coordinator"
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import pytest
 
-from streams.telemetry.private_lines import OncePerMinute
+from streams.observability.logs import OncePerMinute
 
 SECRET = "the-customers-own-words"
 
@@ -23,7 +23,7 @@ _PROGRAM = """
 import logging, sys
 import structlog
 from streams.settings import LogSettings
-from streams.telemetry.logs import configure
+from streams.observability.logs import configure
 
 log = structlog.get_logger("streams.example")
 configure(LogSettings(level=sys.argv[1], format=sys.argv[2]))
@@ -49,7 +49,7 @@ for report in (log.exception, logging.getLogger("elsewhere").exception):
 _LIBRARIES = """
 import asyncio, logging, sys
 from streams.settings import LogSettings
-from streams.telemetry.logs import configure
+from streams.observability.logs import configure
 
 configure(LogSettings(format=sys.argv[1]))
 text = sys.argv[2]
@@ -85,7 +85,7 @@ import logging
 import structlog
 from opentelemetry.trace import NonRecordingSpan, SpanContext, use_span
 from streams.settings import LogSettings
-from streams.telemetry.logs import configure
+from streams.observability.logs import configure
 
 configure(LogSettings())
 log = structlog.get_logger("streams.example")

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from streams.telemetry.nameless_errors import NamelessErrors
+from streams.observability.logs import NamelessErrors
 
 
 @pytest.mark.parametrize(

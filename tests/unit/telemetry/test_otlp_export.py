@@ -16,11 +16,10 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import get_tracer_provider
 from pydantic import SecretStr, ValidationError
 
+from streams.observability import tracing
+from streams.observability.otlp import Reported, span_exporter
+from streams.observability.tracing import Tracing, open_tracing, refusals
 from streams.settings import Settings, TelemetrySettings, WrongSettings
-from streams.telemetry import tracing
-from streams.telemetry.otlp import Reported, span_exporter
-from streams.telemetry.refusals import refusals
-from streams.telemetry.tracing import Tracing, open_tracing
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 from tests.support.ports import NOBODY
 from tests.support.records import eventually

@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 from opentelemetry.trace import Tracer, get_current_span
 
-from streams.failures import BadAnswer, Stage
-from streams.telemetry.stages import Stages
+from streams.observability.failures import BadAnswer, Stage
+from streams.observability.stages import Stages
 
 SECRET = "the customer's own words"
 

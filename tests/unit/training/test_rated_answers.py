@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,23 +9,24 @@ from typing import Any
 import pytest
 
 from scoring.values.types import MessageType
+from training.packed import read_lines
 from training.rated.agreement import agreed_rating
+from training.rated.products import PRODUCTS
 
 RATED = Path(__file__).parents[3] / "training" / "rated"
+UNOPENED = {product.name for product in PRODUCTS if product.unopened}
 FILES = sorted(path.name for path in (RATED / "answers").iterdir())
 
 
 def lines(folder: str, name: str) -> list[dict[str, Any]]:
-    path = RATED / folder / name
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [json.loads(line) for line in content.decode().splitlines()]
+    return read_lines(RATED / folder / name)
 
 
 def test_there_are_two_hundred_answers_a_product_and_fewer_of_the_unopened_half_dutch_half_english() -> None:
     counts = Counter({name: len(lines("answers", name)) for name in FILES})
     assert len(FILES) == 20
     assert min(counts.values()) == 80
-    assert min(count for name, count in counts.items() if not name.endswith(".gz")) >= 99
+    assert min(count for name, count in counts.items() if name.split(".")[0] not in UNOPENED) >= 99
     assert set(FILES) <= {path.name for path in (RATED / "documents").iterdir()}
 
 

@@ -1,13 +1,12 @@
-"""The documents of the corpus: the same in both languages, and packed where nobody is to read them yet."""
+"""The documents of the corpus: the same in both languages."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
 
+from training.packed import read_lines
 from training.rated.products import LANGUAGES, PRODUCTS
 
 RATED = Path(__file__).parents[3] / "training" / "rated"
@@ -16,19 +15,12 @@ PRODUCTS_WITH_DOCUMENTS = {path.name.split(".")[0] for path in (RATED / "documen
 
 
 def document_ids(product: str, language: str) -> list[str]:
-    path = RATED / "documents" / f"{product}.{language}.jsonl"
-    content = path.read_bytes() if path.exists() else gzip.decompress(Path(f"{path}.gz").read_bytes())
-    return [json.loads(line)["document_id"] for line in content.decode().splitlines()]
+    path = RATED / "documents" / f"{product}.{language}.jsonl.gz"
+    return [line["document_id"] for line in read_lines(path)]
 
 
 def test_kalarm_kexi_krusader_and_tellico_are_unopened() -> None:
     assert {"kalarm", "kexi", "krusader", "tellico"} == UNOPENED
-
-
-@pytest.mark.parametrize("folder", ["answers", "documents"])
-def test_what_is_unopened_is_packed_and_nothing_else(folder: str) -> None:
-    for path in (RATED / folder).iterdir():
-        assert (path.suffix == ".gz") == (path.name.split(".")[0] in UNOPENED), path.name
 
 
 @pytest.mark.parametrize("product", sorted(PRODUCTS_WITH_DOCUMENTS))

@@ -1,12 +1,12 @@
 """Pairs to learn from are made of the rated answers as their marks say, and of sentences made untrue."""
 
-import json
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from training.packed import read_lines, write_lines
 from training.verifier.calibration import temperature
 from training.verifier.edits import edited
 from training.verifier.mixtures import lift, mixture
@@ -62,9 +62,9 @@ def corpus(tmp_path):
             document = {"document_id": "archive", "title": "Archive", "language": language, "text": text}
             rated = answers if language == "en" else ()
             for folder, lines in (("documents", [document]), ("answers", rated)):
-                path = tmp_path / folder / f"mail.{language}.jsonl"
+                path = tmp_path / folder / f"mail.{language}.jsonl.gz"
                 path.parent.mkdir(exist_ok=True)
-                path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+                write_lines(path, lines)
         return tmp_path
 
     return written
@@ -140,9 +140,9 @@ def test_a_sentence_and_what_was_made_of_it_come_in_all_four_combinations(corpus
 
 def test_documents_of_other_lines_have_no_twin(corpus):
     folder = corpus()
-    path = folder / "documents" / "mail.nl.jsonl"
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "text": document["text"] + "\nNog een regel."}) + "\n")
+    path = folder / "documents" / "mail.nl.jsonl.gz"
+    (document,) = read_lines(path)
+    write_lines(path, [{**document, "text": document["text"] + "\nNog een regel."}])
     assert twins(folder, "mail", "en") == {}
 
 
@@ -222,7 +222,6 @@ def test_written_claims_have_their_labels_and_marks_and_some_passages_are_kept_a
 
 @pytest.mark.parametrize("language", ["nl", "en"])
 def test_every_written_passage_is_one_of_its_kind(language):
-    written = (VERIFIER / "written" / f"{language}.jsonl").read_text("utf-8")
-    lines = [json.loads(line) for line in written.splitlines()]
+    lines = read_lines(VERIFIER / "written" / f"{language}.jsonl.gz")
     assert len({line["passage"] for line in lines}) == len(lines)
     assert {line["language"] for line in lines} == {language}

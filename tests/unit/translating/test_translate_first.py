@@ -15,26 +15,22 @@ import structlog
 from prometheus_client import generate_latest
 
 from schemas.records import ChatbotAnswer, KnowledgeDocument
-from scoring.breaker import BreakerState
-from scoring.language import LanguageDetector
+from scoring.cache.circuit_breaker import BreakerState
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.translation.errors import Fault
-from scoring.translation.observer import Observer
+from scoring.text.language import LanguageDetector
+from scoring.translation.errors import Fault, Observer
 from scoring.translation.translator import ExchangeTranslator
 from scoring.values.assessment import Assessment
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Exchange, Passage, Translation
-from streams.answers.context import GivenDocuments
-from streams.answers.deadline import Deadline
-from streams.answers.offline import OfflineAnswers
-from streams.answers.way import Pipeline
-from streams.judging.assessor import Assessor, unassessed
+from streams.observability.instruments import Instruments
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import Deadline, OfflineAnswers, Pipeline
+from streams.scorers.options import Assessor, unassessed
 from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
-from streams.telemetry.instruments import Instruments
 from streams.translating import translate_first
-from streams.translating.instruments import TranslationTelemetry
 from streams.translating.opening import open_translation
-from streams.translating.step import Translated
+from streams.translating.step import Translated, TranslationTelemetry
 from streams.translating.step import Translation as Translating
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts

@@ -7,9 +7,9 @@ import threading
 import pytest
 from faust.types import TP
 
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.health import Health, Progress
-from streams.worker.watchdog import watchdog
+from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.observability.health import Health, Progress
+from streams.worker.lifetime import watchdog
 from tests.support.clock import Clock
 
 TP0, TP1 = TP("answers", 0), TP("answers", 1)

@@ -14,16 +14,16 @@ from schemas.records import ChatbotAnswer, ContextPassage, Verdict
 from scoring.policy import Policy
 from scoring.values.assessment import Assessment
 from scoring.values.types import Exchange, MessageType
-from streams.answers.context import GivenDocuments
-from streams.answers.deadline import Deadline
-from streams.answers.way import Pipeline
-from streams.holds.board import STALE_SECONDS, HoldBoard
+from streams.observability.stages import Stages
+from streams.pause.board import STALE_SECONDS, HoldBoard
+from streams.pipeline.context import GivenDocuments
+from streams.pipeline.pipeline import Deadline, Pipeline
 from streams.settings import Settings
-from streams.telemetry.stages import Stages
 from streams.worker import parts
 from streams.worker.metrics import Metrics
 from tests.support.clock import Clock
 from tests.support.holds import a_hold, board_of_nothing, hold_record, resumed
+from tests.support.verdicts import any_verdict
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Yes.", NOW, (ContextPassage("d-1", "You can."),))
@@ -126,10 +126,7 @@ def test_metrics_show_what_is_held_by_whom_ever_and_whether_that_is_known() -> N
 
 
 def _verdict(*reasons: str) -> Verdict:
-    return Verdict(
-        "v", "a", "c", "review", reasons, 4.5, "truthgate", "binary", "nl", False,
-        "", "", (), (), "1", "1", (), NOW, NOW,
-    )  # fmt: skip
+    return any_verdict(reasons=reasons, score=4.5)
 
 
 def test_what_a_hold_kept_from_being_sent_is_counted_by_its_reason() -> None:

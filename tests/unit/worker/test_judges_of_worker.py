@@ -6,8 +6,8 @@ from pathlib import Path
 
 from prometheus_client import generate_latest
 
+from streams.observability.stages import Stages
 from streams.settings import DocumentSettings, JudgeSettings, Settings
-from streams.telemetry.stages import Stages
 from streams.worker import parts
 from streams.worker.metrics import Metrics
 from tests.support.ports import NOBODY

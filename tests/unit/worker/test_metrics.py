@@ -18,42 +18,27 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas.records import Verdict
-from streams.health import Health, Progress
-from streams.judging.pool import ScoringPool
-from streams.rates.cells import Group
-from streams.rates.closed_window import ClosedWindow
-from streams.rates.tally import Tally
+from streams.observability.health import Health, Progress
+from streams.observability.instruments import OTHER, Definition, Instruments, Label
+from streams.rates.outcomes import ClosedWindow, Group
 from streams.rates.thresholds import ThresholdState
-from streams.rates.windows import WindowSpec
+from streams.rates.windows import Tally, WindowSpec
+from streams.scorers.pool import ScoringPool
 from streams.settings import AlertThreshold, ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
-from streams.telemetry.instruments import OTHER, Definition, Instruments, Label
 from streams.worker.metrics import Metrics, open_metrics
 from tests.support.clock import Clock
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
+from tests.support.verdicts import any_verdict
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
-VERDICT = Verdict(
-    verdict_id="v",
-    answer_id="a",
-    conversation_id="c",
+VERDICT = any_verdict(
     decision="blocked",
-    reasons=(),
     score=1.5,
-    profile="truthgate",
-    message_type="binary",
     language="nl",
-    translated=False,
-    question="",
-    answer="",
-    context_ids=(),
-    features=(),
-    policy_version="1",
-    scorer_version="1",
+    context_source="by_id",
     degraded=("context_missing", "documents_stale"),
     produced_at=NOW,
     scored_at=NOW,
-    context_source="by_id",
 )
 TALLY = Tally(answers=50, scored=40, hallucinated=10, faithfulness_answers=20, faithfulness_sum=150_000)
 CLOSED = ClosedWindow(WindowSpec(300_000, 60_000), 0, {Group("binary", "nl"): TALLY})

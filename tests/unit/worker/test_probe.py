@@ -10,8 +10,8 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaTimeoutError
 from faust.types import TP
 
-from streams.health import Health
 from streams.kafka.topic_identity import Origin, TopicDescription
+from streams.observability.health import Health
 from streams.settings import KafkaSettings
 from streams.worker import probe as probing
 from streams.worker.probe import ProgressProbe

@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from streams.settings import KafkaSettings, Settings
-from streams.worker import surroundings
+from streams.worker import preflight as surroundings
 
 
 async def test_another_deployment_that_came_meanwhile_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 import streams
-from streams.telemetry.instruments import Instruments
+from docs.generate.reference.telemetry import PAGE, render
+from streams.observability.instruments import Instruments
 from streams.worker.metrics import Metrics
-from streams.worker.reference import PAGE, render
 from tests.support.log_lines import documented_log_lines
 
 _ROOT = Path(streams.__file__).parents[1]
@@ -21,10 +21,10 @@ _LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 
 def test_the_page_is_what_the_definitions_say() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == render(Metrics().sections, page), "run `python -m streams.worker.reference`"
+    assert page == render(Metrics().sections, page), "run `python -m docs.generate`"
 
 
-def test_every_metric_is_exported_under_the_name_and_type_that_the_page_gives() -> None:
+def test_every_metric_is_exported_with_the_name_type_and_meaning_that_the_page_gives() -> None:
     definitions = [one for section in Metrics().sections.values() for one in section]
     again = Instruments()
     again.begin("all")
@@ -36,12 +36,14 @@ def test_every_metric_is_exported_under_the_name_and_type_that_the_page_gives() 
         elif one.kind == "gauge":
             again.gauge(*about, unit=one.unit).set(1, *values)
         else:
-            again.histogram(*about, unit=one.unit, bounds=(1,)).record(1, *values)
+            again.histogram(*about, unit=one.unit, bounds=one.bounds).record(1, *values)
     families = list(text_string_to_metric_families(generate_latest(again.registry).decode()))
-    exported = {f.name + ("_total" if f.type == "counter" else ""): f.type for f in families}
+    exported = {
+        f.name + ("_total" if f.type == "counter" else ""): (f.type, f.documentation) for f in families
+    }
     labels = {f.name: set(f.samples[-1].labels) - {"le"} for f in families}
-    assert exported.pop("target_info") == "gauge"
-    assert exported == {one.prometheus: one.kind for one in definitions}
+    assert exported.pop("target_info")[0] == "gauge"
+    assert exported == {one.prometheus: (one.kind, one.meaning) for one in definitions}
     for one in definitions:
         expected = {label.prometheus for label in one.labels}
         assert labels[one.prometheus.removesuffix("_total")] == expected, one.name

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from aiokafka.errors import CommitFailedError
 
-from streams.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, EXIT_WRONG_SETTINGS, InfrastructureFailure
+from streams.observability.failures import (
+    EXIT_SOFTWARE,
+    EXIT_UNREACHABLE,
+    EXIT_WRONG_SETTINGS,
+    InfrastructureFailure,
+)
 from streams.settings import WrongSettings
 from streams.worker.run import as_told
 

@@ -6,15 +6,13 @@ from collections import Counter
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.assessing.known_rules import AT_FAULT, KINDS, describe
-from scoring.assessing.profile import FeatureGroup, Profile, profiles
-from scoring.assessing.refusal import REFUSAL
-from scoring.assessing.score import truthfulness
+from scoring.scorer.profile import AT_FAULT, KINDS, FeatureGroup, Profile, describe, profiles
+from scoring.scorer.refusal import REFUSAL
+from scoring.scorer.score import truthfulness
 from scoring.values.assessment import Assessment
-from scoring.values.reasons import Reason
-from scoring.values.rules import Rule, Severity
+from scoring.values.rules import Reason, Rule, Severity
 from scoring.values.types import Evidence, FeatureValue, MessageType
-from streams.cli.demo.sample import sample_answers, sample_documents
+from streams.cli.demo.run import sample_answers, sample_documents
 
 FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
 RULES = list(dict.fromkeys(rule for rule in KINDS.values() if rule))
@@ -31,7 +29,7 @@ STABLE = {
     "derived_number": "derived_number",
     "refuted_figure": "refuted_figure",
     "contradicted_value": "contradicted_value",
-    "verbatim_section": "verbatim_section",
+    "verbatim_document": "verbatim_document",
     "action_claimed": "action_claimed",
     "courtesy": "courtesy",
 }
@@ -44,7 +42,7 @@ RECOGNISED = {
 def test_kinds_and_reasons_are_stable():
     assert STABLE.items() <= {kind: str(rule) for kind, rule in KINDS.items()}.items()
     assert {kind for kind, rule in KINDS.items() if rule is None} >= RECOGNISED
-    assert STABLE.keys() - AT_FAULT == {"verbatim_section", "courtesy"}
+    assert STABLE.keys() - AT_FAULT == {"verbatim_document", "courtesy"}
     assert AT_FAULT.isdisjoint(RECOGNISED)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.assessing.message_type import message_type
+from scoring.scorer.message_type import message_type
 from scoring.text.prepared import PreparedText
 from scoring.values.types import MessageType
 from tests.unit.scoring.scoring_support import LEXICONS, prepared

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.assessing.refusal import refusal
+from scoring.scorer.refusal import refusal
 from scoring.values.types import Decision
 from tests.unit.scoring.scoring_support import judged, prepared
 

@@ -18,8 +18,8 @@ from scoring import (
     Scorer,
     ScorerOptions,
 )
-from scoring.assessing.profile import profile_named
-from scoring.assessing.score import truthfulness
+from scoring.scorer.profile import profile_named
+from scoring.scorer.score import truthfulness
 from scoring.values.types import Evidence, FeatureValue
 from scoring.values.version import SCORER_VERSION
 from tests.unit.scoring.scoring_support import judged
@@ -41,9 +41,13 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
 @pytest.mark.parametrize("scorer", [SCORER, PAPER])
 def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
     judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published=STORE))
-    assert (judgement.decision, judgement.score, judgement.reasons) == ("auto_send", 5, ("verbatim_section",))
+    assert (judgement.decision, judgement.score, judgement.reasons) == (
+        "auto_send",
+        5,
+        ("verbatim_document",),
+    )
     assert (judgement.language, judgement.message_type) == ("en", "instruction")
-    (found,) = (value for value in judgement.features if value.name == "verbatim_section")
+    (found,) = (value for value in judgement.features if value.name == "verbatim_document")
     assert [(each.text, each.document_id) for each in found.evidence] == [(GUIDE, "leave")]
 
 
@@ -232,7 +236,7 @@ def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
     assert truthfulness([FeatureValue("c", None)], rules).value is None
     undefined = FeatureValue("components_defined", 0.9, (Evidence("misplaced_component", "x", 0, 1),))
     assert truthfulness([undefined, values[1]], rules).value == 1
-    guide = FeatureValue("verbatim_section", 1.0, (Evidence("verbatim_section", "x", 0, 1),))
+    guide = FeatureValue("verbatim_document", 1.0, (Evidence("verbatim_document", "x", 0, 1),))
     assert truthfulness([guide, values[0]], rules).value == 5
     assert truthfulness([guide, undefined], rules).value == 1
 

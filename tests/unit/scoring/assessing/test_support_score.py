@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.assessing.profile import profile_named
-from scoring.assessing.support_score import SUPPORT, supported_score
 from scoring.policy import Policy
+from scoring.scorer.profile import profile_named
+from scoring.scorer.score import SUPPORT, supported_score
 from scoring.values.assessment import Assessment
-from scoring.values.reasons import Reason
-from scoring.values.rules import Severity
+from scoring.values.rules import Reason, Severity
 from scoring.values.types import Decision, Evidence, FeatureValue, MessageType
 
 RULES = profile_named("truthgate").rules
@@ -39,8 +38,8 @@ def test_what_a_rule_says_against_an_answer_caps_its_score_whatever_its_support(
 
 
 def test_an_answer_that_repeats_the_documents_has_the_highest_score_unless_a_rule_objects():
-    assert score((1, 0.8, 0.9), ["verbatim_section"]).value == 5
-    assert score((1, 0.8, 0.9), ["verbatim_section", "undefined_component"]).value == pytest.approx(1.4)
+    assert score((1, 0.8, 0.9), ["verbatim_document"]).value == 5
+    assert score((1, 0.8, 0.9), ["verbatim_document", "undefined_component"]).value == pytest.approx(1.4)
 
 
 def test_the_lines_go_through_the_ratings_that_they_were_measured_at():
@@ -112,8 +111,8 @@ def test_the_surest_rule_caps_the_score():
 
 
 def test_a_quotation_has_5_for_the_reason_that_it_is_one_and_tells_its_support():
-    found = score((0.2, 0.2, 0.2), ["verbatim_section"])
-    assert (found.value, str(found.because), found.contradiction) == (5, "verbatim_section", 0)
+    found = score((0.2, 0.2, 0.2), ["verbatim_document"])
+    assert (found.value, str(found.because), found.contradiction) == (5, "verbatim_document", 0)
     assert found.support == pytest.approx(0.2)
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.assessing.profile import profile_named
-from scoring.assessing.stopwatch import Stopwatch
+from scoring.scorer.profile import profile_named
+from scoring.scorer.scorer import Stopwatch
 
 GUIDE = Passage("leave", "1. Open the **Leave** tab of the employee.\n2. Click **Save**.")
 SCORER = Scorer(options=ScorerOptions(timed=True))

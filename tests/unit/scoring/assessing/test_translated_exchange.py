@@ -129,7 +129,7 @@ def test_an_answer_whose_translation_is_the_section_of_a_document_is_not_sent_fo
     )
     judgement = judged(SCORER, german)
     assert judgement.decision == "review"
-    assert feature(judgement, "verbatim_section").value is None
+    assert feature(judgement, "verbatim_document").value is None
 
 
 def test_a_translation_of_other_passages_is_refused():

@@ -2,12 +2,11 @@
 
 import pytest
 
-from scoring.assessing.score import Score, rules_met, truthfulness
 from scoring.features.components_defined import UNDEFINED
 from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_section import VERBATIM
-from scoring.values.reasons import Reason
-from scoring.values.rules import Rule, Severity
+from scoring.features.verbatim_document import VERBATIM
+from scoring.scorer.score import Score, rules_met, truthfulness
+from scoring.values.rules import Reason, Rule, Severity
 from scoring.values.types import Evidence, FeatureValue
 
 HOLDS = Rule("held", "A rule that holds.", Severity.HOLDS)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
-from scoring.claims.doubt import asked
+from scoring.claims.verification import asked
 from scoring.features.claims_covered import ClaimsCovered
 from scoring.features.claims_verified import ClaimsVerified
 from scoring.values.types import Decision

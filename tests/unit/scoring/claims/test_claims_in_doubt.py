@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.claims.doubt import IN_DOUBT_BELOW, IN_DOUBT_FROM, MOST_ASKED, asked
-from scoring.claims.grounded import grounded_claims
-from scoring.claims.verification import verification
+from scoring.claims.grounding import grounded_claims
+from scoring.claims.verification import IN_DOUBT_BELOW, IN_DOUBT_FROM, MOST_ASKED, asked, verification
 from scoring.verifier.onnx import open_verifier
 from scoring.verifier.verifying import Asked, Opinion, Verified
 from tests.unit.scoring.scoring_support import material

@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.claims.grounded import answerable, grounded_claims
-from scoring.claims.grounding import grounding
-from scoring.claims.passages import passages
+from scoring.claims.grounding import answerable, grounded_claims, grounding, passages
 from scoring.claims.reading import claims
-from scoring.text.material import ContextText, Material
+from scoring.text.prepared import ContextText, Material
 from tests.unit.scoring.scoring_support import prepared
 
 DOCUMENT = (

@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.company_terms import CompanyTerms, CompanyTermsError, LanguageTerms, Watched, load, save
-from scoring.company_terms.building import LEAST_SPREAD, MOST_FREQUENT, build
-from scoring.company_terms.counting import LanguageCounts, WordCounts, count_words
-from scoring.company_terms.general import GeneralLanguage
+from scoring.company_terms.building import (
+    LEAST_SPREAD,
+    MOST_FREQUENT,
+    GeneralLanguage,
+    LanguageCounts,
+    WordCounts,
+    build,
+    count_words,
+)
 from scoring.text.prepared import words_of
 from tests.support.clock import Clock
 

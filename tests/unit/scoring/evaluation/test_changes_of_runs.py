@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from scoring.evaluation.cases import Case
-from scoring.evaluation.changes import Shift, compared
-from scoring.values.reasons import Reason
+from scoring.evaluation.comparison import Shift, compared
+from scoring.values.rules import Reason
 from scoring.values.types import Decision, MessageType
 
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED

@@ -9,22 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.assessing.known_rules import KINDS
 from scoring.evaluation.cases import Case
-from scoring.evaluation.opinions.cascade import curve
-from scoring.evaluation.opinions.costs import costs
-from scoring.evaluation.opinions.deciding import by_both, by_opinion, sending_rows
-from scoring.evaluation.opinions.dimensions import dimensions
-from scoring.evaluation.opinions.flags import flag_rows
-from scoring.evaluation.opinions.judged import Judged
-from scoring.evaluation.opinions.labels import label_table
-from scoring.evaluation.opinions.ranking import rankings
-from scoring.evaluation.opinions.report import Simulation, judge_runs
-from scoring.evaluation.opinions.simulation import Confidence, Flipping, as_they_are, flipped, simulate
+from scoring.evaluation.opinion_accuracy import Judged, dimensions, flag_rows, label_table
+from scoring.evaluation.opinion_report import (
+    Confidence,
+    Flipping,
+    Simulation,
+    as_they_are,
+    flipped,
+    judge_runs,
+    simulate,
+)
+from scoring.evaluation.opinion_routing import by_both, by_opinion, costs, curve, rankings, sending_rows
 from scoring.policy import Policy
+from scoring.scorer.profile import KINDS
 from scoring.values.assessment import Assessment
 from scoring.values.opinion import Label, Opinion, Unsure, Usage
-from scoring.values.reasons import Reason
+from scoring.values.rules import Reason
 from scoring.values.types import Decision, MessageType, Refuses
 
 TRUE, FALSE, NOT_GIVEN = Label.TRUE, Label.FALSE, Label.NOT_GIVEN
@@ -196,9 +197,9 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
         (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, HELD),
         (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, HELD),
         (opinion(TRUE), {"decision": BLOCKED, "reasons": ("undefined_component",)}, SENT, BLOCKED),
-        (opinion(TRUE), {"decision": SENT, "reasons": ("verbatim_section",)}, SENT, SENT),
-        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_section",)}, BLOCKED, HELD),
-        (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_section",)}, HELD, HELD),
+        (opinion(TRUE), {"decision": SENT, "reasons": ("verbatim_document",)}, SENT, SENT),
+        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_document",)}, BLOCKED, HELD),
+        (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_document",)}, HELD, HELD),
     ],
 )
 def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(

@@ -8,17 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation.agreement import agreement
 from scoring.evaluation.cases import Case, Group
-from scoring.evaluation.checks import check_table
-from scoring.evaluation.correlation import correlation, gain
-from scoring.evaluation.decisions import decision_table
-from scoring.evaluation.deviation import deviation
-from scoring.evaluation.features import feature_table
+from scoring.evaluation.comparison import decision_table
+from scoring.evaluation.correlation import agreement, correlation, deviation, feature_table, gain
 from scoring.evaluation.message_types import type_table
 from scoring.evaluation.report import report
-from scoring.evaluation.routing import routing
-from scoring.evaluation.sending import misrouted, sending_table
+from scoring.evaluation.routing import check_table, misrouted, routing, sending_table
 from scoring.evaluation.statistics import Share, auroc, spearman
 from scoring.values.opinion import Label
 from scoring.values.types import Decision, MessageType

@@ -5,7 +5,7 @@ import pytest
 from scoring import Exchange, Passage, Scorer
 from scoring.features.courtesy import Courtesy
 from scoring.text.greeting import content_span
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from tests.unit.scoring.scoring_support import judged, prepared
 
 RETURNED = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.assessing.profile import profiles
+from scoring.scorer.profile import profiles
 from tests.unit.scoring.scoring_support import LEXICONS, material, prepared
 
 FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
@@ -150,7 +150,7 @@ def test_names_are_stable_unique_and_in_snake_case():
     assert set(FEATURES) >= {
         "company_terms", "components_defined", "complex_answer", "prompt_overlap", "hal",
         "subject_combination", "verbatim_guide", "error_mismatch", "claims_covered", "phrases_known",
-        "refusal_justified", "numbers_known", "verbatim_section", "figures_follow",
+        "refusal_justified", "numbers_known", "verbatim_document", "figures_follow",
         "action_claimed", "courtesy",
     }  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_the_profile_of_the_paper_has_its_seven_features_its_rule_to_send_and_tw
     paper = next(profile for profile in profiles() if profile.name == "paper")
     assert sorted(feature.name for feature in paper.features) == [
         "company_terms", "complex_answer", "components_defined", "hal", "prompt_overlap",
-        "subject_combination", "verbatim_guide", "verbatim_section",
+        "subject_combination", "verbatim_document", "verbatim_guide",
     ]  # fmt: skip
     assert sorted(paper.message_types) == ["binary", "instruction"]
 

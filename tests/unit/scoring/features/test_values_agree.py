@@ -81,6 +81,31 @@ def test_a_contradicted_claim_is_shown_beside_the_row_or_sentence_that_says_othe
     assert verdict.contradiction == 0.9
 
 
+HOURS = "## Opening hours\n\n| Day | Hours |\n|---|---|\n| Saturday | 10:00 - 13:00 |\n| Sunday | closed |\n"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["On Saturday we are open until 17:00.", "We are open on Saturday from 9:00.", "On Sunday we are open."],
+)
+def test_opening_hours_in_a_table_of_days_are_compared(sentence):
+    assert contradicted(sentence, HOURS) != []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "On Saturday we are open until 13:00.",
+        "On Saturday we are open.",
+        "On Sunday we are closed.",
+        "On Saturday you can come from 11:00.",
+        "Sunday: closed.",
+    ],
+)
+def test_opening_hours_that_a_table_of_days_has_are_not_contradicted(sentence):
+    assert contradicted(sentence, HOURS) == []
+
+
 def test_a_claim_that_another_place_bears_out_is_not_contradicted():
     other = "# Prices abroad\n\nPro: € 7\nTeam: € 6\n"
     assert contradicted("The Pro plan is € 7.", [PLANS]) != []

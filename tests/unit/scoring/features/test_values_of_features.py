@@ -11,7 +11,7 @@ from scoring.features.numbers_known import NumbersKnown
 from scoring.features.phrases_known import PhrasesKnown
 from scoring.features.prompt_overlap import PromptOverlap
 from scoring.features.refusal_justified import RefusalJustified
-from scoring.text.material import Material
+from scoring.text.prepared import Material
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 
 

@@ -2,10 +2,8 @@
 
 from functools import lru_cache
 
-from scoring.figures.checking import DataSource, check
-from scoring.figures.reading.bearing import bearing
-from scoring.figures.reading.grids import grids
-from scoring.figures.reading.listings import listings
+from scoring.figures.checking import DataSource, bearing, check
+from scoring.figures.grids import grids, listings
 from scoring.lexicon import load_shipped
 from scoring.text.prepared import PreparedText
 

@@ -2,8 +2,8 @@ import doctest
 
 import pytest
 
-from scoring.figures import checking, rounding
-from scoring.figures.reading import numbers
+from scoring.figures import checking, numbers
+from scoring.figures import clause as rounding
 
 
 @pytest.mark.parametrize("module", [checking, rounding, numbers])

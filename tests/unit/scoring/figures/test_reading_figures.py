@@ -3,13 +3,11 @@ from decimal import Decimal
 
 import pytest
 
-from scoring.figures.reading.amounts import amounts
-from scoring.figures.reading.blocks import blocks
-from scoring.figures.reading.grids import grids
-from scoring.figures.reading.labels import stem
-from scoring.figures.reading.listings import listings
-from scoring.figures.reading.numbers import Convention, read_number
-from scoring.figures.reading.times import Time, times, whole_time
+from scoring.figures.blocks import blocks
+from scoring.figures.grids import grids, listings
+from scoring.figures.labels import stem
+from scoring.figures.numbers import Convention, amounts, read_number
+from scoring.figures.times import Time, times, whole_time
 from scoring.text.prepared import PreparedText
 from tests.unit.scoring.figures.figures_support import LEXICONS
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.assessing.profile import profiles
 from scoring.lexicon import LexiconError, PhraseList, TypePatterns, load_folder, load_lexicon, load_shipped
+from scoring.scorer.profile import profiles
 from scoring.values.types import MessageType
 
 SHIPPED = Path(__file__).parents[4] / "scoring" / "lexicon"

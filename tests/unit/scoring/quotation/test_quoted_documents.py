@@ -2,9 +2,9 @@
 
 import pytest
 
-from scoring.language import LanguageDetector
 from scoring.lexicon import load_shipped
-from scoring.quotation.quoting import cues, may_be_called, quoted_document, quoted_page
+from scoring.quotation.quoting import cues, quoted_document, quoted_page
+from scoring.text.language import LanguageDetector
 from scoring.values.types import Exchange, Passage, PublishedDocument
 
 LEXICONS = load_shipped()
@@ -266,28 +266,24 @@ def test_a_document_with_notes_placeholders_or_what_is_hidden_is_not_sent(body):
         "| Plan | Price |\n| --- | --- |\n| Free | € 0 |",
         "- One thing:\n  - a detail;\n  - another one.\n- Another thing.",
         "> Mind the `--force` option, which is not asked about.",
-        "See [the price list](https://example.com/a_b).",
         "Open it as follows:\n\n1. Click **Open**.\n2. Wait.",
         "```\n\tx = 1\n\n\ty = 2  \n```",
     ],
 )
-def test_code_tables_lists_and_links_are_sent_as_they_are(body):
+def test_code_tables_and_lists_are_sent_as_they_are(body):
     text = f"{STEPS}{body}"
     assert sent("en", answer=text, text=text)
     assert not sent("en", answer=text.replace("Open it", "Open  it"), text=text)
 
 
 @BOTH
-def test_a_title_whose_words_another_line_has_as_well_is_not_sent(language):
+def test_a_guide_on_what_another_document_has_as_well_is_not_sent(language):
     title, asked = TITLE[language], ASKED[language]
-    other_form = {"en": "Deleting a draft invoice", "nl": "Verwijder een open factuur"}[language]
-    for line in (
-        f"## {title}",
-        title.upper(),
-        f"- {asked}",
-        f"### {title.replace(' ', ' (', 1)})",
-        other_form,
-    ):
+    others = {
+        "en": ["Drafts\n\nInvoices of this kind stay.", "No dr&shy;aft **in**voice is ever thrown away."],
+        "nl": ["Facturen\n\nWat open staat, blijft.", "Geen o&shy;pen **fac**tuur wordt ooit weggegooid."],
+    }[language]
+    for line in (f"## {title}", title.upper(), f"- {asked}", *others):
         assert not sent(language, context=(Passage("other", f"{line}\n\nOK."),))
         assert not sent(language, others=(PublishedDocument("other", language, "X", f"{line}\n\nOK."),))
     assert not sent(language, context=(Passage("other", "OK.", title),))
@@ -330,14 +326,11 @@ def test_nothing_is_sent_without_a_published_document():
     ],
 )
 def test_documents_with_another_wording_of_a_title_are_found_by_its_cues(one, other):
-    document = PublishedDocument("d", "nl", "X", f"OK.\n{other}\nOK.")
-    assert may_be_called(document, one)
-    assert any(cue in document.text.lower() for cue in cues(one))
-    assert not may_be_called(PublishedDocument("d", "nl", "X", "OK."), one)
+    assert any(cue in other.lower() for cue in cues(one))
 
 
-def test_an_answer_is_all_of_a_document_but_for_its_title():
+def test_an_answer_is_all_of_a_document_with_or_without_its_title():
     document = PublishedDocument("d", "en", "FAQ", f"# FAQ\n\n{BODY['en']}\n")
     assert quoted_page(f"\n{BODY['en']}\n", document)
-    assert not quoted_page(f"# FAQ\n\n{BODY['en']}", document)
+    assert quoted_page(f"# FAQ\n\n{BODY['en']}", document)
     assert not quoted_page("", document)

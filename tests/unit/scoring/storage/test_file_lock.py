@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.storage.file_lock import take_lock
+from scoring.cache.files import take_lock
 
 
 def test_a_lock_is_taken_once_and_free_again_when_its_file_is_closed(tmp_path: Path) -> None:

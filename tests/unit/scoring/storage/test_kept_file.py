@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from scoring.storage.kept_file import NOTED_SECONDS, PARSES, TRANSLATIONS, KeptFile
+from scoring.cache.cache_file import NOTED_SECONDS, PARSES, TRANSLATIONS, KeptFile
 from tests.support.clock import Clock
 
 NOISE = random.Random(1)

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 import regex
 
-from scoring.text.invisible import INVISIBLE
+from scoring.text.characters import INVISIBLE
 
 EVERYTHING = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.storage.kept_file import PARSES, KeptFile
-from scoring.text.parsing import KeptParses, LazyParse, Parser, default_parser, fingerprint
-from scoring.text.parsing.packed import pack
+from scoring.cache.cache_file import PARSES, KeptFile
+from scoring.text.parsing import KeptParses, LazyParse, Parser, default_parser
+from scoring.text.parsing import cached as fingerprint
+from scoring.text.parsing.cached import pack
 from scoring.values.assessment import CacheUse
 from scoring.values.types import Segment, TranslatedText, Translation
-from streams.cli.demo.sample import sample_answers, sample_documents
+from streams.cli.demo.run import sample_answers, sample_documents
 from tests.support.clock import Clock
 from tests.unit.scoring.scoring_support import LEXICONS
 
@@ -40,7 +41,7 @@ class CountingParser(Parser):
 @pytest.fixture
 def parsed(monkeypatch):
     """Return a function that tells what was parsed since it was last asked."""
-    monkeypatch.setattr("scoring.assessing.scorer.Parser", CountingParser)
+    monkeypatch.setattr("scoring.scorer.scorer.Parser", CountingParser)
 
     def since_then():
         texts, CountingParser.parsed = CountingParser.parsed, ()
@@ -97,7 +98,7 @@ def contents(file):
 
 def words_kept(file, monkeypatch):
     """Tell what may be read in the file: nothing is compressed, nothing else differs."""
-    monkeypatch.setattr("scoring.text.parsing.packed.zlib.compress", lambda content: content)
+    monkeypatch.setattr("scoring.text.parsing.cached.zlib.compress", lambda content: content)
     with scoring(file) as scorer:
         scorer.assess(
             Exchange("How do I enter the sesame?", "Enter the marzipan.", (
@@ -251,7 +252,7 @@ def test_a_pipeline_whose_files_are_gone_is_used_and_its_parses_are_not_kept(fil
     def unreadable(_):
         raise FileNotFoundError
 
-    monkeypatch.setattr("scoring.text.parsing.kept.fingerprint", unreadable)
+    monkeypatch.setattr("scoring.text.parsing.cached.fingerprint", unreadable)
     with scoring(file) as scorer:
         assert scorer.assess(EXCHANGE).documents == CacheUse(
             misses=3, failures=("PIPELINE_UNREADABLE", "PIPELINE_UNREADABLE")
@@ -259,7 +260,7 @@ def test_a_pipeline_whose_files_are_gone_is_used_and_its_parses_are_not_kept(fil
 
 
 def test_bytes_in_the_file_that_are_no_parse_are_parsed_anew_and_replaced(file, monkeypatch):
-    monkeypatch.setattr("scoring.text.parsing.kept.pack", lambda parse: pack(parse)[:-1])
+    monkeypatch.setattr("scoring.text.parsing.cached.pack", lambda parse: pack(parse)[:-1])
     keep(file, lazy())
     monkeypatch.undo()
     with closing(KeptFile(file, PARSES, 1)) as opened:

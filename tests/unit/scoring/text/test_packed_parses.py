@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.text.parsing.packed import NotPacked, pack, unpack
-from scoring.text.parsing.parse import Parse, frozen
-from scoring.text.parsing.tokens import stop_flags
+from scoring.text.parsing.cached import NotPacked, pack, unpack
+from scoring.text.parsing.parse import Parse, frozen, stop_flags
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 
 WORDS = st.text(max_size=8) | st.sampled_from(["the", "not", "save", "NOUN", "nsubj", "'s", "\ud800"])

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.text.parsing import Parser, PipelineError, default_parser, make_together
-from scoring.text.parsing.pieces import MOST_TOKENS, pieces
+from scoring.text.parsing.parse import MOST_TOKENS, pieces
 from scoring.text.prepared import PreparedText
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.text.sentences import SENTENCE_END, clause_ends_between, ends_between, is_closed
+from scoring.text.characters import SENTENCE_END, clause_ends_between, ends_between, is_closed
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from scoring.translation.cached import KeptTranslations
 from scoring.translation.errors import TranslatorMisconfigured
-from scoring.translation.kept import KeptTranslations
 
 SENTENCES = {f"Zin {number}.": f"Sentence {number}." for number in range(1200)}
 
@@ -65,8 +65,7 @@ def test_no_original_text_is_in_the_file(opened: Open, path: Path) -> None:
     assert b"Zwaluwstaart" not in content
 
 
-def test_a_file_of_an_older_version_is_begun_anew(opened: Open, path: Path) -> None:
-    # As it was laid out before translations and parses were kept alike.
+def test_a_file_of_another_layout_is_begun_anew(opened: Open, path: Path) -> None:
     path.parent.mkdir()
     with sqlite3.connect(path) as database:
         database.executescript(

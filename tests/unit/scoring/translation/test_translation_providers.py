@@ -6,17 +6,18 @@ import socket
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 
+import httpx2
 import pytest
-import requests
 
-from scoring.translation import providers
-from scoring.translation.engines import KINDS, ProviderOptions
+from scoring.translation import calls as providers
+from scoring.translation.calls import Provider
+from scoring.translation.engines import KINDS, Engine, ProviderOptions
 from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
-from scoring.translation.http import Request
-from scoring.translation.providers import Provider
+from scoring.translation.http import BoundedHttp
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -65,8 +66,14 @@ def fault_or_none(provider: Provider) -> Fault | None:
 def _have_here(name: str, server: LibreTranslate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the provider's requests go to the server, whose answers the test gives."""
     if name != "libretranslate":
-        here = replace(KINDS[name], adapt=lambda request, _: replace(request, url=f"{server.url}/{name}"))
-        monkeypatch.setitem(providers.KINDS, name, here)
+        kind = KINDS[name]
+
+        def here(options: ProviderOptions, code: str, http: BoundedHttp) -> Engine:
+            engine = kind.engine(options, code, http)
+            monkeypatch.setattr(engine, "_base_url", f"{server.url}/{name}")
+            return engine
+
+        monkeypatch.setitem(providers.KINDS, name, replace(kind, engine=here))
 
 
 def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, provider: Provider) -> None:
@@ -77,8 +84,8 @@ def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, 
 def test_a_key_is_sent_only_where_one_is_set(server: LibreTranslate, provider: Provider) -> None:
     server.api_key = KEY
     assert fault(provider) is Fault.UNAUTHORIZED
-    keyed = Provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))
-    assert keyed.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
+    with closing(Provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))) as keyed:
+        assert keyed.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
     assert [asked.key for asked in server.asked] == [None, KEY]
     assert KEY not in repr(ProviderOptions("libretranslate", server.url, api_key=KEY))
 
@@ -168,10 +175,10 @@ def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> N
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (TimeoutError("timed out"), Fault.TIMEOUT),
-        (requests.ReadTimeout(), Fault.TIMEOUT),
-        (ConnectionResetError(), Fault.UNREACHABLE),
-        (requests.ConnectionError(), Fault.UNREACHABLE),
+        (httpx2.ReadTimeout(""), Fault.TIMEOUT),
+        (httpx2.ConnectTimeout(""), Fault.TIMEOUT),
+        (httpx2.ConnectError(""), Fault.UNREACHABLE),
+        (httpx2.RemoteProtocolError(""), Fault.UNREACHABLE),
     ],
 )
 def test_a_timeout_is_told_apart_from_other_failures_of_the_network(
@@ -185,14 +192,16 @@ def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:
 
 
 def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
-    slow = Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=5))
-    quick = Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.1))
     server.behave(delay=0.3)
     found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))
-    thread.start()
-    assert fault(quick) is Fault.TIMEOUT
-    thread.join()
+    with (
+        closing(Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=5))) as slow,
+        closing(Provider(ProviderOptions("libretranslate", server.url, timeout_seconds=0.1))) as quick,
+    ):
+        thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))
+        thread.start()
+        assert fault(quick) is Fault.TIMEOUT
+        thread.join()
     assert found == ["Good morning"]
 
 
@@ -202,8 +211,7 @@ def test_no_library_logs_a_text(
 ) -> None:
     _have_here(name, server, monkeypatch)
     url = server.url if name == "libretranslate" else None
-    provider = Provider(ProviderOptions(name, url))
-    with caplog.at_level(logging.DEBUG):
+    with closing(Provider(ProviderOptions(name, url))) as provider, caplog.at_level(logging.DEBUG):
         for behaviour in ({}, {"status": 500}, {"reset": True}, {"body": b"x"}):
             server.behave(**behaviour)
             fault_or_none(provider)
@@ -228,12 +236,12 @@ def test_what_a_provider_needs_is_told_before_anything_is_sent(options: Provider
 
 def test_deepl_is_sent_the_text_in_the_body_and_the_key_in_a_header(server: LibreTranslate) -> None:
     server.behave(body=b'{"translations": [{"text": "Good morning"}]}')
-    provider = Provider(ProviderOptions("deepl", server.url, KEY))
-    assert provider.translate(SECRET, "nl") == "Good morning"
+    with closing(Provider(ProviderOptions("deepl", server.url, KEY))) as provider:
+        assert provider.translate(SECRET, "nl") == "Good morning"
+        with pytest.raises(TranslationFailed, match="unsupported_language"):
+            provider.translate(SECRET, "tlh")
     assert (server.asked[0].path, server.asked[0].query, server.asked[0].key) == ("/v2/translate", "", None)
     assert server.asked[0].headers["Authorization"] == f"DeepL-Auth-Key {KEY}"
-    with pytest.raises(TranslationFailed, match="unsupported_language"):
-        provider.translate(SECRET, "tlh")
 
 
 def test_google_and_mymemory_are_read_as_they_answer(
@@ -245,15 +253,30 @@ def test_google_and_mymemory_are_read_as_they_answer(
     }
     for name, page in pages.items():
         _have_here(name, server, monkeypatch)
-        provider = Provider(ProviderOptions(name))
-        server.behave(body=page)
-        assert provider.translate(SECRET, "nl") == "Good morning"
-        server.behave(body=b"<html>nothing</html>")
-        assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
-        server.behave(status=429)
-        assert fault(provider) is Fault.RATE_LIMITED
-    server.behave(body=b'{"responseData": {"translatedText": "MYMEMORY WARNING: YOU USED ALL"}}')
-    assert fault(provider) is Fault.RATE_LIMITED
+        with closing(Provider(ProviderOptions(name))) as provider:
+            server.behave(body=page)
+            assert provider.translate(SECRET, "nl") == "Good morning"
+            server.behave(body=b"<html>nothing</html>")
+            assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
+            server.behave(status=429)
+            assert fault(provider) is Fault.RATE_LIMITED
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"responseData": {"translatedText": "MYMEMORY WARNING: YOU USED ALL"}}, Fault.RATE_LIMITED),
+        ({"responseData": {"translatedText": ""}, "matches": []}, Fault.SERVER_ERROR),
+        ({"responseData": {"translatedText": None}, "matches": [{"translation": "Good morning"}]}, None),
+    ],
+)
+def test_mymemory_may_answer_with_a_match_and_says_in_words_that_it_has_had_enough(
+    server: LibreTranslate, monkeypatch: pytest.MonkeyPatch, answer: object, expected: Fault | None
+) -> None:
+    _have_here("mymemory", server, monkeypatch)
+    server.behave(body=json.dumps(answer).encode())
+    with closing(Provider(ProviderOptions("mymemory"))) as provider:
+        assert fault_or_none(provider) is expected
 
 
 @pytest.mark.parametrize(
@@ -276,6 +299,13 @@ def test_a_language_has_the_code_of_each_provider(name: str, language: str, code
 
 
 def test_mymemory_is_asked_over_an_encrypted_connection() -> None:
-    request = Request("GET", "http://api.mymemory.translated.net/get")
-    sent = KINDS["mymemory"].adapt(request, ProviderOptions("mymemory"))
-    assert sent.url == "https://api.mymemory.translated.net/get"
+    asked: list[str] = []
+
+    class Http(BoundedHttp):
+        def get(self, url: str, params: Mapping[str, str]) -> bytes:
+            asked.append(url)
+            return b'{"responseData": {"translatedText": "Good morning"}}'
+
+    engine = KINDS["mymemory"].engine(ProviderOptions("mymemory"), "nl-NL", Http(1, 1))
+    assert engine.translate("Goedemorgen") == "Good morning"
+    assert asked == ["https://api.mymemory.translated.net/get"]

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from scoring.breaker import BreakerState
-from scoring.language import LanguageDetector
+from scoring.cache.circuit_breaker import BreakerState
 from scoring.lexicon import load_shipped
+from scoring.text.language import LanguageDetector
 from scoring.translation.calls import Retries
 from scoring.translation.engines import ProviderOptions
-from scoring.translation.errors import Fault, TranslationFailed
-from scoring.translation.observer import Observer
+from scoring.translation.errors import Fault, Observer, TranslationFailed
 from scoring.translation.translator import ExchangeTranslator, TranslatorOptions
 from scoring.values.types import Exchange, Passage, TranslatedText
 from tests.support.libretranslate import LibreTranslate

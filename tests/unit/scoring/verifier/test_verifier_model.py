@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.verifier.description import Description, read_description
-from scoring.verifier.onnx import OnnxVerifier, open_verifier
+from scoring.verifier.onnx import Description, OnnxVerifier, open_verifier, read_description
 from scoring.verifier.verifying import Asked, NoVerifier
 
 TINY = Path(__file__).parent / "tiny"

@@ -1,0 +1,75 @@
+"""Prints a line for each verdict, rate and alert of truthgate. Needs aiokafka and fastavro, nothing else."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import CommitFailedError, KafkaError
+from records import PassedOver, decode, load
+
+PREFIX = os.environ.get("PREFIX", "")
+TOPICS = (
+    "verdicts.auto-send verdicts.review verdicts.blocked hallucination-rates hallucination-alerts".split()
+)
+REMEMBERED = 100_000  # verdict ids, some 10 MB; the oldest are forgotten
+
+
+def line(name, record):
+    if name == "truthgate.Verdict":
+        score = "-" if record["score"] is None else f"{record['score']:.1f}"
+        return f"{record['decision']} {record['answer_id']} {score} {','.join(record['reasons'])}"
+    if name == "truthgate.RateWindow":
+        about = f"{record['message_type']}/{record['language'] or '-'}"
+        return f"rate {about} {record['hallucinated']} of {record['scored']} untrue"
+    return f"alert {record['alert']} {record['status']}" if name.endswith("Alert") else name
+
+
+def show(record, schemas, seen):
+    try:
+        name, fields = decode(record.value, *schemas)
+        if verdict := fields.get("verdict_id"):
+            if verdict in seen:
+                raise PassedOver(f"{verdict} again")
+            seen[verdict] = None
+            while len(seen) > REMEMBERED:
+                del seen[next(iter(seen))]
+        print(line(name, fields), flush=True)
+    except PassedOver as why:
+        print(f"{record.topic}/{record.partition}@{record.offset}: {why}", file=sys.stderr)
+
+
+async def main():
+    schemas = load(Path(os.environ.get("SCHEMAS", "../../../../schemas/released")))
+    seen, stop, loop = {}, asyncio.Event(), asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, stop.set)
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=os.environ.get("KAFKA", "localhost:9092"),
+        group_id=os.environ.get("GROUP", "verdict-log"),
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        isolation_level="read_committed",
+    )
+    try:
+        await consumer.start()
+        there = await consumer.topics()  # those of rates are not where rates are off
+        topics = [PREFIX + topic for topic in TOPICS if PREFIX + topic in there]
+        consumer.subscribe(topics or sys.exit(f"PREFIX: there is no topic {PREFIX}{TOPICS[0]}"))
+        while not stop.is_set():
+            for records in (await consumer.getmany(timeout_ms=500)).values():
+                for record in records:
+                    show(record, schemas, seen)
+            try:  # after the work: who takes over after a crash or a rebalance repeats rather than loses
+                await consumer.commit()
+            except CommitFailedError:
+                print("partitions went to another consumer: it repeats the last lines", file=sys.stderr)
+    except KafkaError as error:
+        sys.exit(f"KAFKA: {error}")
+    finally:
+        await consumer.stop()
+
+
+asyncio.run(main())

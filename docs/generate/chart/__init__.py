@@ -1,0 +1,28 @@
+"""The generated files of the chart, each made of what stands elsewhere once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from docs.generate.chart.files import dashboard, defaults, rules, topics
+from docs.generate.chart.readme import readme
+from docs.generate.chart.schema import schema
+from docs.generate.chart.values import read_values
+from docs.generate.site.pages import ROOT
+
+CHART: Final = ROOT / "helm" / "truthgate"
+
+
+def generated() -> dict[Path, str]:
+    """Give the text that each generated file should have, by its path."""
+    values = read_values(CHART / "values.yaml")
+    template = (CHART / "README.template.md").read_text("utf-8")
+    return {
+        CHART / "values.schema.json": schema(values),
+        CHART / "README.md": readme(template, values),
+        CHART / "files" / "defaults.json": defaults(),
+        CHART / "files" / "topics.json": topics(),
+        CHART / "files" / "rules.json": rules(),
+        CHART / "files" / "dashboard.json": dashboard(),
+    }

@@ -1,0 +1,1 @@
+"""The topics, described for those who build against them: an AsyncAPI document."""

@@ -1,0 +1,173 @@
+"""What each topic is for: who writes it, its key, its record, and what to know of repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from docs.generate.contract.headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
+from schemas import (
+    ChatbotAnswer,
+    Hold,
+    HumanRating,
+    KnowledgeDocument,
+    RateAlert,
+    RateWindow,
+    Record,
+    Verdict,
+)
+from streams.kafka.topics import Topics
+
+_CONVERSATION = "The answer's `conversation_id`: answers of one conversation stay in order."
+_VERDICT_REPEATS = (
+    "A repeat has the same `verdict_id`, which depends on `answer_id` alone: drop what you have seen. It may "
+    "stand on another verdict topic, where what the decision rests on has changed."
+)
+_READ_COMMITTED = "Written in transactions: read with `isolation.level=read_committed`."
+
+
+class Direction(StrEnum):
+    """Which way a topic's records go, as truthgate sees it."""
+
+    IN = "in"
+    OUT = "out"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One topic.
+
+    Args:
+        name: its name without prefix, in letters that AsyncAPI takes for a key.
+        address: its full name.
+        direction: which way its records go.
+        title: what it carries, in a few words.
+        about: what to know of it, in sentences.
+        key: what its keys are, in a sentence.
+        record_type: the record; None: something else, which ``about`` tells.
+        headers: those that are written.
+        json: whether JSON is read, too, where ``encoding.json_input`` is on.
+    """
+
+    name: str
+    address: str
+    direction: Direction
+    title: str
+    about: str
+    key: str
+    record_type: type[Record] | None
+    headers: tuple[Header, ...] = ()
+    json: bool = False
+
+
+def channels(topics: Topics) -> tuple[Channel, ...]:
+    """Give all topics, those that others write first."""
+    return (*_inputs(topics), *_outputs(topics), *_internal(topics))
+
+
+def _inputs(topics: Topics) -> Iterator[Channel]:
+    optional = (*(replace(header, always=False) for header in EVENT), *TRACE)
+    yield Channel(
+        "answers",
+        topics.answers,
+        Direction.IN,
+        "Answers of the chatbot, to be judged",
+        "Each ends in one verdict or one dead letter, and may be judged more than once. A null value becomes "
+        "a dead letter.",
+        _CONVERSATION,
+        ChatbotAnswer,
+        optional,
+        json=True,
+    )
+    yield Channel(
+        "documents",
+        topics.documents,
+        Direction.IN,
+        "Help documents that answers are judged by",
+        "Compacted: of each key the newest record is kept; a null value (tombstone) deletes the document.",
+        "The `document_id`.",
+        KnowledgeDocument,
+        optional,
+        json=True,
+    )
+    yield Channel(
+        "ratings",
+        topics.ratings,
+        Direction.IN,
+        "What reviewers say of answers",
+        "Kept for later; nothing reads it yet.",
+        "The `answer_id`.",
+        HumanRating,
+        optional,
+        json=True,
+    )
+
+
+def _outputs(topics: Topics) -> Iterator[Channel]:
+    published = (*PUBLISHED, *TRACE)
+    verdicts = (
+        ("verdictsAutoSend", topics.auto_send, "Verdicts on answers that may be sent"),
+        ("verdictsReview", topics.review, "Verdicts on answers that a person must see first"),
+        ("verdictsBlocked", topics.blocked, "Verdicts on answers that must not be sent"),
+    )
+    for name, address, title in verdicts:
+        yield Channel(
+            name, address, Direction.OUT, title, _VERDICT_REPEATS, _CONVERSATION, Verdict, published
+        )
+    yield Channel(
+        "hallucinationRates",
+        topics.rates,
+        Direction.OUT,
+        "Rates of untrue answers in windows of event time",
+        f"{_READ_COMMITTED} A window is published again while it changes: of the records of one window the "
+        "last one holds.",
+        "The `message_type`.",
+        RateWindow,
+        published,
+    )
+    yield Channel(
+        "hallucinationAlerts",
+        topics.rate_alerts,
+        Direction.OUT,
+        "Rates that crossed a threshold, or came back",
+        f"{_READ_COMMITTED} A repeat has the same `alert_id` and `status`.",
+        "The `message_type`, or `all`.",
+        RateAlert,
+        published,
+    )
+    yield Channel(
+        "answersDeadLetters",
+        topics.dead_letters,
+        Direction.OUT,
+        "What could not be judged, as it came",
+        "Key, value and headers are those of the original; the `dlq.` headers say why. Records of "
+        "`documents` that cannot be used come here, too, from every worker.",
+        "The key of the original, any bytes or none.",
+        None,
+        DEAD_LETTER,
+    )
+
+
+def _internal(topics: Topics) -> Iterator[Channel]:
+    yield Channel(
+        "controls",
+        topics.controls,
+        Direction.INTERNAL,
+        "What operators hold back from being sent",
+        "Written by `truthgate hold` and `resume`, always in the Avro single-object encoding; compacted, one "
+        "partition, and a null value lifts the hold of its key.",
+        "Message type and language, such as `instruction/nl`; `*` stands for any.",
+        Hold,
+        EVENT,
+    )
+    yield Channel(
+        "hallucinationRatesState",
+        topics.rates_state,
+        Direction.INTERNAL,
+        "How far the verdicts are counted",
+        "Between workers; its format changes with releases. Compacted, one partition.",
+        "Internal.",
+        None,
+    )

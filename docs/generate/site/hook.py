@@ -1,0 +1,49 @@
+"""The hook of MkDocs: brings in the pages that lie in their rooms, and moves the links of all pages."""
+
+from __future__ import annotations
+
+import logging
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from docs.generate.site.links import FILES, astray, links, moved, target
+from docs.generate.site.lists import widened
+from docs.generate.site.pages import INCLUDED, ROOT, pages, source_of
+
+#: What is warned of here counts for `--strict`.
+log = logging.getLogger("mkdocs.hooks")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Have `make docs-serve` look at the pages in the rooms, too."""
+    config.watch.extend(str(ROOT / source) for source in INCLUDED)
+    return config
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages of the rooms, and a copy of each file that a page links to."""
+    for source, place in INCLUDED.items():
+        files.append(File.generated(config, place, abs_src_path=str(ROOT / source)))
+    for source in sorted(_linked()):
+        files.append(File.generated(config, f"{FILES}/{source}", abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """Have the page as the site needs it, warn of links to nothing; MkDocs names the arguments."""
+    source = source_of(page.file.src_uri)
+    for link in astray(markdown, source, lambda place: (ROOT / place).exists()):
+        log.warning("%s has a link to %s, which is not there", source, link)
+    return widened(moved(markdown, source, pages(), _is_file))
+
+
+def _linked() -> set[str]:
+    known = pages()
+    led = {target(source, link)[0] for source in known for link in links((ROOT / source).read_text("utf-8"))}
+    return {place for place in led - known.keys() if _is_file(place)}
+
+
+def _is_file(place: str) -> bool:
+    return (ROOT / place).is_file()

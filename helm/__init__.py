@@ -1,1 +1,0 @@
-"""The Helm chart (``truthgate/``), and what is generated for it."""

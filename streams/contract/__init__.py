@@ -1,1 +1,0 @@
-"""The contract written down for those who build against it, as an AsyncAPI document."""

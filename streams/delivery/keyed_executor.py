@@ -1,0 +1,64 @@
+"""The keyed executor: in order within a key, in parallel over keys, bounded in number."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Lanes:
+    """Runs jobs, at most ``limit`` accepted at once; jobs of one key run one after the other.
+
+    Args:
+        limit: how many jobs may wait or run at once; :meth:`submit` blocks beyond it.
+        on_error: called with the exception of a job that raises. Jobs are expected to handle
+            their own failures, so what arrives here is a failure of the whole worker.
+    """
+
+    def __init__(self, limit: int, on_error: Callable[[BaseException], None]) -> None:
+        self._slots = asyncio.Semaphore(limit)
+        self._waiting: dict[Hashable, deque[Job]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._on_error = on_error
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def in_flight(self) -> int:
+        """How many accepted jobs are not finished."""
+        return self._in_flight
+
+    async def submit(self, key: Hashable, job: Job) -> None:
+        """Accept a job, waiting for a free place; it runs after all earlier jobs of its key."""
+        await self._slots.acquire()
+        self._in_flight += 1
+        self._idle.clear()
+        if (lane := self._waiting.get(key)) is not None:
+            lane.append(job)
+            return
+        self._waiting[key] = deque((job,))
+        task = asyncio.create_task(self._run(key))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def drain(self) -> None:
+        """Wait until every accepted job is finished."""
+        await self._idle.wait()
+
+    async def _run(self, key: Hashable) -> None:
+        lane = self._waiting[key]
+        while lane:
+            try:
+                await lane.popleft()()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the worker hears of it
+                self._on_error(error)
+            finally:
+                self._slots.release()
+                self._in_flight -= 1
+                if not self._in_flight:
+                    self._idle.set()
+        del self._waiting[key]

@@ -1,0 +1,75 @@
+"""Help pages in Markdown and HTML, read as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of a page in Markdown, and what the page says of itself; None where it does not.
+
+    ``is_whole`` is False where a page may say more than its text: what HTML shows around or within it, or
+    front matter such as ``draft: true``.
+    """
+
+    text: str
+    title: str | None = None
+    language: str | None = None
+    url: str | None = None
+    is_whole: bool = True
+
+
+_READ: Final = frozenset({"language", "lang", "title", "url"})
+_FENCE: Final = re.compile(r"---[ \t]*\r?\n")
+_END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+
+
+def read_markdown(content: str) -> Page:
+    """Read a page; of front matter between ``---`` it takes ``language`` or ``lang``, ``title`` and ``url``.
+
+    Without a title there it is the first heading.
+    """
+    said, text = _divided(content)
+    return Page(
+        text,
+        said.get("title") or _first_heading(text),
+        said.get("language") or said.get("lang"),
+        said.get("url"),
+        is_whole=said.keys() <= _READ,
+    )
+
+
+def _divided(content: str) -> tuple[Mapping[str, str], str]:
+    """Divide front matter from the text; a page may begin with a rule that only looks like it."""
+    if not (begin := _FENCE.match(content)) or not (end := _END.search(content, begin.end())):
+        return {}, content
+    entries = (line.partition(":") for line in content[begin.end() : end.start()].splitlines())
+    # Nested values, lists and texts of several lines say nothing of what is looked for.
+    said = {key.rstrip().lower(): _unquoted(value.strip()) for key, _, value in entries if key[:1].isalpha()}
+    return said, content[end.end() :].lstrip("\r\n")
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1].strip() if quoted else value.partition(" #")[0].strip()
+
+
+def _first_heading(text: str) -> str | None:
+    tokens = _reader().parse(text)
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open" and token.content:
+            return token.content
+    return None
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("zero").enable(["heading", "lheading", "fence", "code"])

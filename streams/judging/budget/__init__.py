@@ -1,1 +1,0 @@
-"""The budget for asking language models: how much may be spent on it, and what was."""

@@ -1,0 +1,204 @@
+"""Batch files: requests out, replies in, and the opinions they lead to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from schemas.records import ChatbotAnswer, Identifier
+from scoring.judges import Case, Failure, Finish, JudgeOptions, Outcome, Reply, Request, advance, ask
+from scoring.judges.opinion_json import OpinionForm
+from scoring.values.opinion import Opinion
+from streams.llm.endpoints.completion import reply_of
+from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.parameters import Accepted, chat_body
+from streams.llm.endpoints.statuses import not_answered
+
+_BYTES = 16
+
+
+class AnswerKey(NamedTuple):
+    """An answer's id and the hash of its question and answer.
+
+    Files in two languages may have the same ids, and an answer that was changed is another one.
+    """
+
+    answer_id: str
+    answer_hash: str
+
+    @classmethod
+    def of(cls, answer: ChatbotAnswer) -> AnswerKey:
+        """Return the key of an answer."""
+        digest = blake2b(digest_size=_BYTES)
+        for text in (answer.question, answer.answer):
+            content = text.encode("utf-8", "surrogatepass")
+            digest.update(len(content).to_bytes(8, "little") + content)
+        return cls(answer.answer_id, digest.hexdigest())
+
+
+class OpinionLine(BaseModel):
+    """One line: the answer, and the opinion in its strict and versioned form."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    answer_id: Identifier
+    answer_hash: Annotated[str, Field(pattern=f"^[0-9a-f]{{{2 * _BYTES}}}$")]
+    opinion: OpinionForm
+
+    @property
+    def key(self) -> AnswerKey:
+        """The answer that it is on."""
+        return AnswerKey(self.answer_id, self.answer_hash)
+
+
+def opinion_line(key: AnswerKey, opinion: Opinion) -> dict[str, Any]:
+    """Return a line as JSON values."""
+    return {**key._asdict(), "opinion": OpinionForm.of(opinion).model_dump(mode="json")}
+
+
+_URL = "/v1/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The model behind each judge: the one of its own, the one for all, or the one called like it."""
+
+    default: str | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, judge: str) -> str:
+        """Return the model to ask."""
+        return self.named.get(judge) or self.default or judge
+
+
+def request_line(request: Request, models: Models) -> dict[str, Any]:
+    """Return a request as JSON values; its ``custom_id`` is its key, by which the reply is found again."""
+    body = chat_body(request, models.of(request.judge), Accepted())
+    return {"custom_id": request.key, "method": "POST", "url": _URL, "body": body}
+
+
+#: Of a request that nobody replied to.
+_NO_REPLY = "no_reply"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the endpoint sent; ``seconds`` is no part of OpenAI's format, but told by who measures it."""
+
+    status_code: int
+    body: Any = None
+    seconds: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyLine:
+    """One line: the request that it is about, and the response, or the error in its place."""
+
+    custom_id: Identifier
+    response: Response | None = None
+    error: Any = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of the request."""
+        if self.response is None or self.error is not None:
+            return Failure(_NO_REPLY)
+        body, seconds = json.dumps(self.response.body).encode(), self.response.seconds
+        found: Reply | NotAnswered = (
+            reply_of(body)
+            if self.response.status_code == HTTPStatus.OK
+            else not_answered(self.response.status_code, {}, body)
+        )
+        if isinstance(found, Reply):
+            return replace(found, seconds=seconds)
+        # The same filter gives the same answer: asking again is of no use.
+        if found.fault is Fault.FILTERED:
+            return Reply("", Finish.REFUSED, seconds=seconds)
+        return Failure(found.fault.value, seconds)
+
+
+@dataclass(slots=True)
+class Replies(Mapping[str, Outcome]):
+    """The replies so far, by the keys of requests; remembers which of them a method has looked for.
+
+    With ``give_up`` there is a failure for every request without a reply, whether it was asked or not;
+    otherwise it is as if it had not been asked.
+    """
+
+    give_up: bool = False
+    repeated: int = 0
+    _replies: dict[str, Reply] = field(default_factory=dict)
+    _failures: dict[str, Failure] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+
+    def add(self, line: ReplyLine) -> None:
+        """Take in a line; of several replies the first counts, since later rounds are built on it."""
+        outcome = line.outcome
+        if isinstance(outcome, Failure):
+            self._failures[line.custom_id] = outcome
+        elif line.custom_id in self._replies:
+            self.repeated += 1
+        else:
+            self._replies[line.custom_id] = outcome
+
+    @property
+    def failed(self) -> Collection[str]:
+        """The requests that were answered by an error alone."""
+        return self._failures.keys() - self._replies.keys()
+
+    @property
+    def unknown(self) -> Collection[str]:
+        """The keys of replies that no method has looked for."""
+        return {*self._replies, *self._failures} - self._asked
+
+    def __contains__(self, key: object) -> bool:
+        self._asked.add(str(key))
+        return key in self._replies or self.give_up
+
+    def __getitem__(self, key: str) -> Outcome:
+        if key in self._replies:
+            return self._replies[key]
+        if self.give_up:
+            return self._failures.get(key, Failure(_NO_REPLY))
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._replies)
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far the judging of several cases is.
+
+    ``requests`` are to be sent next, each once. ``opinions`` are in the order of the cases, None where
+    one waits for a reply.
+    """
+
+    requests: tuple[Request, ...]
+    opinions: tuple[Opinion | None, ...]
+
+
+def standing(
+    cases: Iterable[Case], method: str, options: JudgeOptions, known: Mapping[str, Outcome]
+) -> Standing:
+    """Begin the method anew for every case and take it as far as the ``known`` replies go.
+
+    Raises KeyError where there is no such method.
+    """
+    requests: dict[str, Request] = {}
+    opinions: list[Opinion | None] = []
+    for case in cases:
+        step = advance(ask(case, method, options), known)
+        opinions.append(step if isinstance(step, Opinion) else None)
+        if not isinstance(step, Opinion):
+            requests |= {request.key: request for request in step}
+    return Standing(tuple(requests.values()), tuple(opinions))

@@ -1,0 +1,165 @@
+"""Cached opinions: what was asked once is not asked, nor paid, again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+import structlog
+
+from scoring.cache.cache_file import OPINIONS, KeptFile
+from scoring.cache.single_flight import SingleFlight
+from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
+from scoring.values.opinion import Opinion, Unsure
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.settings.judges import KeptOpinionSettings
+
+
+class Lookup(StrEnum):
+    """Where an opinion was found."""
+
+    HIT = "hit"
+    #: Another answer's asking for the same was under way.
+    SHARED = "shared"
+    MISS = "miss"
+
+
+class Observer:
+    """Hears what happens, and ignores what no subclass of it makes use of; must return at once."""
+
+    def looked_up(self, result: Lookup) -> None:
+        """An opinion was looked for."""
+
+    def failed(self, error: str) -> None:
+        """The file, or an opinion in it, could not be used; ``error`` is a name such as ``SQLITE_FULL``."""
+
+
+#: The name of the file beside the documents, where the settings name none.
+OPINIONS_NAME = "opinions.sqlite3"
+
+Ask = Callable[[], Awaitable[Opinion | None]]
+
+
+class KeptOpinions:
+    """Opinions by their keys, in a file that holds no text and that several workers may share.
+
+    Where the file fails, nothing is found or kept for a while, and asking goes on.
+
+    Args:
+        file: where they are; None keeps none.
+        observer: hears what is found, and what fails.
+    """
+
+    def __init__(self, file: KeptFile | None, observer: Observer | None = None) -> None:
+        self._file = file
+        self._observer = observer or Observer()
+        self._flights: SingleFlight[Opinion | None] = SingleFlight()
+        self._tell()
+
+    async def opinion(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+        """Return the opinion of a key, kept or else asked for; None where ``ask`` gives none.
+
+        Who wants the same at the same time waits for one asking, and gets what it gives, with the time that
+        the first of them had for it. Where no reply came it is not kept: the next time there may be one.
+
+        Args:
+            key: of :func:`scoring.judges.opinion_key`.
+            answer: what the opinion is on; the wrong words are read from it.
+            ask: asks for it, and counts what it costs. Cancelled when nobody waits any more.
+        """
+        if self._flights.is_under_way(key):
+            self._observer.looked_up(Lookup.SHARED)
+        return await self._flights.run(key, lambda: self._found_or_asked(key, answer, ask))
+
+    async def found(self, key: str, answer: str) -> Opinion | None:
+        """Return the opinion of a key where it is kept."""
+        # The disk may be slow, and others wait for this thread.
+        found = await asyncio.to_thread(self._find, key, answer)
+        self._tell()
+        self._observer.looked_up(Lookup.HIT if found else Lookup.MISS)
+        return found
+
+    async def _found_or_asked(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+        if found := await self.found(key, answer):
+            return found
+        opinion = await ask()
+        if opinion is not None and opinion.unsure is not Unsure.NO_REPLY:
+            await asyncio.to_thread(self._keep, key, opinion)
+            self._tell()
+        return opinion
+
+    def _find(self, key: str, answer: str) -> Opinion | None:
+        if self._file is None:
+            return None
+        name = key.encode()
+        content = self._file.find([name]).get(name)
+        try:
+            return None if content is None else read_opinion(content, answer)
+        except OpinionUnreadable:
+            self._file.failed("UNREADABLE")
+            return None
+
+    def _keep(self, key: str, opinion: Opinion) -> None:
+        if self._file is None:
+            return
+        try:
+            content = write_opinion(opinion)
+        except ValueError:
+            self._file.failed("UNWRITABLE")
+        else:
+            self._file.put({key.encode(): content.encode()})
+
+    def _tell(self) -> None:
+        for failure in self._file.failures() if self._file else ():
+            self._observer.failed(failure)
+
+
+@contextmanager
+def open_kept_opinions(
+    settings: KeptOpinionSettings, directory: Path, observer: Observer | None = None
+) -> Iterator[KeptOpinions]:
+    """Give the kept opinions; ``directory`` is where their file is if the settings name none."""
+    if not settings.mib:
+        yield KeptOpinions(None, observer)
+        return
+    file = KeptFile(settings.file or directory / OPINIONS_NAME, OPINIONS, settings.mib)
+    try:
+        yield KeptOpinions(file, observer)
+    finally:
+        file.close()
+
+
+log = structlog.get_logger(__name__)
+
+
+class KeptOpinionTelemetry(Observer):
+    """The instruments of kept opinions."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._lookups = instruments.counter(
+            "truthgate.kept_opinion_lookups",
+            "Opinions that were looked for before asking, by where they were found: in the file (hit), in an "
+            "asking for the same that was under way (shared), or nowhere (miss).",
+            "hit: answers that are delivered again; `judges.kept.mib`.",
+            Label("result", tuple(Lookup)),
+            unit="{opinion}",
+        )
+        self._errors = instruments.counter(
+            "truthgate.kept_opinion_errors",
+            "Times that the file of opinions, or one of them, could not be used; it is asked for anew.",
+            "The log line `kept_opinions_failed`; disk space and permissions at `judges.kept.file`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+
+    def looked_up(self, result: Lookup) -> None:
+        """Count where it was found."""
+        self._lookups.add(result)
+
+    def failed(self, error: str) -> None:
+        """Count the error, and log each kind of it once."""
+        if self._errors.is_first(error):
+            log.warning("kept_opinions_failed", error_type=error, setting="judges.kept.file")

@@ -1,0 +1,202 @@
+"""The cascade: answers in doubt go to judges, one after the other, until one decides."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from scoring.judges import METHODS, Case, JudgeOptions, ask, opinion_key
+from scoring.policy import Doubt, Policy
+from scoring.values.assessment import Assessment
+from scoring.values.opinion import Opinion, Unsure
+from scoring.values.rules import Reason
+from scoring.values.types import Exchange
+from streams.llm.budget import Budget, Priority, steady_clock
+from streams.llm.cached_opinions import KeptOpinions, open_kept_opinions
+from streams.llm.endpoints.faults import NO_CONNECTION, Fault
+from streams.llm.endpoints.judge_metrics import Observer
+from streams.llm.endpoints.judges import Judges
+from streams.llm.endpoints.opening import open_judges
+from streams.llm.spending import ask_within, limits_of
+from streams.settings import JudgeSettings, Settings
+from streams.settings.judges import KeptOpinionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One opinion that was asked for; ``cost`` is in the currency of the prices, None where none are set."""
+
+    opinion: Opinion
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What judges said of one answer, in the order in which they were asked.
+
+    ``degraded`` are the codes of what kept a judge from being asked or from replying.
+    """
+
+    asked: tuple[Asked, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """What was said, for the policy."""
+        return tuple(each.opinion for each in self.asked)
+
+
+NO_ADVICE = Advice()
+
+#: Asks for advice on an exchange as it came in, within so many seconds; only where the policy is in doubt.
+Advise = Callable[[Exchange, Assessment, float], Awaitable[Advice]]
+
+#: With these nothing was sent, so nothing is paid.
+_UNSENT: Final = frozenset({*NO_CONNECTION, Fault.BREAKER_OPEN, Fault.BUSY, Fault.UNKNOWN_JUDGE})
+#: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
+#: would not be told: its breaker would stay closed, and no metric would show that it hangs.
+_FOR_INQUIRY: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One opinion of the chain; ``models`` say by name which model, of which endpoint, is asked."""
+
+    method: str
+    options: JudgeOptions
+    models: Mapping[str, str]
+
+
+def chain_of(settings: JudgeSettings) -> tuple[Link, ...]:
+    """Return the chain that the settings describe."""
+    models = {name: f"{each.base_url} {each.model}" for name, each in settings.endpoints.items()}
+    return tuple(
+        Link(link.method, link.options, {name: models[name] for name in link.judges})
+        for link in settings.links
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """How soon and how urgently one answer is asked about; ``end`` is by the event loop's clock."""
+
+    priority: Priority
+    end: float
+    may_ask: bool
+
+
+@dataclass(slots=True)
+class Cascade:
+    """Asks the judges of a chain about answers in doubt.
+
+    Attributes:
+        policy: says who is in doubt, and which opinions decide.
+        chain: the opinions, in the order in which they are asked for.
+        judges: reply to requests.
+        budget: what may be spent.
+        kept: opinions from before.
+        seconds: the longest that the whole chain may take for one answer.
+        max_in_flight: how many answers may wait at once; for those beyond, kept opinions are all there is.
+        share: gives this worker's partitions of ``answers`` and how many there are, whenever it is asked.
+        in_flight: how many answers wait for an opinion.
+    """
+
+    policy: Policy
+    chain: Sequence[Link]
+    judges: Judges
+    budget: Budget
+    kept: KeptOpinions
+    seconds: float
+    max_in_flight: int
+    share: Callable[[], tuple[frozenset[int], int]]
+    in_flight: int = field(default=0, init=False)
+
+    async def advise(self, exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
+        """Return what judges say within ``seconds``; nobody is asked where the policy is not in doubt.
+
+        Without an opinion in time the advice is degraded ``judge_unavailable``, and without a budget for one
+        ``judge_budget_spent``. Raises nothing for what an endpoint does.
+        """
+        if (doubt := self.policy.doubt(assessment)) is None:
+            return NO_ADVICE
+        self.budget.assign(*self.share())
+        end = asyncio.get_running_loop().time() + min(seconds, self.seconds)
+        priority = Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND
+        terms = _Terms(priority, end, may_ask=self.in_flight < self.max_in_flight)
+        asked: list[Asked] = []
+        self.in_flight += 1
+        try:
+            for link in self.chain:
+                outcome = await self._ask(link, Case.of(exchange), terms)
+                if isinstance(outcome, Reason):
+                    return Advice(tuple(asked), (outcome,))
+                asked.append(outcome)
+                if self.policy.settles(assessment, [each.opinion for each in asked]):
+                    break
+        finally:
+            self.in_flight -= 1
+        return Advice(tuple(asked))
+
+    async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:
+        inquiry = self.judges.inquire(_FOR_INQUIRY * (terms.end - asyncio.get_running_loop().time()))
+
+        async def opinion() -> Opinion | None:
+            asking = ask(case, link.method, link.options)
+            most = METHODS[link.method].requests(link.options)
+            return await ask_within(self.budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
+
+        key = opinion_key(case, link.method, link.options, link.models)
+        try:
+            # The inquiry keeps its time itself; another answer's, which this one may wait for, has its own.
+            async with asyncio.timeout_at(terms.end):
+                if not terms.may_ask:
+                    found = await self.kept.found(key, case.answer)
+                    return Asked(found, inquiry.cost) if found else Reason.JUDGE_UNAVAILABLE
+                found = await self.kept.opinion(key, case.answer, opinion)
+        except TimeoutError:
+            return Reason.JUDGE_UNAVAILABLE
+        if found is None:
+            return Reason.JUDGE_BUDGET_SPENT
+        return Reason.JUDGE_UNAVAILABLE if found.unsure is Unsure.NO_REPLY else Asked(found, inquiry.cost)
+
+
+#: As if all answers came by one partition: the whole of every limit.
+_WHOLE = frozenset({0}), 1
+#: There are no other answers to leave places to.
+_ALL_MAY_WAIT = sys.maxsize
+_NOT_KEPT = KeptOpinionSettings(mib=0)
+
+
+@asynccontextmanager
+async def open_file_judges(settings: Settings, observer: Observer) -> AsyncIterator[Advise | None]:
+    """Give what asks the judges that the settings name, or None where they name nobody.
+
+    The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
+    which has it locked. Opinions are kept only in a file that the settings name, which may be a worker's too.
+
+    Args:
+        settings: say whom to ask, about which answers, and how long that may take.
+        observer: hears of endpoints that fail.
+
+    Raises:
+        WrongSettings: an authority of TLS cannot be read.
+    """
+    asking = settings.judges
+    kept_in = asking.kept if asking.kept.file else _NOT_KEPT
+    with open_kept_opinions(kept_in, Path()) as kept:
+        async with open_judges(asking, observer) as judges:
+            if judges is None:
+                yield None
+                return
+            budget = Budget(limits_of(asking.budget), steady_clock())
+            chain = chain_of(asking)
+            seconds = asking.time_limit_seconds
+            cascade = Cascade(
+                settings.policy, chain, judges, budget, kept, seconds, _ALL_MAY_WAIT, lambda: _WHOLE
+            )
+            yield cascade.advise

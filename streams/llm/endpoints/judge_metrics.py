@@ -1,0 +1,154 @@
+"""Metrics of judges, by OpenTelemetry's conventions for generative AI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+import structlog
+
+from scoring.cache.circuit_breaker import BreakerState
+from scoring.judges.requests import Outcome, Reply
+from streams.llm.endpoints.faults import Fault
+from streams.llm.endpoints.parameters import Accepted
+from streams.observability.instruments import ERROR_TYPE, Instruments, Label
+from streams.settings import EndpointSettings
+
+
+class Observer:
+    """Hears what changes, and ignores what no subclass of it makes use of; must return at once.
+
+    ``judge`` is what the settings call the endpoint.
+    """
+
+    def failed(self, judge: str, fault: Fault) -> None:
+        """A call brought no reply."""
+
+    def breaker_became(self, judge: str, state: BreakerState) -> None:
+        """The circuit breaker changed its state."""
+
+    def accepts_only(self, judge: str, accepted: Accepted) -> None:
+        """The endpoint refuses parameters, and takes these."""
+
+
+log = structlog.get_logger(__name__)
+
+OPERATION = "chat"
+#: The conventions name the provider by the protocol where nothing better is known.
+PROVIDER = "openai"
+_PORTS = {"http": 80, "https": 443}
+
+# Both as the conventions give them.
+_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_TOKENS = tuple(4**power for power in range(14))
+
+_OF_ENDPOINT = (
+    Label("gen_ai.operation.name", (OPERATION,)),
+    Label("gen_ai.provider.name", (PROVIDER,)),
+    Label("gen_ai.request.model"),
+    Label("server.address"),
+    Label("server.port"),
+)
+
+
+class JudgeTelemetry(Observer):
+    """The instruments of judges."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._duration = instruments.histogram(
+            "gen_ai.client.operation.duration",
+            "Time until a request to a judge had its outcome, with all tries; `error_type` is there where no "
+            "reply came.",
+            "The endpoint's load; `truthgate_judge_breaker`; `judges.endpoints`: `request_timeout_seconds`, "
+            "`concurrency`.",
+            *_OF_ENDPOINT,
+            Label(ERROR_TYPE.name, tuple(Fault)),
+            bounds=_SECONDS,
+            unit="s",
+        )
+        self._tokens = instruments.histogram(
+            "gen_ai.client.token.usage",
+            "Tokens of one request to a judge and of its reply, as the endpoint counts them.",
+            "Long documents; the method; `judges.endpoints`: `price_in`, `price_out`.",
+            *_OF_ENDPOINT,
+            Label("gen_ai.token.type", ("input", "output")),
+            bounds=_TOKENS,
+            unit="{token}",
+        )
+        self._breaker = instruments.gauge(
+            "truthgate.judge_breaker",
+            "State of the circuit breaker before each judge: 1 for the present one.",
+            "open: the judge is not asked; whether its endpoint answers; "
+            "`gen_ai_client_operation_duration_seconds` by `error_type`.",
+            Label("judge"),
+            Label("state", tuple(BreakerState)),
+        )
+        self._in_flight = instruments.gauge(
+            "truthgate.judge_in_flight",
+            "Answers that wait for an opinion.",
+            "At `judges.max_in_flight`: what comes beyond is held, degraded judge_unavailable; `concurrency` "
+            "of `judges.endpoints`.",
+            unit="{answer}",
+        )
+        self._in_flight.set(0)
+        self._states: dict[str, BreakerState] = {}
+        self._logged: set[tuple[str, Fault]] = set()
+
+    def watch(self, judges: Iterable[str], in_flight: Callable[[], int]) -> None:
+        """Show the breakers of these judges, all closed, and how many answers wait."""
+        self._in_flight.show(in_flight)
+        self._states = dict.fromkeys(judges, BreakerState.CLOSED)
+        self._show_states()
+
+    def count(self, endpoint: EndpointSettings, outcome: Outcome) -> None:
+        """Measure one request."""
+        labels = (OPERATION, PROVIDER, endpoint.model, *map(str, server(endpoint)))
+        if not isinstance(outcome, Reply):
+            self._duration.record(outcome.seconds, *labels, outcome.code)
+            return
+        self._duration.record(outcome.seconds, *labels, "")
+        for kind, tokens in (("input", outcome.tokens_in), ("output", outcome.tokens_out)):
+            if tokens:  # 0 where the endpoint does not tell
+                self._tokens.record(tokens, *labels, kind)
+
+    def failed(self, judge: str, fault: Fault) -> None:
+        """Log why a judge does not reply: each reason once, until its breaker closes again."""
+        if (judge, fault) not in self._logged:
+            self._logged.add((judge, fault))
+            log.warning("judge_failing", judge=judge, reason=fault.value, meaning=fault.description)
+
+    def breaker_became(self, judge: str, state: BreakerState) -> None:
+        """Show the new state, and log it."""
+        self._states[judge] = state
+        if state is BreakerState.CLOSED:
+            self._logged = {each for each in self._logged if each[0] != judge}
+        self._show_states()
+        if state is BreakerState.OPEN:
+            log.warning("judge_breaker", judge=judge, state=state.value)
+        else:
+            log.info("judge_breaker", judge=judge, state=state.value)
+
+    def accepts_only(self, judge: str, accepted: Accepted) -> None:
+        """Log it: replies may be of the wrong form more often, and labels have no probability."""
+        log.info(
+            "judge_parameters",
+            judge=judge,
+            output=accepted.output.value,
+            logprobs=accepted.logprobs,
+            temperature=accepted.temperature,
+        )
+
+    def _show_states(self) -> None:
+        self._breaker.replace(
+            {
+                (judge, known.value): known is state
+                for judge, state in self._states.items()
+                for known in BreakerState
+            }
+        )
+
+
+def server(endpoint: EndpointSettings) -> tuple[str, int]:
+    """Return host and port of an endpoint."""
+    parts = urlsplit(endpoint.base_url)
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme]

@@ -1,0 +1,143 @@
+"""The stages of an answer's way: each is timed, and shown as a span where the answer is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from types import TracebackType
+from typing import Any
+
+from opentelemetry.context import attach, detach
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_current_span,
+    set_span_in_context,
+    use_span,
+)
+from opentelemetry.util.types import AttributeValue
+
+from scoring.values.assessment import Timing
+from streams.observability.failures import BadAnswer
+
+Attributes = Mapping[str, AttributeValue]
+Observe = Callable[[str, float], None]
+AddFinished = Callable[[Span, Iterable[Timing]], None]
+
+
+def unobserved(stage: str, seconds: float) -> None:
+    """Take no notice of how long a stage took."""
+
+
+class Stages:
+    """Times stages, and opens a span for each below the current one, if that is recorded.
+
+    It never begins a trace: where no span is current, or one that is not sampled, it only times.
+
+    Args:
+        tracer: makes the spans; without one there are none.
+        observe: called with the name of each stage and the seconds that it took, however it ended.
+        add_finished: makes spans of what was timed elsewhere, below the one that it is given.
+    """
+
+    def __init__(
+        self,
+        tracer: Tracer | None = None,
+        observe: Observe = unobserved,
+        add_finished: AddFinished | None = None,
+    ) -> None:
+        self._tracer = tracer
+        self._observe = observe
+        self._add_finished = add_finished
+
+    def stage(
+        self,
+        name: str,
+        *,
+        span: str | None = None,
+        shown: bool = True,
+        kind: SpanKind = SpanKind.INTERNAL,
+        attributes: Attributes | None = None,
+    ) -> Stage:
+        """Time what is inside as the stage ``name``, and show it as a span of that name, or as ``span``.
+
+        One that is not ``shown`` is only timed.
+        """
+        return Stage(self._tracer if shown else None, span or name, kind, attributes, name, self._observe)
+
+    def part(
+        self, name: str, attributes: Attributes | None = None, kind: SpanKind = SpanKind.INTERNAL
+    ) -> Stage:
+        """Show what is inside as a span, a part of a stage."""
+        return Stage(self._tracer, name, kind, attributes, None, self._observe)
+
+    def add(self, timings: Iterable[Timing]) -> None:
+        """Show what was timed elsewhere, such as in a scoring process, as parts of the current stage."""
+        if self._add_finished is not None and (span := get_current_span()).is_recording():
+            self._add_finished(span, timings)
+
+
+@dataclass(slots=True)
+class Stage:
+    """One stage or part, to be used once, as a context; see :class:`Stages`."""
+
+    _tracer: Tracer | None
+    _name: str
+    _kind: SpanKind
+    _attributes: Attributes | None
+    _stage: str | None
+    _observe: Observe
+    _began: float = field(default=0.0, init=False)
+    _span: Span = field(default=INVALID_SPAN, init=False)
+    _token: Any = field(default=None, init=False)
+
+    def __enter__(self) -> Span:
+        """Begin; gives the span, which records nothing where the answer is not traced."""
+        self._began = perf_counter()
+        if self._tracer is None:
+            return INVALID_SPAN
+        self._span = get_current_span()
+        if self._span.is_recording():
+            self._span = self._tracer.start_span(self._name, kind=self._kind, attributes=self._attributes)
+            self._token = attach(set_span_in_context(self._span))
+        return self._span
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End the span, and observe how long it took."""
+        if self._token is not None:
+            detach(self._token)
+            if error is not None:
+                mark_failed(self._span, error)
+            self._span.end()
+        if self._stage is not None:
+            self._observe(self._stage, perf_counter() - self._began)
+
+
+@contextmanager
+def ended_span(span: Span) -> Iterator[None]:
+    """Make a span the current one, say on it what fails inside, and end it."""
+    with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        try:
+            yield
+        except BaseException as error:
+            mark_failed(span, error)
+            raise
+
+
+def mark_failed(span: Span, error: BaseException) -> None:
+    """Say on a span what it failed of; not in the error's words, which may be the customer's."""
+    span.set_attribute("error.type", error_type(error))
+    span.set_status(Status(StatusCode.ERROR))
+
+
+def error_type(error: BaseException) -> str:
+    """Return the code of what is wrong with one answer, else the name of the exception's class."""
+    return error.error_class if isinstance(error, BadAnswer) else type(error).__name__

@@ -1,0 +1,172 @@
+"""Opens and closes tracing. Without an endpoint there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from opentelemetry._logs import Logger
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.trace import Span, SpanContext, Tracer
+
+from scoring.values.assessment import Timing
+from scoring.values.version import SCORER_VERSION
+from streams.kafka.groups import instance_id
+from streams.observability.otlp import exports, log_exporter, span_exporter
+from streams.settings import KafkaSettings, Settings, TelemetrySettings, WrongSettings
+from streams.settings.base import one_line
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+    from opentelemetry.sdk.trace.sampling import Sampler
+
+_VARIABLE = re.compile(r"OTEL_\w+")
+#: From the first quote to the last: values stand between quotes in what the SDK says, and may be secrets.
+_QUOTED = re.compile(r"'.*'|\".*\"")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Raise WrongSettings for whatever is raised inside, where the SDK's providers and exporters are made.
+
+    Its one line tells the reason without values, and the names of the ``OTEL_*`` variables that are set:
+    the SDK seldom says which one it was.
+    """
+    try:
+        yield
+    except WrongSettings:
+        raise
+    except Exception as error:
+        raise WrongSettings(_told(error)) from error
+
+
+def _told(error: Exception) -> str:
+    reason = _QUOTED.sub("...", one_line(str(error))) or type(error).__name__
+    variables = sorted(name for name in os.environ if _VARIABLE.fullmatch(name))
+    named = f" (variables that are set: {', '.join(variables)})" if variables else ""
+    return f"telemetry: OpenTelemetry cannot be set up: {reason}{named}"
+
+
+def resource(settings: KafkaSettings) -> Resource:
+    """Describe this worker; ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` come before ours."""
+    own = {
+        "service.name": "truthgate",
+        "service.version": SCORER_VERSION,
+        "service.instance.id": instance_id(settings),
+    }
+    return Resource.create().merge(Resource(own)).merge(OTELResourceDetector().detect())
+
+
+_SCOPE = "truthgate"
+#: The semantic conventions that the names of spans and attributes are of.
+_SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
+#: What is left at the end has so long to leave.
+_END_SECONDS = 5.0
+#: A trace has some fifteen spans: this is what comes in a burst of five hundred answers.
+_QUEUED_SPANS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What makes spans, and what emits events; None for all where nothing is traced.
+
+    ``add_finished`` makes spans of what was timed elsewhere, below the one that it is given.
+    """
+
+    tracer: Tracer | None = None
+    events: Logger | None = None
+    add_finished: Callable[[Span, Iterable[Timing]], None] | None = None
+
+
+@asynccontextmanager
+async def open_tracing(settings: Settings) -> AsyncIterator[Tracing]:
+    """Trace as ``telemetry`` says while the context lasts.
+
+    What cannot be exported is dropped, from a queue of bounded size: nothing ever waits for a collector, but
+    the end, for a few seconds. The providers are this worker's own, never those of the process. Raises
+    WrongSettings for a certificate that cannot be read and for what the SDK refuses.
+    """
+    telemetry = settings.telemetry
+    if telemetry.sampling_ratio == 0 or not exports(telemetry):
+        yield Tracing()
+        return
+    tracers, processor, loggers = _providers(settings)
+    try:
+        yield tracing_by(tracers, processor, loggers)
+    finally:
+        await _within(_END_SECONDS, (tracers.shutdown, loggers.shutdown))
+
+
+def tracing_by(tracers: TracerProvider, processor: SpanProcessor, loggers: LoggerProvider) -> Tracing:
+    """Give what traces by these providers; ``processor`` is that of ``tracers``."""
+    from opentelemetry.sdk.trace import ReadableSpan  # noqa: PLC0415 - only where it is needed
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415
+
+    scope = InstrumentationScope(_SCOPE, SCORER_VERSION, _SCHEMA)
+    described, ids = tracers.resource, tracers.id_generator
+
+    def add_finished(parent: Span, timings: Iterable[Timing]) -> None:
+        # A tracer's span, made to be followed while it lasts, costs five times as much.
+        above = parent.get_span_context()
+        for timing in timings:
+            own = SpanContext(
+                above.trace_id, ids.generate_span_id(), False, above.trace_flags, above.trace_state
+            )
+            span = ReadableSpan(
+                timing.name,
+                own,
+                above,
+                described,
+                start_time=timing.start,
+                end_time=timing.end,
+                instrumentation_scope=scope,
+            )
+            processor.on_end(span)
+
+    tracer = tracers.get_tracer(_SCOPE, SCORER_VERSION, _SCHEMA)
+    return Tracing(tracer, loggers.get_logger(_SCOPE, SCORER_VERSION, _SCHEMA), add_finished)
+
+
+@refusals()
+def _providers(settings: Settings) -> tuple[TracerProvider, SpanProcessor, LoggerProvider]:
+    from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415 - only where it is needed
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+
+    telemetry, described = settings.telemetry, resource(settings.kafka)
+    spans, logs = span_exporter(telemetry), log_exporter(telemetry)
+    tracers = TracerProvider(_sampler(telemetry), described, shutdown_on_exit=False)
+    queued = None if "OTEL_BSP_MAX_QUEUE_SIZE" in os.environ else _QUEUED_SPANS
+    processor = BatchSpanProcessor(spans, queued)
+    tracers.add_span_processor(processor)
+    loggers = LoggerProvider(described, shutdown_on_exit=False)
+    loggers.add_log_record_processor(BatchLogRecordProcessor(logs))
+    return tracers, processor, loggers
+
+
+def _sampler(settings: TelemetrySettings) -> Sampler | None:
+    from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio  # noqa: PLC0415
+
+    if "OTEL_TRACES_SAMPLER" in os.environ and "sampling_ratio" not in settings.model_fields_set:
+        return None  # the SDK reads it
+    return ParentBasedTraceIdRatio(settings.sampling_ratio)
+
+
+async def _within(seconds: float, jobs: Sequence[Callable[[], None]]) -> None:
+    """Do what may block for long, all at once, and wait for it so long at most."""
+    # Threads that nobody waits for: an executor's would be waited for at the end of the event loop.
+    threads = [threading.Thread(target=job, name="telemetry-end", daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    for thread in threads:
+        await asyncio.to_thread(thread.join, max(0.0, deadline - loop.time()))

@@ -1,0 +1,266 @@
+"""Metrics of answers on their way to a verdict or a dead letter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from itertools import product
+from typing import Final
+
+from schemas.records import Verdict
+from scoring.text.language import UNDETERMINED
+from scoring.values.rules import Reason
+from scoring.values.types import Decision, MessageType
+from streams.observability.failures import Stage
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.pipeline.context import ContextSource
+
+#: The stages that are timed; dead letters have their own: :class:`streams.observability.failures.Stage`.
+STAGES: Final = ("decode", "enrich", "translate", "score", "judge", "publish")
+
+#: What a verdict can be degraded by.
+DEGRADED: Final = (
+    Reason.CONTEXT_MISSING,
+    Reason.CONTEXT_INSUFFICIENT,
+    Reason.RETRIEVAL_UNAVAILABLE,
+    Reason.CONTEXT_LANGUAGE_DIFFERS,
+    Reason.LANGUAGE_UNSUPPORTED,
+    Reason.DOCUMENTS_STALE,
+    Reason.TRANSLATION_UNAVAILABLE,
+    Reason.VERIFIER_TIMEOUT,
+    Reason.VERIFIER_FAILED,
+    Reason.SCORING_TIMEOUT,
+    Reason.SCORING_DISABLED,
+    Reason.JUDGE_UNAVAILABLE,
+    Reason.JUDGE_BUDGET_SPENT,
+)
+
+#: Why a verdict is for review that would have been sent.
+HELD: Final = (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)
+
+#: What dead letters are known to fail of; there are others, such as classes of exceptions.
+FAILURES: Final = {
+    Stage.DECODE: (
+        "null_value",
+        "empty_value",
+        "unknown_format",
+        "json_not_accepted",
+        "invalid_json",
+        "unknown_fingerprint",
+        "unknown_schema_id",
+        "incompatible_schema",
+        "wrong_record",
+        "truncated",
+        "trailing_bytes",
+        "malformed",
+        "value_too_large",
+    ),
+    Stage.VALIDATE: ("invalid_record",),
+    Stage.ENRICH: (),
+    Stage.SCORE: ("ProcessDied", "MemoryError"),
+    Stage.PUBLISH: ("MessageSizeTooLargeError", "RecordListTooLargeError"),
+}
+
+#: Labels of verdicts on answers of a model that is not set, and of no model.
+OTHER_MODEL: Final = "other"
+NO_MODEL: Final = "none"
+
+#: Languages that are judged without any setting; others are shown when they come.
+_LANGUAGES = ("en", "nl")
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_STAGE_SECONDS = (0.0005, 0.001, 0.0025, *_SECONDS)
+_LATENCY_SECONDS = (*_SECONDS, 300, 1800)
+_SCORES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)
+
+_DECISION = Label("decision", tuple(decision.value for decision in Decision))
+_MESSAGE_TYPE = Label("message_type", tuple(kind.value for kind in MessageType))
+
+
+class AnswerMetrics:
+    """The instruments of the way of an answer.
+
+    Args:
+        instruments: makes them.
+        verdict_within: the objective for the time to a verdict, in seconds: a bound of its histogram.
+        models: the models of the chatbot that are told apart.
+        now: the clock that the times of records are compared with, in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        instruments: Instruments,
+        verdict_within: float,
+        models: Collection[str] = (),
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._now = now
+        self._models = (*models, NO_MODEL, OTHER_MODEL) if models else ()
+        self._count_verdicts(instruments)
+        self._count_troubles(instruments)
+        self._measure_times(instruments, verdict_within)
+        self._show_progress(instruments)
+
+    def _count_verdicts(self, instruments: Instruments) -> None:
+        self.received = instruments.counter(
+            "truthgate.answers",
+            "Answers received from the broker, repeated deliveries too.",
+            "0 while `truthgate_consumer_lag` grows: the log, `/healthz`, the brokers.",
+            unit="{answer}",
+        )
+        self._verdicts = instruments.counter(
+            "truthgate.verdicts",
+            "Verdicts published and acknowledged, or given over HTTP.",
+            "More blocked: `truthgate_hallucination_rate`; more for review: `truthgate_degraded_total`.",
+            _DECISION,
+            _MESSAGE_TYPE,
+            Label("language"),
+            unit="{verdict}",
+            at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, UNDETERMINED))),
+        )
+        self._by_model = instruments.counter(
+            "truthgate.verdicts_by_model",
+            "The same by the model that wrote the answer: one of `telemetry.models`, `other`, or `none`. "
+            "Nothing is counted where no models are set.",
+            "One model blocked or held more than the others: its prompts, its documents.",
+            _DECISION,
+            Label("model"),
+            unit="{verdict}",
+            at_zero=list(product(_DECISION.values, self._models)),
+        )
+        self._scores = instruments.histogram(
+            "truthgate.score",
+            "Scores of the verdicts that have one, from 1 (untrue) to 5.",
+            "The verdicts of that type on `verdicts.blocked`; `policy.block_below`, `policy.auto_send_at`.",
+            _MESSAGE_TYPE,
+            bounds=_SCORES,
+        )
+        self._contexts = instruments.counter(
+            "truthgate.contexts",
+            "Verdicts by where the passages came from that they rest on.",
+            "none: the chatbot sends no context, and nothing was found: `truthgate_documents`.",
+            Label("source", tuple(source.value for source in ContextSource)),
+            unit="{verdict}",
+        )
+
+        self._opinions = instruments.counter(
+            "truthgate.opinions",
+            "Opinions of language models in verdicts, by method and by what they say: the label, or "
+            "why there is none.",
+            "malformed, cut_off: the model or `max_tokens` in `judges.chain`; disagreement: another method.",
+            Label("method"),
+            Label("says"),
+            unit="{opinion}",
+            at_zero=(),
+        )
+
+        self._held = instruments.counter(
+            "truthgate.verdicts_held",
+            "Verdicts for review that would have been sent by themselves but for a hold on sending.",
+            "sending_held: `truthgate_holds`; holds_unknown: `truthgate_holds_known`.",
+            Label("reason", tuple(reason.value for reason in HELD)),
+            unit="{verdict}",
+        )
+
+    def _count_troubles(self, instruments: Instruments) -> None:
+        self._degraded = instruments.counter(
+            "truthgate.degraded",
+            "Verdicts on which something could not be checked, by what; one verdict may have several codes.",
+            "context_missing, documents_stale: `truthgate_documents`; retrieval_unavailable: "
+            "`truthgate_retrieval_complete`; translation_unavailable: `truthgate_translation_breaker`; "
+            "verifier_timeout, verifier_failed: the span `verifier` and `scoring.verifier`; "
+            "scoring_timeout: `truthgate_scoring_queue`; judge_unavailable: "
+            "`gen_ai_client_operation_duration_seconds` by error; judge_budget_spent: "
+            "`truthgate_judge_budget_left`.",
+            Label("code", tuple(code.value for code in DEGRADED)),
+            unit="{verdict}",
+        )
+        self._dead_letters = instruments.counter(
+            "truthgate.dead_letters",
+            "Answers sent to the dead letters, by where they failed and of what.",
+            "The log line `dead_letter`; `truthgate dead-letters list`.",
+            Label("stage", tuple(stage.value for stage in Stage)),
+            ERROR_TYPE,
+            unit="{answer}",
+            at_zero=[(stage.value, code) for stage, codes in FAILURES.items() for code in (*codes, OTHER)],
+        )
+
+    def _measure_times(self, instruments: Instruments, verdict_within: float) -> None:
+        self.duration = instruments.histogram(
+            "truthgate.answer_duration",
+            "Time from receiving an answer to its acknowledged verdict or dead letter.",
+            "`truthgate_stage_duration_seconds` by stage.",
+            bounds=_SECONDS,
+            unit="s",
+        )
+        self._stage_duration = instruments.histogram(
+            "truthgate.stage_duration",
+            "Time that one stage of an answer's way took, waiting included.",
+            "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_seconds`, the search; translate: "
+            "`truthgate_translation_call_seconds`; publish: the brokers.",
+            Label("stage", STAGES),
+            bounds=_STAGE_SECONDS,
+            unit="s",
+        )
+        self._latency = instruments.histogram(
+            "truthgate.verdict_latency",
+            "Time from the timestamp of an answer's record, or its request, to its verdict, by the clocks of "
+            "sender and worker; one bucket ends at `objectives.verdict_within_seconds`.",
+            "`truthgate_consumer_lag` (waiting for the worker), `truthgate_answer_duration_seconds` (in it).",
+            bounds=sorted({*_LATENCY_SECONDS, verdict_within}),
+            unit="s",
+        )
+
+    def _show_progress(self, instruments: Instruments) -> None:
+        self.in_flight = instruments.gauge(
+            "truthgate.answers_in_flight",
+            "Answers received and not yet finished.",
+            "At `flow.max_in_flight`: `truthgate_scoring_queue`, `truthgate_stage_duration_seconds`.",
+            unit="{answer}",
+        )
+        self._lag = instruments.gauge(
+            "truthgate.consumer_lag",
+            "Answers behind the end of a partition that this worker owns, while Kafka answers.",
+            "`truthgate_scoring_processes_busy`: all of them, more workers; none, "
+            "`truthgate_commit_age_seconds`. Gone: `truthgate_kafka_up`.",
+            Label("partition"),
+            unit="{answer}",
+        )
+        self._commit_age = instruments.gauge(
+            "truthgate.commit_age",
+            "Time since the committed offset of a lagging partition last moved, while Kafka answers.",
+            "At `health.stall_timeout_seconds` the worker ends itself; the log, the brokers.",
+            Label("partition"),
+            unit="s",
+        )
+
+    def count_verdict(self, verdict: Verdict, received_at: float | None = None) -> None:
+        """Count a verdict that is acknowledged now; ``received_at`` is its answer's time, since 1970."""
+        self._verdicts.add(verdict.decision, verdict.message_type, verdict.language or UNDETERMINED)
+        if self._models:
+            model = verdict.model or NO_MODEL  # another than these could be anything, without bounds
+            self._by_model.add(verdict.decision, model if model in self._models else OTHER_MODEL)
+        self._contexts.add(verdict.context_source)
+        for code in verdict.degraded:
+            self._degraded.add(code)
+        if verdict.reasons and verdict.reasons[0] in HELD:
+            self._held.add(verdict.reasons[0])
+        for opinion in verdict.opinions:
+            self._opinions.add(opinion.method, opinion.label or opinion.unsure or OTHER)
+        if verdict.score is not None:
+            self._scores.record(verdict.score, verdict.message_type)
+        if received_at is not None:
+            # Clocks of two machines differ: a verdict from before its answer took no time.
+            self._latency.record(max(0.0, self._now() - received_at))
+
+    def count_dead_letter(self, stage: str, error_type: str) -> None:
+        """Count a dead letter that is acknowledged now."""
+        self._dead_letters.add(stage, error_type)
+
+    def observe_stage(self, stage: str, seconds: float) -> None:
+        """Measure one of the STAGES of one answer."""
+        self._stage_duration.record(seconds, stage)
+
+    def watch_progress(self, read: Callable[[], Mapping[int, tuple[int, float]]]) -> None:
+        """Show lag and seconds without a commit of the partitions that ``read`` gives, from any thread."""
+        self._lag.show_all(lambda: {(str(at),): lag for at, (lag, _) in read().items()})
+        self._commit_age.show_all(lambda: {(str(at),): age for at, (_, age) in read().items()})

@@ -1,0 +1,199 @@
+"""From a record that Faust delivers to its committed offset.
+
+An event is finished only after its verdict, or its dead letter, is acknowledged by the
+brokers. A failure of anything that every answer needs ends the process before that, and the
+events in work are delivered again to the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import time_ns
+from typing import cast
+
+import structlog
+from faust.types import Message
+
+from schemas import Codec, DecodeError
+from schemas.records import ChatbotAnswer, Verdict
+from streams.delivery.consumer import SafeConsumer
+from streams.delivery.dead_letters import DeadLetter, bury
+from streams.delivery.keyed_executor import Lanes
+from streams.delivery.publisher import Publisher
+from streams.kafka.records import Headers, Received, published_headers
+from streams.kafka.topics import Topics
+from streams.observability import attributes as messaging
+from streams.observability.failures import BadAnswer, Stage
+from streams.pipeline.answer_metrics import AnswerMetrics
+from streams.pipeline.pipeline import Deadline, Pipeline, failing_as
+from streams.pipeline.traces import AnswerTraces
+from streams.settings import Settings
+
+
+async def decode(received: Received, codec: Codec, most_bytes: int) -> ChatbotAnswer:
+    """Read the answer of one record of at most so many bytes; raises BadAnswer, InfrastructureFailure."""
+    size = len(received.value or b"")
+    if size > most_bytes:
+        raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {most_bytes} are allowed")
+    with failing_as(Stage.DECODE):
+        try:
+            await codec.lookup(received.value)
+            return codec.decode(received.value, ChatbotAnswer)
+        except DecodeError as error:
+            raise BadAnswer(Stage(error.stage), error.code, str(error)) from error
+
+
+#: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
+_PASSED_ON = frozenset({"traceparent", "tracestate"})
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomePublisher:
+    """Publishes verdicts, those over HTTP too, and dead letters.
+
+    Args:
+        codec: writes verdicts.
+        publisher: sends.
+        topics: where to.
+        traces: shows the sending.
+    """
+
+    codec: Codec
+    publisher: Publisher
+    topics: Topics
+    traces: AnswerTraces
+
+    async def publish(self, verdict: Verdict, original: Headers) -> None:
+        """Return once the brokers have the verdict; ``original`` are the headers that its answer came with.
+
+        Raises:
+            BadAnswer: this verdict cannot be encoded, or its topic refuses it, for example for its size.
+            InfrastructureFailure: it could not be delivered in time, or not at all.
+        """
+        topic = self.topics.verdict_topic(verdict.decision)
+        key = verdict.conversation_id.encode()
+        with self.traces.sending(topic, key) as span:
+            with failing_as(Stage.PUBLISH):
+                value = self.codec.encode(verdict)
+            headers = self.traces.onward(verdict_headers(verdict, original))
+            place = await self.publisher.publish(topic, key, value, headers)
+            span.set_attributes(messaging.written(*place))
+
+    async def bury(self, letter: DeadLetter) -> None:
+        """Return once the brokers have the letter; raises InfrastructureFailure."""
+        with self.traces.sending(self.topics.dead_letters, letter.key) as span:
+            place = await self.publisher.bury(self.topics.dead_letters, letter)
+            span.set_attributes(messaging.written(*place))
+
+
+def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
+    """Return the headers of a verdict: those of an event, and the trace context of its answer."""
+    passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
+    event = published_headers(verdict.verdict_id, verdict, subject=verdict.answer_id, time=verdict.scored_at)
+    return (*event, *passed_on)
+
+
+log = structlog.get_logger(__name__)
+
+
+class Intake:
+    """Accepts delivered messages and sees each through to its verdict or dead letter.
+
+    Args:
+        codec: reads answers.
+        way: judges them.
+        publisher: publishes what comes of them.
+        metrics: what is counted.
+        traces: follows each answer on its way.
+        settings: how many messages may be in work at once (:meth:`accept` waits beyond it), how long after
+            its acceptance an answer is sent on as it is, and the largest value that is read.
+        on_error: called with a failure that ends the worker.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        way: Pipeline,
+        publisher: OutcomePublisher,
+        metrics: AnswerMetrics,
+        traces: AnswerTraces,
+        settings: Settings,
+        on_error: Callable[[BaseException], None],
+    ) -> None:
+        self._codec = codec
+        self._way = way
+        self._publisher = publisher
+        self._most_bytes = settings.encoding.max_value_bytes
+        self._metrics = metrics
+        self._traces = traces
+        self._answer_seconds = settings.flow.answer_timeout_seconds
+        self._document_seconds = settings.documents.wait_seconds
+        self._lanes = Lanes(settings.flow.max_in_flight, on_error)
+        metrics.in_flight.show(lambda: self._lanes.in_flight)
+
+    async def accept(self, message: Message, consumer: SafeConsumer) -> None:
+        """Take a message into work; returns once it has a place, not once it is finished.
+
+        Messages of one key, the conversation, are finished in the order in which they are
+        accepted. A message without a key has no conversation to be in order with.
+        """
+        consumer.deliver(message)
+        self._metrics.received.add()
+        loop = asyncio.get_running_loop()
+        arrived = loop.time()
+        deadline = Deadline(arrived + self._answer_seconds, self._document_seconds)
+        accepted, received = time_ns(), _received(message)
+
+        async def work() -> None:
+            with self._traces.process(received, accepted):
+                await self._settle(received, deadline)
+            consumer.finish(message)
+            self._metrics.duration.record(loop.time() - arrived)
+
+        await self._lanes.submit(message.key if message.key is not None else object(), work)
+
+    async def drain(self) -> None:
+        """Wait until everything accepted is finished."""
+        await self._lanes.drain()
+
+    async def _settle(self, received: Received, deadline: Deadline) -> None:
+        try:
+            with self._traces.decoding():
+                answer = await decode(received, self._codec, self._most_bytes)
+            verdict = await self._way.verdict(answer, deadline, lambda: datetime.now(UTC))
+            self._traces.judged(verdict)
+            await self._publisher.publish(verdict, received.headers)
+            self._metrics.count_verdict(verdict, received.timestamp)
+        except BadAnswer as error:
+            self._traces.failed(error)
+            await self._bury(received, error)
+
+    async def _bury(self, received: Received, error: BadAnswer) -> None:
+        await self._publisher.bury(bury(received, error, datetime.now(UTC)))
+        self._metrics.count_dead_letter(error.stage, error.error_class)
+        # The message of the error may quote the customer: it is in the dead letter, not here.
+        log.warning(
+            "dead_letter",
+            stage=error.stage.value,
+            error_type=error.error_class,
+            partition=received.partition,
+            offset=received.offset,
+            size=len(received.value or b""),
+        )
+
+
+def _received(message: Message) -> Received:
+    # Faust's types allow a mapping too; its Kafka transport gives pairs, so repeated keys are kept.
+    headers = cast("Iterable[tuple[str, bytes | None]]", message.headers or ())
+    return Received(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        key=message.key,
+        value=message.value,
+        headers=tuple((key, value or b"") for key, value in headers),
+        timestamp=message.timestamp,
+    )

@@ -1,0 +1,211 @@
+"""The pipeline: the stages of an answer from record to verdict, online and offline."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, TypeVar
+
+from opentelemetry.trace import Span
+
+from schemas import RegistryUnreachable
+from schemas.records import ChatbotAnswer, Verdict
+from scoring.values.assessment import Assessment, Decided
+from scoring.values.opinion import Opinion
+from scoring.values.rules import Reason
+from streams.llm.cascade import NO_ADVICE, Advise
+from streams.observability.attributes import Attributes
+from streams.observability.failures import (
+    EXIT_SOFTWARE,
+    EXIT_UNREACHABLE,
+    BadAnswer,
+    InfrastructureFailure,
+    Stage,
+)
+from streams.observability.stages import Stages
+from streams.pipeline import attributes
+from streams.pipeline.context import Documents, ResolvedContext, resolve_context
+from streams.pipeline.verdict import exchange_of, make_verdict
+from streams.scorers.options import Assessor, unassessed
+from streams.search.types import RetrievalUnavailable, Retrieved, Retriever
+from streams.settings import WrongSettings
+from streams.translating.opening import FILE_PATIENCE_SECONDS
+from streams.translating.step import Translated, Translation
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The moment of the event loop's clock by which an answer must be judged, and how the time is shared.
+
+    ``at`` is None where nobody waits, as for a file: only what hangs is given up then. ``documents`` is how
+    many seconds an answer waits for documents that it names.
+    """
+
+    at: float | None
+    documents: float = 0.0
+
+    def for_documents(self) -> float:
+        """Return how long to wait for documents that the answer names."""
+        return min(self.documents, self._remaining())
+
+    def for_service(self) -> float:
+        """Return how long one service may take: a search, the translation, or the judges together.
+
+        It is half of what is left: what comes too late to be judged is of no use, and the time of those
+        behind the answer in its conversation is running too.
+        """
+        return FILE_PATIENCE_SECONDS if self.at is None else self._remaining() / 2
+
+    def for_assessment(self) -> float | None:
+        """Return how long translation and assessment may take together; None without a limit here."""
+        return None if self.at is None else self._remaining()
+
+    def _remaining(self) -> float:
+        return 0.0 if self.at is None else max(0.0, self.at - asyncio.get_running_loop().time())
+
+
+#: Failures that say nothing about the answer at hand: every other answer would meet them too.
+_INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
+
+#: A policy, with the opinions of judges in the order in which they were asked.
+Decide = Callable[[Assessment, Sequence[Opinion]], Decided]
+#: Of a pipeline that nobody watches: its stages are neither measured nor shown.
+_UNWATCHED: Final = Stages()
+
+T = TypeVar("T")
+
+
+def _unseen(assessment: Assessment) -> None:
+    """Take no notice of an assessment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The stages of an answer, through these parts, each timed and shown as a span.
+
+    Args:
+        documents: resolves document ids; one not found degrades the verdict (``context_missing``).
+        assessor: scores.
+        decide: the policy.
+        profile: the scorer's, for answers that could not be assessed in time.
+        translation: what is done to an exchange before it is assessed.
+        retriever: finds passages for answers that bring no context; without one these are held.
+        advise: asks judges about answers in doubt; without it the checks alone decide.
+        stages: times and shows the stages.
+        on_assessment: sees every assessment.
+    """
+
+    documents: Documents
+    assessor: Assessor
+    decide: Decide
+    profile: str
+    translation: Translation | None = None
+    retriever: Retriever | None = None
+    advise: Advise | None = None
+    stages: Stages = _UNWATCHED
+    on_assessment: Callable[[Assessment], None] = _unseen
+
+    async def verdict(
+        self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
+    ) -> Verdict:
+        """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
+
+        Raises:
+            BadAnswer: it cannot be judged, now or later.
+            InfrastructureFailure: no answer can be judged any more.
+            WrongSettings: the documents cannot be searched with these settings.
+        """
+        with failing_as(Stage.ENRICH), self.stages.stage("enrich") as span:
+            limits = deadline.for_documents(), deadline.for_service()
+            context = await resolve_context(answer, self.documents, limits[0], self.retriever, limits[1])
+            _describe(span, attributes.enriched, context)
+        with failing_as(Stage.SCORE):
+            assessment = await self._assessed(answer, context, deadline)
+            advice = NO_ADVICE
+            if self.advise is not None:
+                exchange = exchange_of(answer, context.judged)
+                with self.stages.stage("judge") as span:
+                    advice = await self.advise(exchange, assessment, deadline.for_service())
+                    _describe(span, attributes.advised, advice)
+                assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
+            decided = self.decide(assessment, advice.opinions)
+            return make_verdict(answer, assessment, decided, context, now(), advice.asked)
+
+    async def _assessed(
+        self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
+    ) -> Assessment:
+        translated = Translated(exchange_of(answer, context.judged, context.published))
+        try:
+            async with asyncio.timeout(deadline.for_assessment()):
+                if self.translation is not None:
+                    with self.stages.stage("translate") as span:
+                        seconds = deadline.for_service()
+                        translated = await self.translation.translate(translated.exchange, seconds)
+                        _describe(span, attributes.translated, translated)
+                with self.stages.stage("score") as span:
+                    degraded = (*context.degraded, *translated.degraded)
+                    assessment = await self.assessor.assess(translated.exchange, degraded)
+                    self.on_assessment(assessment)
+                    _describe(span, attributes.scored, assessment)
+                    self.stages.add(assessment.timings)
+                    return assessment
+        except TimeoutError:
+            degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
+            return unassessed(self.profile, answer.language, degraded)
+
+
+def _describe(span: Span, described: Callable[[T], Attributes], result: T) -> None:
+    if span.is_recording():
+        span.set_attributes(described(result))
+
+
+@contextmanager
+def failing_as(stage: Stage) -> Iterator[None]:
+    """Turn what goes wrong with one answer into BadAnswer, and what goes wrong for all into its like."""
+    try:
+        yield
+    except (BadAnswer, InfrastructureFailure, WrongSettings):
+        raise
+    except _INFRASTRUCTURE as error:
+        code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
+        raise InfrastructureFailure(
+            f"{stage} is not possible: {type(error).__name__}: {error}", code
+        ) from error
+    except Exception as error:  # whatever else one answer provokes is that answer's dead letter
+        raise BadAnswer(stage, type(error).__name__, str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineAnswers:
+    """Judges answers of a file; ``scored_at`` is the time that all verdicts carry, to compare runs."""
+
+    way: Pipeline
+    scored_at: datetime
+
+    async def verdict(self, answer: ChatbotAnswer) -> Verdict:
+        """Judge one answer; raises as :meth:`Pipeline.verdict` does."""
+        return await self.way.verdict(answer, Deadline(None), lambda: self.scored_at)
+
+
+class ObservedRetriever:
+    """Searches as ``retriever`` does, in a span of its own."""
+
+    def __init__(self, retriever: Retriever, stages: Stages) -> None:
+        self._retriever = retriever
+        self._stages = stages
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        """Find the passages for one question."""
+        with self._stages.part("search") as span:
+            try:
+                found = await self._retriever.retrieve(question, language, seconds)
+            except RetrievalUnavailable as error:
+                span.set_attribute("truthgate.search.unavailable", str(error))
+                raise
+            if span.is_recording():
+                span.set_attributes(attributes.found(found))
+            return found

@@ -1,0 +1,176 @@
+"""Metrics of the rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from scoring.text.language import UNDETERMINED
+from streams.observability.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, Label, LabelValues
+from streams.rates.aggregator import Taken
+from streams.rates.outcomes import ClosedWindow
+from streams.rates.thresholds import ThresholdState
+from streams.rates.windows import Tally, WindowSpec
+
+UNREADABLE = "unreadable"
+_ALL = "all"
+_MS = 1_000
+_MESSAGE_TYPE, _LANGUAGE, _WINDOW = Label("message_type"), Label("language"), Label("window")
+_OF_RATE = (_MESSAGE_TYPE, _LANGUAGE, _WINDOW)
+_OF_ALERT = (Label("alert"), *_OF_RATE, Label("severity", ("info", "warning", "critical")))
+
+#: Gauges, and what each shows of a rate or of a threshold.
+_OfRates = tuple[tuple[Gauge, Callable[[Tally], float | None]], ...]
+_OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
+
+
+class RatesTelemetry:
+    """The instruments of rates and alerts.
+
+    Attributes:
+        leader: whether this worker is the leader.
+        verdicts: by what became of them: one of :class:`Taken`, or UNREADABLE.
+        failures: by a code or the name of the exception's class.
+    """
+
+    def __init__(self, instruments: Instruments) -> None:
+        self.leader = instruments.gauge(
+            "truthgate.rates_leader",
+            "Whether this worker computes the rates of the deployment (1) or another one does (0).",
+            "The sum over all workers is 1, but for moments of handing over; the logs of the worker that "
+            "has partition 0 of the answers.",
+        )
+        self.verdicts = instruments.counter(
+            "truthgate.rates_verdicts",
+            "Verdicts that the leader read, by what became of them: counted; known already (duplicate); "
+            "counted into a window that was final (late); too old for any window (expired); no verdict "
+            "at all (unreadable).",
+            "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
+            "`rates.retention_seconds`, a long outage.",
+            Label("outcome", (*(taken.value for taken in Taken), UNREADABLE)),
+        )
+        self.failures = instruments.counter(
+            "truthgate.rates_failures",
+            "Times that computing the rates failed and began anew from the last committed progress.",
+            "The log line `rates_failed`; the state of Kafka's transactions and the topics of rates.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+        self._watermark_age = instruments.gauge(
+            "truthgate.rates_watermark_age",
+            "How far the watermark of the rates is behind the clock: the age of what the windows know.",
+            "`truthgate_rates_lag`; verdicts with an old produced_at; `truthgate_rates_failures_total`.",
+            unit="s",
+        )
+        self._lag = instruments.gauge(
+            "truthgate.rates_lag",
+            "Verdicts that the leader has not read yet.",
+            "CPU of the leader; `truthgate_rates_failures_total`.",
+            unit="{verdict}",
+        )
+        self._of_rates = _gauges_of_rates(instruments)
+        self._of_alerts = _gauges_of_alerts(instruments)
+
+    def watch(self, watermark_age: Callable[[], float | None], lag: Callable[[], int | None]) -> None:
+        """Show what these give, called from any thread; None shows nothing."""
+        self._watermark_age.show(watermark_age)
+        self._lag.show(lag)
+
+    def show_rates(self, closed: Iterable[ClosedWindow]) -> None:
+        """Show these windows and no others; no rate, with bounds 0 and 1, where nothing was scored.
+
+        A faithfulness is shown where there is one.
+        """
+        shown = {
+            (group.message_type, group.language or UNDETERMINED, window.spec.label): tally
+            for window in closed
+            for group, tally in window.tallies.items()
+        }
+        for gauge, read in self._of_rates:
+            values = {labels: read(tally) for labels, tally in shown.items()}
+            gauge.replace({labels: value for labels, value in values.items() if value is not None})
+
+    def show_alerts(self, states: Iterable[ThresholdState]) -> None:
+        """Show these thresholds and no others, with the bound that their newest closed window has."""
+        shown = {_labels(state): state for state in states}
+        for gauge, read in self._of_alerts:
+            gauge.replace({labels: read(state) for labels, state in shown.items()})
+
+    def step_down(self) -> None:
+        """Show nothing but that this worker is not the leader."""
+        self.leader.set(0)
+        self.watch(lambda: None, lambda: None)
+        self.show_rates(())
+        self.show_alerts(())
+
+
+def _gauges_of_rates(instruments: Instruments) -> _OfRates:
+    verdicts = "The verdicts on `verdicts.blocked` of that type and language; what changed in the chatbot."
+    claims = "The claims of verdicts of that type and language; documents that are missing or out of date."
+
+    def of_window(name: str, meaning: str, look_at: str, unit: str) -> Gauge:
+        meaning = f"{meaning} of the newest closed window."
+        return instruments.gauge(f"truthgate.{name}", meaning, look_at, *_OF_RATE, unit=unit)
+
+    def rate(name: str, meaning: str, unit: str = "{share}") -> Gauge:
+        return of_window(f"hallucination_{name}", meaning, verdicts, unit)
+
+    return (
+        (rate("rate", "Untrue among the scored answers, if any,"), lambda tally: tally.rate),
+        (rate("rate_lower_bound", "Lower Wilson 95% bound of the rate"), lambda tally: tally.bounds[0]),
+        (rate("rate_upper_bound", "Upper Wilson 95% bound of the rate"), lambda tally: tally.bounds[1]),
+        (rate("rate_scored_answers", "Scored answers", "{answer}"), lambda tally: tally.scored),
+        (
+            of_window("faithfulness", "Mean share of supported claims of the answers", claims, "{share}"),
+            lambda tally: tally.faithfulness,
+        ),
+        (
+            of_window(
+                "faithfulness_answers", "Answers with claims that could be checked", claims, "{answer}"
+            ),
+            lambda tally: tally.faithfulness_answers,
+        ),
+    )
+
+
+def _gauges_of_alerts(instruments: Instruments) -> _OfAlerts:
+    def alert(name: str, meaning: str, look_at: str, unit: str = "{share}") -> Gauge:
+        return instruments.gauge(f"truthgate.alert_{name}", meaning, look_at, *_OF_ALERT, unit=unit)
+
+    threshold = alert("threshold", "The rate above which an alert fires.", "`alerts.thresholds`.")
+    bound = alert(
+        "rate_lower_bound",
+        "The lower bound of the rate, which is compared with an alert's threshold.",
+        "`truthgate_hallucination_rate` by message type.",
+    )
+    scored = alert(
+        "scored_answers",
+        "How many scored answers the lower bound rests on that is compared with an alert's threshold.",
+        "`truthgate_verdicts_total`.",
+        "{answer}",
+    )
+    minimum = alert(
+        "minimum_answers",
+        "How many scored answers an alert needs before it can fire.",
+        "`alerts.thresholds`.",
+        "{answer}",
+    )
+    firing = alert(
+        "firing",
+        "Whether an alert fires (1).",
+        "The records on `hallucination-alerts`; the runbook's section of that alert.",
+        "",
+    )
+    return (
+        (threshold, lambda state: state.threshold.rate),
+        (bound, lambda state: state.tally.bounds[0]),
+        (scored, lambda state: state.tally.scored),
+        (minimum, lambda state: state.threshold.minimum_answers),
+        (firing, lambda state: state.firing),
+    )
+
+
+def _labels(state: ThresholdState) -> LabelValues:
+    threshold, size = state.threshold, state.threshold.window_seconds * _MS
+    window = WindowSpec(size, size).label
+    of_rate = threshold.message_type or _ALL, threshold.language or _ALL, window
+    return (threshold.name, *of_rate, threshold.severity)

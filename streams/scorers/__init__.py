@@ -1,0 +1,1 @@
+"""The scoring processes: scoring away from the loop that moves answers."""

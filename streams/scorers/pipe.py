@@ -1,0 +1,204 @@
+"""The pipe to a scoring process, in the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, cast
+
+from scoring.values.assessment import Assessment
+from scoring.values.types import Exchange
+from streams.scorers.scoring_process import Failed, Loading
+
+Outcome = Assessment | Failed
+
+#: How multiprocessing writes the length of what follows; nothing that is sent here needs its longer form.
+_LENGTH = struct.Struct("!i")
+
+#: How long a pipeline may take to load for an answer: as long as at the start of a process.
+_LOADING_SECONDS = 120.0
+
+
+class PipeClosed(Exception):
+    """The process is gone; ``begun`` tells whether it had this answer in work or still before it."""
+
+    def __init__(self, *, begun: bool) -> None:
+        super().__init__()
+        self.begun = begun
+
+
+class LoadingOverdue(Exception):
+    """A pipeline that an answer needed was not loaded in time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """One exchange that was sent, what comes of it, and who is told when the process is done with it."""
+
+    outcome: asyncio.Future[Outcome]
+    on_left: Callable[[], None]
+
+
+class AssessingPipe(asyncio.Protocol):
+    """Sends exchanges to a scoring process, which assesses them in order, and takes what comes back.
+
+    Several may be sent at once, so that the process never waits for the loop: the first is in work, the
+    others lie in the pipe. Time counts for the one in work alone.
+
+    Args:
+        timeout: seconds that one answer may take, without what is loaded for it on demand.
+        kill: ends the process; called when the answer in work takes too long or nobody waits for it.
+        on_lost: called once when the process is gone, with whether it had been of any use.
+    """
+
+    def __init__(self, timeout: float, kill: Callable[[], None], on_lost: Callable[[bool], None]) -> None:
+        self._timeout = timeout
+        self._end_process = kill
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.WriteTransport | None = None
+        self._sent: deque[_Job] = deque()
+        self._received = bytearray()
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_loading = False
+        self._is_killed = False
+        self._has_answered = False
+
+    async def open(self, connection: Connection) -> None:
+        """Take over the pipe to a process that has started."""
+        with connection:
+            end = socket.socket(fileno=os.dup(connection.fileno()))
+        await self._loop.create_unix_connection(lambda: self, sock=end)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the process is there, as far as the pipe tells."""
+        return self._transport is not None
+
+    async def assess(
+        self, exchange: Exchange, degraded: tuple[str, ...], on_left: Callable[[], None]
+    ) -> Outcome:
+        """Have one exchange assessed after those before it.
+
+        ``on_left`` is called once, when the process is done with it or never had it: that may be later than
+        whoever waits for it has given up.
+
+        Raises:
+            TimeoutError: it was in work for too long; the process is killed.
+            LoadingOverdue: so it was with a pipeline that it needs.
+            PipeClosed: the process has died.
+        """
+        if self._transport is None:
+            on_left()
+            raise PipeClosed(begun=False)
+        try:
+            # Before anything is noted: what cannot be sent must not take the place of what is.
+            content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
+            message = _LENGTH.pack(len(content)) + content
+        except BaseException:
+            on_left()
+            raise
+        job = _Job(self._loop.create_future(), on_left)
+        self._sent.append(job)
+        if len(self._sent) == 1:
+            self._begin(self._timeout)
+        self._transport.write(message)
+        try:
+            return await job.outcome
+        except asyncio.CancelledError:
+            # What lies in the pipe cannot be taken back; it comes to nothing when its turn is over.
+            if self._sent and self._sent[0] is job:
+                self._kill()
+            raise
+
+    def close(self) -> None:
+        """Close this end; what was sent ends as if the process had died."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note that the pipe can be written to."""
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever it was, the process is gone
+        """End what was sent: the first was in work, the others were not begun."""
+        self._transport = None
+        self._stop_timer()
+        was_of_use = self._has_answered or bool(self._sent)
+        # The one that it was killed for has its end already; the others are not to blame.
+        begun = not self._is_killed
+        while self._sent:
+            job = self._sent.popleft()
+            if not job.outcome.done():
+                job.outcome.set_exception(PipeClosed(begun=begun))
+            begun = False
+            job.on_left()
+        self._on_lost(was_of_use)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what the process has written, message by message."""
+        self._received += data
+        try:
+            while (message := self._next_message()) is not None:
+                self._take(pickle.loads(message))  # noqa: S301 - written by our own process
+        except Exception:
+            self._kill()  # what follows in the pipe cannot be told apart any more
+            raise
+
+    def _next_message(self) -> bytes | None:
+        if len(self._received) < _LENGTH.size:
+            return None
+        end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+        if len(self._received) < end:
+            return None
+        message = bytes(self._received[_LENGTH.size : end])
+        del self._received[:end]
+        return message
+
+    def _take(self, message: Any) -> None:
+        if not self._sent:
+            raise ValueError("a scoring process answers what nobody has asked")
+        if isinstance(message, Loading):
+            self._is_loading = True
+            self._begin(_LOADING_SECONDS)
+        elif message is None:
+            self._is_loading = False
+            self._begin(self._timeout)
+        else:
+            self._finish(message)
+
+    def _finish(self, outcome: Outcome) -> None:
+        self._has_answered = True
+        self._stop_timer()
+        job = self._sent.popleft()
+        if self._sent:
+            self._begin(self._timeout)
+        if not job.outcome.done():
+            job.outcome.set_result(outcome)
+        job.on_left()
+
+    def _begin(self, seconds: float) -> None:
+        self._stop_timer()
+        self._timer = self._loop.call_later(seconds, self._overdue)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _overdue(self) -> None:
+        job = self._sent[0]
+        if not job.outcome.done():
+            job.outcome.set_exception(LoadingOverdue() if self._is_loading else TimeoutError())
+        self._kill()
+
+    def _kill(self) -> None:
+        self._is_killed = True
+        self._end_process()

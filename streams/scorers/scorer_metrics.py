@@ -1,0 +1,72 @@
+"""Metrics of the scoring processes."""
+
+from __future__ import annotations
+
+import structlog
+
+from scoring.values.assessment import CacheUse
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.scorers.pool import ScoringPool
+
+log = structlog.get_logger(__name__)
+
+
+class ScoringTelemetry:
+    """The instruments of the scoring processes; all 0 where scoring is off."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._processes = instruments.gauge(
+            "truthgate.scoring_processes",
+            "Scoring processes.",
+            "`scoring.processes`; `scoring.enabled`.",
+            unit="{process}",
+        )
+        self._busy = instruments.gauge(
+            "truthgate.scoring_processes_busy",
+            "Scoring processes that judge an answer, or are being replaced.",
+            "All busy for long: `truthgate_scoring_queue`; the log line `scoring_process_replaced`.",
+            unit="{process}",
+        )
+        self._queue = instruments.gauge(
+            "truthgate.scoring_queue",
+            "Answers waiting for a scoring process.",
+            "More workers or `scoring.processes`; `truthgate_stage_duration_seconds` of score.",
+            unit="{answer}",
+        )
+        for gauge in (self._processes, self._busy, self._queue):
+            gauge.set(0)
+
+    def watch(self, pool: ScoringPool) -> None:
+        """Show the state of this pool."""
+        self._processes.show(lambda: pool.processes)
+        self._busy.show(lambda: pool.busy)
+        self._queue.show(lambda: pool.waiting)
+
+
+class PreparedTelemetry:
+    """The instruments of preparing documents."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._documents = instruments.counter(
+            "truthgate.prepared_documents",
+            "Documents that answers were judged against, by where they were found parsed: in the memory of "
+            "the scoring process, in the file of the worker (disk), or nowhere (miss).",
+            "miss: new documents; `scoring.cached_characters`, `scoring.kept_parses_mib`.",
+            Label("cache", ("memory", "disk", "miss")),
+            unit="{document}",
+        )
+        self._errors = instruments.counter(
+            "truthgate.prepared_file_errors",
+            "Times that the file of parsed documents could not be used.",
+            "The log line `prepared_file_failed`; disk space and permissions at `scoring.kept_parses`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+
+    def count(self, use: CacheUse) -> None:
+        """Count the documents of one answer, and log each kind of failure once."""
+        for cache, number in (("memory", use.hits), ("disk", use.disk_hits), ("miss", use.misses)):
+            self._documents.add(cache, number=number)
+        for error in use.failures:
+            if self._errors.is_first(error):
+                log.warning("prepared_file_failed", error_type=error, setting="scoring.kept_parses")

@@ -1,0 +1,31 @@
+"""The engines that make sentence vectors, and the one that is chosen."""
+
+from __future__ import annotations
+
+from streams.search.embedder import Embedder, EmbeddingFailed
+from streams.settings import RetrievalSettings
+
+
+def open_embedder(settings: RetrievalSettings) -> Embedder:
+    """Open the engine that is chosen; reading its model takes up to a second, once.
+
+    Raises:
+        EmbeddingFailed: its package is not installed (``embedder_not_installed``).
+    """
+    # Each engine is imported only where it is chosen: they hold models.
+    try:
+        match settings.embedder:
+            case "use":
+                from streams.search.embedding_use import SentenceEncoder  # noqa: PLC0415
+
+                return SentenceEncoder()
+            case "e5":
+                from streams.search.embedding_e5 import MultilingualE5  # noqa: PLC0415
+
+                return MultilingualE5()
+            case "http":
+                from streams.search.embedding_http import EmbeddingsEndpoint  # noqa: PLC0415
+
+                return EmbeddingsEndpoint(settings)
+    except ImportError as error:
+        raise EmbeddingFailed("embedder_not_installed") from error

@@ -1,0 +1,118 @@
+"""A retriever for the documents of a file that is opened when the first question comes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from schemas import KnowledgeDocument
+from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure, as_logged
+from streams.search.embedder import EmbeddingFailed
+from streams.search.index import IndexFailed
+from streams.search.types import Retrieved, Retriever
+from streams.settings import Settings, WrongSettings
+
+OnIndexed = Callable[[int, int], None]
+
+_NOT_INSTALLED = "embedder_not_installed"
+
+
+class OnDemandRetriever:
+    """Indexes the documents when their retriever is first asked for.
+
+    A file in which every answer brings its context along needs no index. Building one takes as long as
+    it takes, so it is apart from searching, which has a time limit.
+
+    Args:
+        documents: what is searched.
+        settings: ``retrieval``.
+        stack: closes what was opened.
+        on_indexed: called with how many documents are indexed and how many there are.
+    """
+
+    def __init__(
+        self,
+        documents: Collection[KnowledgeDocument],
+        settings: Settings,
+        stack: AsyncExitStack,
+        on_indexed: OnIndexed,
+    ) -> None:
+        self._documents = documents
+        self._settings = settings
+        self._stack = stack
+        self._on_indexed = on_indexed
+        self._opening: asyncio.Task[Retriever] | None = None
+        self._closed = threading.Event()
+
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        """Return the passages for one question; whoever asks first waits for the index, others with them.
+
+        Raises:
+            RetrievalUnavailable: nothing was found within ``seconds`` of searching.
+            InfrastructureFailure: the documents cannot be indexed.
+            WrongSettings: nor can they be with these settings.
+        """
+        return await (await self.opened()).retrieve(question, language, seconds)
+
+    async def opened(self) -> Retriever:
+        """Return the retriever once the documents are indexed; raises as :meth:`retrieve` does."""
+        # One task, so that what fails fails once for all who wait; an index is not tried in vain again.
+        self._opening = self._opening or asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def close(self) -> None:
+        """End the building of an index that nobody waits for any more, after the batch in work."""
+        self._closed.set()
+        if self._opening:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+
+    async def _open(self) -> Retriever:
+        from streams.search.files import index_folder, open_file_retriever  # noqa: PLC0415 - most files need none
+
+        opened = open_file_retriever(self._documents, self._settings, on_indexed=self._indexed)
+        try:
+            return await self._stack.enter_async_context(opened)
+        except EmbeddingFailed as error:
+            raise _without_vectors(str(error), self._settings) from error
+        except (IndexFailed, OSError, RuntimeError, ValueError) as error:
+            told = str(error) if isinstance(error, IndexFailed) else getattr(error, "strerror", None)
+            reason = told or as_logged(error)
+            raise InfrastructureFailure(
+                f"the documents cannot be indexed in {index_folder()}: {reason}", EXIT_SOFTWARE
+            ) from error
+
+    def _indexed(self, done: int, total: int) -> None:
+        # Called by the thread that builds: nothing else ends it, and the command would wait for it.
+        if self._closed.is_set():
+            raise _Closed
+        self._on_indexed(done, total)
+
+
+class _Closed(Exception):
+    """Nobody wants the index any more."""
+
+
+def _without_vectors(code: str, settings: Settings) -> Exception:
+    embedder = settings.retrieval.embedder
+    if code == _NOT_INSTALLED:
+        return WrongSettings(f"retrieval.embedder {embedder}: its package is not installed")
+    return InfrastructureFailure(f"the documents cannot be indexed: {embedder}: {code}", EXIT_UNREACHABLE)
+
+
+@asynccontextmanager
+async def retriever_on_demand(
+    documents: Collection[KnowledgeDocument],
+    settings: Settings,
+    on_indexed: OnIndexed = lambda _done, _all: None,
+) -> AsyncIterator[OnDemandRetriever | None]:
+    """Give a retriever for ``documents``, or None where there are none or retrieval is off."""
+    if not (documents and settings.retrieval.enabled):
+        yield None
+        return
+    async with AsyncExitStack() as stack:
+        on_demand = OnDemandRetriever(documents, settings, stack, on_indexed)
+        stack.push_async_callback(on_demand.close)
+        yield on_demand

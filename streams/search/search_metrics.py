@@ -1,0 +1,53 @@
+"""Metrics of the search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streams.observability.instruments import Instruments
+
+if TYPE_CHECKING:
+    from streams.search.upkeep import IndexUpkeep
+
+
+class RetrievalTelemetry:
+    """The instruments of the index that answers without context are judged by."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._indexed = instruments.gauge(
+            "truthgate.retrieval_documents",
+            "Documents in the index of retrieval.",
+            "`truthgate_documents`, which it approaches; `retrieval.enabled`.",
+            unit="{document}",
+        )
+        self._to_do = instruments.gauge(
+            "truthgate.retrieval_documents_pending",
+            "Documents that are still to be put into the index of retrieval, or taken out.",
+            "`truthgate_retrieval_index_failures_total`; the log line `retrieval_index_progress`.",
+            unit="{document}",
+        )
+        self._complete = instruments.gauge(
+            "truthgate.retrieval_complete",
+            "Whether the index has had every document (1), so that answers are judged by it; absent where "
+            "retrieval is off.",
+            "`truthgate_retrieval_documents_pending`.",
+        )
+        self._indexed.set(0)
+        self._to_do.set(0)
+        self.failures = instruments.counter(
+            "truthgate.retrieval_index_failures",
+            "Times that the index of retrieval could not be brought up to date.",
+            "The log line `retrieval_index_failed`; disk space, the embeddings endpoint.",
+        )
+        self.indexed = instruments.counter(
+            "truthgate.retrieval_documents_indexed",
+            "Documents embedded and put into the index of retrieval.",
+            "Many without new documents: the index was built anew (log line `retrieval_index_built_anew`).",
+            unit="{document}",
+        )
+
+    def watch(self, upkeep: IndexUpkeep) -> None:
+        """Show the state of this index."""
+        self._indexed.show(lambda: upkeep.indexed)
+        self._to_do.show(lambda: upkeep.to_do)
+        self._complete.show(upkeep.complete.is_set)
