@@ -1,7 +1,5 @@
 """Which writer schemas of a registry we read data with; a registry holds those of many systems."""
 
-from __future__ import annotations
-
 from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType
 from avro.errors import AvroException
 from avro.schema import ArraySchema, FixedSchema, MapSchema, RecordSchema, Schema, UnionSchema, parse

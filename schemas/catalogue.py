@@ -1,7 +1,5 @@
 """The Avro schemas that the package ships: the current one of each record, and every released one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 JSON Schema is that of OpenAPI 3.1 (draft 2020-12).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Files of one JSON object a line: chat logs, rated or not, and help documents, read line by line."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ The annotated types carry what Avro cannot say (lengths, ranges); ``schemas.vali
 it for every value that comes in, whatever its encoding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ topics carry the same Verdict, and one subject keeps them from drifting apart. W
 input topics may name their subjects as they like: a schema is fetched by its id alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable

@@ -1,7 +1,5 @@
 """Fixtures of all tests: one real cluster a session, and topics of its own for each test."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Prints how near Frog's converted trees come to gold ones; the arguments are those of its ``--help``."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ and relative pronouns are heads there. Each step below lifts the content word ov
 as the treebanks Alpino and LassySmall apply them to Dutch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from training.frog import FrogToken

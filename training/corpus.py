@@ -1,7 +1,5 @@
 """Sentences with their trees, from CoNLL-U and from Frog, and the documents spaCy learns from."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Prints how good and fast a pipeline is: ``python -m training.evaluate --ud DIR NAME``."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Sequence

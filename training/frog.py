@@ -1,7 +1,5 @@
 """Frog, a tagger, lemmatiser and parser of Dutch: running it and reading its columns."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The lemmatizer: spaCy's rules and tables for Dutch, mended by what the training sentences show."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast

@@ -1,7 +1,5 @@
 """Files of one JSON object a line, packed where their names end in ``.gz``."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Mapping

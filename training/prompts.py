@@ -4,8 +4,6 @@ Newspapers and encyclopedias, which the treebanks come from, hardly tell a reade
 ask; help texts and their readers do little else.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 from collections.abc import Callable, Iterator

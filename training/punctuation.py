@@ -1,7 +1,5 @@
 """Where punctuation hangs: under the highest word that it can reach without crossing another arc."""
 
-from __future__ import annotations
-
 from training.tree import ROOT, Graph
 
 

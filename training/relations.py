@@ -1,7 +1,5 @@
 """Names of Universal Dependencies for the relations of a tree whose content words are heads already."""
 
-from __future__ import annotations
-
 from training.tags import upos
 from training.tree import ROOT, Graph
 

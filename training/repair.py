@@ -1,7 +1,5 @@
 """Mends what Frog's parser often leaves wrong: sentences with several roots, verbs with two subjects."""
 
-from __future__ import annotations
-
 from training.tree import ROOT, Graph
 
 _TAKE_A_VERB = frozenset({"hebben", "kunnen", "moeten", "mogen", "willen", "worden", "zijn", "zullen"})

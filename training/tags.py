@@ -1,7 +1,5 @@
 """From the tags of the Corpus Gesproken Nederlands (CGN), which Frog gives, to universal parts of speech."""
 
-from __future__ import annotations
-
 import re
 
 _SIMPLE = {

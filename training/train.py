@@ -4,8 +4,6 @@ Gold sentences come from Universal Dependencies, silver ones from Frog, imperati
 the grammar of `prompts`. Whatever was made is kept in the work folder and not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import shutil

@@ -1,7 +1,5 @@
 """A dependency tree under conversion, and the converted one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

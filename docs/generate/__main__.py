@@ -1,7 +1,5 @@
 """Writes every file that is made from the code."""
 
-from __future__ import annotations
-
 from docs.generate.chart import generated
 from docs.generate.reference.made import made
 

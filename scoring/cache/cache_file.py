@@ -1,7 +1,5 @@
 """A bounded file of results by key, shared by processes."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

@@ -1,7 +1,5 @@
 """The circuit breaker: no calls to a service that is down, and one trial call after a pause."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

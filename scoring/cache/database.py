@@ -1,7 +1,5 @@
 """SQLite files shared by processes: opened, checked for damage, and rebuilt when unusable."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

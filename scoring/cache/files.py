@@ -1,7 +1,5 @@
 """Files that several processes share: a lock that the kernel releases, and atomic replacement."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

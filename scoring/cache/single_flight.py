@@ -1,7 +1,5 @@
 """Single flight: concurrent requests for one key share one computation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass

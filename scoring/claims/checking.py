@@ -1,7 +1,5 @@
 """From the claims of an answer and what was found against it to each claim's status."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Deeds that a sentence of an answer lays claim to: "I have reset it", "your invoice has been deleted"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Grounding: for each claim the passage of the documents that has most of what it says."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """The claims of an answer: its sentences and list steps, what kind each is, and its content words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The sentences, list items and table rows of a document, each with what it stands under."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claims in doubt, and what a verifier says of them within its timeout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Company terms as typed values and as a JSON file, which is read again when it changes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -6,8 +6,6 @@ a name: it has a capital, or stands beside a word such as "button". A menu path 
 follow a click verb, stand beside a word such as "button", or stand in a path (see ``unmarked``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Names of components without marks: "klik op Opslaan", "the Save button", "Go to HR > Leave"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The cases that are evaluated: judged answers beside what people say of them, and their groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Two runs on the same answers compared: which decisions change, in favour of true or untrue ones."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

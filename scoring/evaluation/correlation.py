@@ -1,7 +1,5 @@
 """Agreement of raters, and correlation and deviation of scores from ratings (paper, VI-B2 and VI-B3)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The message types of questions, and how well they are recognised (paper, VI-B1, Table III)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial

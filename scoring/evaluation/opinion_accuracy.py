@@ -1,7 +1,5 @@
 """The accuracy of opinions: by label, by dimension, and by confidence (papers 002 and 004)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All figures of several judges, and what a weaker judge would give."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

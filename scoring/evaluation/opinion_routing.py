@@ -1,7 +1,5 @@
 """The decisions that opinions lead to, the cascade's curve, rankings and costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

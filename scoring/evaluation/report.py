@@ -1,7 +1,5 @@
 """All tables of one evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

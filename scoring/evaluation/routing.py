@@ -1,7 +1,5 @@
 """Decisions by rating: what was sent, held and blocked, and the precision of each check."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ BCa is not used: its correction is undefined as soon as one resample has no valu
 groups have resamples in which all ratings are equal. Those are left out.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

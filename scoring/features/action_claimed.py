@@ -1,7 +1,5 @@
 """Deeds that an answer lays claim to (paper, Table II, "Non-appearing Statements")."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from scoring.claims.deeds import claims_a_deed

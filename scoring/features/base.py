@@ -1,7 +1,5 @@
 """The protocol of a feature: something measured on the texts of one exchange, with its evidence."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from scoring.text.prepared import Material

@@ -1,7 +1,5 @@
 """How far the documents have the words of each claim (paper, Table II, "Non-appearing Statements")."""
 
-from __future__ import annotations
-
 import math
 
 from scoring.claims.grounding import GroundedClaim, grounded_claims, indirect_claim

@@ -1,7 +1,5 @@
 """How probable a verifier finds each claim (paper, Table II, "Non-appearing Statements", by meaning)."""
 
-from __future__ import annotations
-
 import math
 
 from scoring.claims.grounding import grounded_claims

@@ -1,7 +1,5 @@
 """Words of the company's own language in the answer (paper, V-B, "Company-Specific Terms")."""
 
-from __future__ import annotations
-
 from scoring.text.prepared import Material, PreparedText
 from scoring.text.spans import span_evidence
 from scoring.values.types import FeatureValue

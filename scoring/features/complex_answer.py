@@ -1,7 +1,5 @@
 """Signal words of a thought-through answer (paper, V-B, "Complex Answer")."""
 
-from __future__ import annotations
-
 from scoring.text.prepared import Material
 from scoring.text.spans import span_evidence
 from scoring.values.types import Evidence, FeatureValue

@@ -1,7 +1,5 @@
 """UI components that nobody defined (paper, V-B, "Components Defined")."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Thanks and greetings that are returned where nothing is asked (paper, section VIII)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set as AbstractSet
 

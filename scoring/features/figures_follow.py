@@ -1,7 +1,5 @@
 """Figures that follow from the documents' data, or do not (paper, Table II, "Answer Contradiction")."""
 
-from __future__ import annotations
-
 from scoring.claims.grounding import indirect_claims
 from scoring.figures.values import Outcome
 from scoring.text.prepared import Material

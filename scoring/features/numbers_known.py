@@ -1,7 +1,5 @@
 """Numbers that no document has (paper, V-B, "Components Defined", after its check of precise numbers)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from scoring.claims.grounding import open_figures

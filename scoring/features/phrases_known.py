@@ -1,7 +1,5 @@
 """Phrases of three words that the documents have (paper, V-B, "HAL", for words in their order)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words of the question that come back in the answer (paper, V-B, "Prompt Overlap")."""
 
-from __future__ import annotations
-
 from scoring.text.prepared import Material
 from scoring.text.spans import content_stems, first_places, span_evidence
 from scoring.values.types import FeatureValue

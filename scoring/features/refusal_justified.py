@@ -1,7 +1,5 @@
 """Refusals where the documents speak of what was asked (paper, Table II, "Context Limitation")."""
 
-from __future__ import annotations
-
 from scoring.claims.grounding import answerable, grounded_claims
 from scoring.claims.reading import Kind
 from scoring.text.prepared import Material

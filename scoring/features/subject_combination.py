@@ -1,7 +1,5 @@
 """Verbs with their subjects, or who does what (paper, V-B, "Subject Combination")."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from scoring.text.prepared import Material, PreparedText

@@ -1,7 +1,5 @@
 """Values that are others in the documents (paper, Table II, "Answer Contradiction")."""
 
-from __future__ import annotations
-
 from scoring.claims.compared_values import compared_values
 from scoring.claims.reading import claims
 from scoring.figures.lookup import Said

@@ -1,7 +1,5 @@
 """Answers that are a published guide (paper, V-B, "Verbatim Guide Defined")."""
 
-from __future__ import annotations
-
 from scoring.text.prepared import Material
 from scoring.text.spans import span_evidence
 from scoring.values.rules import Rule, Severity

@@ -1,7 +1,5 @@
 """A numbered guide that a document holds almost word for word (paper, V-B, "Verbatim Guide Defined")."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

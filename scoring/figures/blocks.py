@@ -1,7 +1,5 @@
 """Blocks of data in a text: tables, separated values, and lists of keys with values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks what a clause says of figures against the data of documents."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Computing what a clause claims of one grid, and comparing that with the figure that it tells."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How many things a clause says that there are, or that something may, against what the documents list."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Cells of data, labels of rows and columns, and the words by which a clause names them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

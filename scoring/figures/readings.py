@@ -1,7 +1,5 @@
 """The numbers of a text, in digits and in words, each with every reading that it may have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

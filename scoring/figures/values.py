@@ -1,7 +1,5 @@
 """What comes of checking a figure that follows from data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

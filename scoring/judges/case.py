@@ -1,7 +1,5 @@
 """The case that a judge is asked about, its options, and the rated examples shown first."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

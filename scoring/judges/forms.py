@@ -3,8 +3,6 @@
 Their fields stand in the order in which a model should write them, since each word rests on those before.
 """
 
-from __future__ import annotations
-
 import json
 from enum import StrEnum
 from functools import cache

@@ -1,7 +1,5 @@
 """A judge method: its brief, the requests of a round, and the judgement it comes to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The JSON form of an opinion, strict and versioned, in which no word of the answer stands."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """Opinions: a case prepared for a method, its cache key, and the judgement as an opinion."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

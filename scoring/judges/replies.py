@@ -1,7 +1,5 @@
 """Reads replies: the JSON in a text, and confidence from log probabilities."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Requests to a model and its replies, and the drivers of a method: blocking, async, and in batches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import astuple, dataclass

@@ -11,8 +11,6 @@ mark changes the parts, and with them the mark. Should one of 2^64 hold it even 
 taken, until none of the parts has it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

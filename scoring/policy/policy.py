@@ -1,7 +1,5 @@
 """From an assessment, and opinions where judges were asked, to a decision and its reasons."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The values that a policy decides by, for all answers or for a message type or language; pauses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace

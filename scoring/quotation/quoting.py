@@ -3,8 +3,6 @@
 Such an answer is sent without anybody seeing it, so nothing here is tolerant.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence

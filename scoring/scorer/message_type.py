@@ -1,7 +1,5 @@
 """The message type of a question, by ordered lists of phrases (paper, section V-A)."""
 
-from __future__ import annotations
-
 from scoring.lexicon import TypePatterns
 from scoring.text.error_codes import error_codes
 from scoring.text.prepared import PreparedText, clause_starts

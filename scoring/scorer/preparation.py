@@ -1,7 +1,5 @@
 """Prepares the texts of an exchange for the features, as they came and in English translation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Profiles: which message types are scored, by which features, and the rules that these may report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getdoc

@@ -1,7 +1,5 @@
 """The refusal: an answer that says it has none, and so is not wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

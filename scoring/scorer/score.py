@@ -1,7 +1,5 @@
 """From feature values to one score (paper, V-C, Figure 4), and from support and contradiction."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

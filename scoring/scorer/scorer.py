@@ -1,7 +1,5 @@
 """The scorer: from an exchange to its language, message type, features, claims and score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ and line ends. Joiners and variation selectors are among them: without these a t
 some scripts, and says the same. White space is not: it separates words, and readers of a text see that.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

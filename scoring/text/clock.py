@@ -1,7 +1,5 @@
 """The times of day that a text writes unambiguously: "14:00", "14.00 uur", "2 pm", "2 uur 's middags"."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Error codes in a text: "K-1014", "0x80070005", "error 404"."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

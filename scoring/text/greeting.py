@@ -1,7 +1,5 @@
 """The greeting and closing of a message, and the part between that says something."""
 
-from __future__ import annotations
-
 import re
 
 from scoring.lexicon import Lexicon, PhraseList

@@ -1,7 +1,5 @@
 """The numbered guides of a text: "1. ...", "2) ...", "Stap 3: ..."."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

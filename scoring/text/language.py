@@ -1,7 +1,5 @@
 """Language identification: the language of an exchange, or none where it is uncertain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache

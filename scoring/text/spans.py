@@ -1,7 +1,5 @@
 """Spans of a text: sentences, stems, marked stretches, and the evidence quoted from them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Cached translations: in memory for recent texts, in a file for sentences."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections import OrderedDict

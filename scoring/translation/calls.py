@@ -1,7 +1,5 @@
 """Calls to a translator: few, within its limits, retried for a while, and none while it is down."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks that tell a translation from nonsense, as far as that can be told without understanding it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -4,8 +4,6 @@ Each is a subclass that sends by our own HTTP: their own ``translate`` waits wit
 (LibreTranslate's, DeepL's) and keys into the query string, where proxies and access logs keep them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

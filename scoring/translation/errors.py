@@ -1,7 +1,5 @@
 """Errors of translation, and their observer. None holds a text or an address with one in it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from scoring.cache.circuit_breaker import BreakerState

@@ -1,7 +1,5 @@
 """The HTTP of a translator: limited in time and size, and without a redirect."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterator, Mapping

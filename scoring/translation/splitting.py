@@ -5,8 +5,6 @@ code. Only what stands between is translated, sentence by sentence, so that each
 translation is known to render one sentence of the original.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

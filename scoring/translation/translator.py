@@ -1,7 +1,5 @@
 """The translator of an exchange into English: question, answer and documents (paper, section VI-A)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The scorer's word on one answer: everything that a policy decides on, and nothing decided."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from scoring.values.claims import CheckedClaim

@@ -1,7 +1,5 @@
 """Claims of an answer, each with what the documents say of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum

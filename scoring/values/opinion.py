@@ -1,7 +1,5 @@
 """The opinion of a language model on one answer: everything that a policy needs of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Rules and reason codes: what follows from evidence, and why an answer was sent, held or blocked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self

@@ -1,7 +1,5 @@
 """The values that go into the scorer and come out of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

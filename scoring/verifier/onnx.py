@@ -1,7 +1,5 @@
 """A cross-encoder in ONNX, its tokenizer, and the description of the folder that holds them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a verifier is asked, and what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

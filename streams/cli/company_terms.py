@@ -1,7 +1,5 @@
 """``truthgate company-terms``: the company's own words, built from its documents, and shown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`truthgate documents`: the documents that the topic holds now."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing

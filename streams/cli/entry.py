@@ -1,7 +1,5 @@
 """The entry point: parses the command line, runs the command, and turns its failure into an exit code."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Input that is read as fast as it is used, and results in the order of the input."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable

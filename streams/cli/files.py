@@ -1,7 +1,5 @@
 """Files that commands read and write: numbered lines in, whole files out."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

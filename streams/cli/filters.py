@@ -1,7 +1,5 @@
 """Options that filter verdicts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime

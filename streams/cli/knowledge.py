@@ -1,7 +1,5 @@
 """Help documents as commands are given them: a JSONL file, a folder of pages, or what a deployment has."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """``truthgate monitoring``: Prometheus' rules and a Grafana dashboard, made for the settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`truthgate hold`, `resume` and `holds`."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``truthgate publish-documents``: publish help documents to the documents topic."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """Reading topics from a command: a period of time, and outages."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A sign says the status too, where no colours are shown.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime

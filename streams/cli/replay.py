@@ -1,7 +1,5 @@
 """``truthgate replay``: publish a recorded chat log to the answers topic."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

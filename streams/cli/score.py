@@ -1,7 +1,5 @@
 """``truthgate score``: judge a file of answers without a broker."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Options of the commands that score files, and the settings that they lead to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum

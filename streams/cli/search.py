@@ -1,7 +1,5 @@
 """`truthgate search`: the passages found for a question, and why."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """Sending records from a command: each awaited, in order within a key, bounded in number."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

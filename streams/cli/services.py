@@ -1,7 +1,5 @@
 """`truthgate worker`, `truthgate serve` and `truthgate health`."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`truthgate settings`: list, show and check."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """`truthgate tail` and `truthgate try`: verdicts as they arrive."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import uuid

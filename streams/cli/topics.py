@@ -1,7 +1,5 @@
 """`truthgate topics`: create, check and describe."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

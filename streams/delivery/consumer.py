@@ -5,8 +5,6 @@ acknowledges on its own what it drops in a rebalance. Here only an explicit ``fi
 and :class:`~streams.delivery.consumer.OffsetTracker` decides what may be committed.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The headers that tell why a record is a dead letter."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The keyed executor: in order within a key, in parallel over keys, bounded in number."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable

@@ -1,7 +1,5 @@
 """Every record that leaves the worker: awaited, and acknowledged by all in-sync replicas."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import NamedTuple

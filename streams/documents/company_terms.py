@@ -1,7 +1,5 @@
 """The company's terms: built from the stored documents and kept up to date."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

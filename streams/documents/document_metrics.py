@@ -1,7 +1,5 @@
 """Metrics of documents and company terms."""
 
-from __future__ import annotations
-
 from scoring.company_terms import CompanyTerms
 from streams.observability.instruments import Instruments, Label
 

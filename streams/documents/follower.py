@@ -1,7 +1,5 @@
 """Follows the documents topic into the local store, and lets answers wait for a document."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence

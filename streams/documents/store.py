@@ -1,7 +1,5 @@
 """A local copy of the documents topic with its offsets, and when it must be rebuilt."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

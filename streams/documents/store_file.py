@@ -1,7 +1,5 @@
 """The SQLite file of the documents store, and the lock of its directory."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -21,8 +21,6 @@ Where versions were pruned, ``forgotten`` has the document's id. What the topic'
 it was read leaves no trace: gaps between offsets are normal.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Versions of documents, and the changes that records of the topic make."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass

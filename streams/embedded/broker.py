@@ -1,7 +1,5 @@
 """One broker as a process: formatted, started, described and stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

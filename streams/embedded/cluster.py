@@ -1,7 +1,5 @@
 """An Apache Kafka cluster of one or more brokers on this machine, as a context manager."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """Kafka's jars: pinned, fetched once into a cache and verified; errors of the cluster."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

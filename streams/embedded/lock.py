@@ -5,8 +5,6 @@ read the difference before committing it. A log4j coordinate must not be added: 
 then choose an old kafka-clients; slf4j-simple serves as the logger instead.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from dataclasses import replace

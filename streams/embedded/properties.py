@@ -1,7 +1,5 @@
 """The ports and server properties of a broker."""
 
-from __future__ import annotations
-
 import random
 import socket
 from collections.abc import Mapping, Sequence

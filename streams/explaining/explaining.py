@@ -1,7 +1,5 @@
 """Explains a verdict from its record and the policies at hand; filters verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

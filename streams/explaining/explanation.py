@@ -1,7 +1,5 @@
 """The values of an explanation of a verdict, and what to do next by reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum

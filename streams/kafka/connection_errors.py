@@ -1,7 +1,5 @@
 """Why a connection to Kafka failed, in words for an operator."""
 
-from __future__ import annotations
-
 import ssl
 from pathlib import Path
 

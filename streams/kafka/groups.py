@@ -1,7 +1,5 @@
 """Consumer groups: this worker's identity, and other deployments that conflict with it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -5,8 +5,6 @@ one such record would stop every consumer that meets it, for good. With the patc
 cannot read is read again by its slow one, which escapes the bytes (``\xff``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

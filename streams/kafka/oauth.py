@@ -5,8 +5,6 @@ A broker answers a token that it does not accept with an error message and waits
 says nothing of tokens.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

@@ -1,7 +1,5 @@
 """Records as received, and the headers of published ones (CloudEvents 1.0, binary mode)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

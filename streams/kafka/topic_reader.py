@@ -1,7 +1,5 @@
 """One consumer over all partitions of some topics: from given offsets to their end, or on and on."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping

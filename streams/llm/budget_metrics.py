@@ -1,7 +1,5 @@
 """Metrics of the budget."""
 
-from __future__ import annotations
-
 import structlog
 
 from streams.llm.budget import Amount, Budget, Observer, Priority

@@ -1,7 +1,5 @@
 """Cached opinions: what was asked once is not asked, nor paid, again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The cascade: answers in doubt go to judges, one after the other, until one decides."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 All that needs Kafka stands still or fails then, and would be told as a fault of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from streams.monitoring.rules import DEPLOYMENT, Alert, Deployment, Group, Recording, duration

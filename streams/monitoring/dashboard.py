@@ -5,8 +5,6 @@ Grafana is exported over it; ``truthgate monitoring dashboard`` with the file as
 and puts the default limits back. A test holds that this was done.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

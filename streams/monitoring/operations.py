@@ -1,7 +1,5 @@
 """Alerts on the workers and on the way of the answers: what is missing, stands still, or is full."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from streams.monitoring.alerts import kafka_silent, unless_kafka_is_silent

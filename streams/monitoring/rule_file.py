@@ -1,7 +1,5 @@
 """The file of all rules, as ``rule_files`` of Prometheus takes it."""
 
-from __future__ import annotations
-
 from streams.monitoring.alerts import hallucination_rules, judge_rules, neighbour_rules
 from streams.monitoring.objectives import objective_rules
 from streams.monitoring.operations import operation_rules

@@ -7,8 +7,6 @@ begins a series, and so does a worker's first verdict with its latency. The sums
 and fall with it alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

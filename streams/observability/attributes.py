@@ -6,8 +6,6 @@ What comes in is a stranger's: anything that is not exactly one valid ``tracepar
 ``tracestate`` that is not valid is left out.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from opentelemetry.context import Context

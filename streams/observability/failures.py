@@ -1,7 +1,5 @@
 """The two ways in which work on an answer fails: bad data, or an infrastructure failure."""
 
-from __future__ import annotations
-
 import errno
 import os
 import ssl

@@ -1,7 +1,5 @@
 """Health: pure rules over observed progress, with an injected clock."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ What is counted is kept here and shown when it is asked for: a count of the SDK 
 much, since it looks at its labels anew each time. Distributions are the SDK's own.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 import threading

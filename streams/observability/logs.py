@@ -4,8 +4,6 @@ A library does not know what is private: it puts into its lines the records that
 whose text quotes them. Lines of our own say only what they mean to.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """What is paused now, by the records of the topic `controls`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Follows the topic `controls`: to its end first, before any answer is judged."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Metrics of answers on their way to a verdict or a dead letter."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping
 from itertools import product

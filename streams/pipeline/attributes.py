@@ -3,8 +3,6 @@
 Names are those of OpenTelemetry's semantic conventions for generative AI, else ``truthgate.``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """What an answer is judged against: the passages it came with, the documents it names, or what is found."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

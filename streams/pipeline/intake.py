@@ -5,8 +5,6 @@ brokers. A failure of anything that every answer needs ends the process before t
 events in work are delivered again to the next one.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The pipeline: the stages of an answer from record to verdict, online and offline."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The trace of an answer, from the chatbot's context to the headers of its verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus

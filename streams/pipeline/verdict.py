@@ -1,7 +1,5 @@
 """The verdict: the record made of an answer, its score, opinions and decision."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

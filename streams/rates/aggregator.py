@@ -1,7 +1,5 @@
 """Aggregates outcomes into windows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Final

@@ -1,7 +1,5 @@
 """The verdicts that a leader reads, counted: what is to be published of them, and what to show."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable

@@ -4,8 +4,6 @@ The worker that has the first partition of ``answers`` leads. Two may believe so
 fences the earlier one's transactions, so only one of them publishes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a leader publishes, in one transaction and with its trace."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager

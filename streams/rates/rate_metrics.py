@@ -1,7 +1,5 @@
 """Metrics of the rates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from scoring.text.language import UNDETERMINED

@@ -4,8 +4,6 @@ One key has the progress; each window that was corrected after it was final has 
 are read strictly: anybody who may write there can write anything.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A pass over many windows takes seconds at a time, in which the worker's own even
 commits, and answers those who ask how it is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine

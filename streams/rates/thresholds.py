@@ -1,7 +1,5 @@
 """Which alerts fire, and which are resolved: thresholds on the lower bound of a rate."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Up to which event time everything has probably been read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """The options of the scorer that the settings name, and what a worker asks of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Protocol
 

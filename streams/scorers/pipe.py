@@ -1,7 +1,5 @@
 """The pipe to a scoring process, in the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The pool of scoring processes. Each answer has a timeout that is enforced."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import multiprocessing

@@ -1,7 +1,5 @@
 """Metrics of the scoring processes."""
 
-from __future__ import annotations
-
 import structlog
 
 from scoring.values.assessment import CacheUse

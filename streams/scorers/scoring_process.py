@@ -4,8 +4,6 @@ A pool of processes that share one queue can hang when one of them is killed whi
 queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Sentence vectors, and what an engine that makes them has to give."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

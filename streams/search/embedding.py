@@ -1,7 +1,5 @@
 """The engines that make sentence vectors, and the one that is chosen."""
 
-from __future__ import annotations
-
 from streams.search.embedder import Embedder, EmbeddingFailed
 from streams.settings import RetrievalSettings
 

@@ -1,7 +1,5 @@
 """Vectors of multilingual-e5-small."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

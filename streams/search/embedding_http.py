@@ -1,7 +1,5 @@
 """Vectors from an endpoint that speaks OpenAI's embeddings protocol."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

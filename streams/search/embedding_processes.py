@@ -1,7 +1,5 @@
 """The processes that embed the texts of documents, away from the worker's event loop."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Vectors of the Universal Sentence Encoder, multilingual, version 3."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

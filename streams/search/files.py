@@ -1,7 +1,5 @@
 """Retrieval from the documents of a file, for the commands that work without a broker."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The index of passages: their words in tantivy, their vectors beside these, all of which are compared."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

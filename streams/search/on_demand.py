@@ -1,7 +1,5 @@
 """A retriever for the documents of a file that is opened when the first question comes."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Collection

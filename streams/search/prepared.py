@@ -1,7 +1,5 @@
 """Documents prepared for the index: cut into passages, with the words and vectors of these."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

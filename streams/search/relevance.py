@@ -1,7 +1,5 @@
 """Relevance of a passage to a question, and the choice among ranked passages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The retriever of a worker and of the commands: searches the index in threads, within a time limit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The search: by words and by vectors, fused, and the most diverse of the best."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

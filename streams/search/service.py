@@ -1,7 +1,5 @@
 """Retrieval as a worker has it: the index beside its documents, kept up to date, and its retriever."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

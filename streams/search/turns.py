@@ -1,7 +1,5 @@
 """Who searches when: a few at once, the others in the order in which they came."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor

@@ -1,7 +1,5 @@
 """What retrieval finds for a question, and how it ranked it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Keeps the index equal to the current documents of the store, in the background."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The words of a text as the search compares them: their stems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from types import MappingProxyType

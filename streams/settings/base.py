@@ -7,8 +7,6 @@ since an address may hold credentials. A message quotes only what looks like a p
 folder that is there: some give the secret itself.
 """
 
-from __future__ import annotations
-
 import re
 import stat
 from collections import Counter

@@ -1,7 +1,5 @@
 """Error messages about settings: which is wrong, why, and what was probably meant."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Every setting with its name, type, default and meaning, read from the model of the settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import types

@@ -1,7 +1,5 @@
 """The settings in force with their origin, those without effect, and other policies to compare with."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """Reads the settings. What is wrong is named in one line."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A sample file of all settings, from the model of the settings itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any

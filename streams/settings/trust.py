@@ -1,7 +1,5 @@
 """TLS contexts from the files that settings name: whom to trust, and what to show."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The translation stage and its metrics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

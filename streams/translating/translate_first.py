@@ -1,7 +1,5 @@
 """Translates exchanges before they are judged; imported only where that is configured."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """Excerpts of Markdown with the marked words of an answer."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

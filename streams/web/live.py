@@ -1,7 +1,5 @@
 """The latest verdicts and rates, kept and sent to open pages."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -1,7 +1,5 @@
 """The OpenAPI document of `POST /v1/verdicts`."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from itertools import groupby
 from operator import attrgetter

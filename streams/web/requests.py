@@ -1,7 +1,5 @@
 """Requests for verdicts over HTTP, and the problems they are answered with (RFC 9457)."""
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The web application: its routes, limits of connections, and assets."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import socket

@@ -3,8 +3,6 @@
 A verdict that is asked for here is on no topic, and so in no rate, unless ``web.verdicts.publish`` is on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

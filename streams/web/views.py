@@ -3,8 +3,6 @@
 Times are milliseconds since 1970, rates are shares of 0 to 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 

@@ -1,7 +1,5 @@
 """The Faust application: what it consumes, and the agent that hands it on."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

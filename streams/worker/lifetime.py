@@ -1,7 +1,5 @@
 """The life of a serving process: signals, heartbeat, and the watchdog that ends it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """What the worker counts and measures: at ``/metrics`` always, and by OTLP where that is configured."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a worker opens beside its consumer, each closed in every case."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Checks before the worker starts."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Final
 

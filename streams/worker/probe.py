@@ -5,8 +5,6 @@ So what the brokers say counts, not what the consumer believes. It also keeps it
 topic is deleted and made again, and would skip what the new one has below them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping

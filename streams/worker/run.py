@@ -5,8 +5,6 @@ in work; unable to start, with one clear error; or at once, when something fails
 answer needs. The last one acknowledges nothing, so nothing is lost.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator

@@ -4,8 +4,6 @@ Answers come by request, documents were read before, and verdicts go back to who
 named it follows the holds on sending there, and publishes its verdicts if it is set so.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -5,8 +5,6 @@ Run as ``python -P bare_loop.py MODE SERVERS ANSWERS VERDICTS``, the last two be
 after the other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

@@ -8,8 +8,6 @@ a second of all together, and ``milliseconds``, processor time an answer.
 This file alone uses the scorer as a library, so that it alone changes with it.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import sys

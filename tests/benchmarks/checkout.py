@@ -4,8 +4,6 @@ Nothing is used of it but its commands, its settings and the few files of progra
 one from before a change can be measured beside one from after it.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What a worker's process does with its documents: it starts, finds contexts in three ways, and judges."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

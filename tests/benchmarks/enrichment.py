@@ -5,8 +5,6 @@ documents are those of the sample, varied to as many as asked for. Every step ha
 counts are the ratios within a run; the rates are those of one process that shares its cores with the search.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """A documents store and an index with as many documents as asked for, as a worker would have made them."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import time

@@ -6,8 +6,6 @@ own document is there; it is not where it is about another product, or where dec
 right. Shares have 95% Wilson intervals. Then all groups together at other floors.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import re

@@ -1,7 +1,5 @@
 """Answers in and verdicts out, published at a rate, counted, and timed by the broker's clock."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -7,8 +7,6 @@ asks about no English ones: what counts then is their latency alone, also beside
 The judge is a process of its own that replies after a fixed time.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

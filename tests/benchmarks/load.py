@@ -6,8 +6,6 @@ was quoted stays quoted, and two words of each answer are its own: no answer com
 long as those of the sample.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One measurement of a worker, of a bare loop, and of bare scorers; each on answers that are given."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

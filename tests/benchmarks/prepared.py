@@ -5,8 +5,6 @@ documents are those of the sample, varied to as many as asked for; the file hold
 rests on one. Times are processor time, but for opening the file; what counts are the ratios.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

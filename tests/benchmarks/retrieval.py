@@ -6,8 +6,6 @@ folder has ``documents.nl.jsonl``, ``documents.en.jsonl`` and questions with the
 true documents among those of the passages found, MRR the first passage of a true one.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -7,8 +7,6 @@ All times are processor time of one process, one measurement after the other in 
 the ratios within a run, as medians over the runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -6,8 +6,6 @@ have as many scoring processes, and as many answers at work. In each run one is 
 other, so what counts are the ratios, as medians over the runs; the client takes its part of the cores too.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -6,8 +6,6 @@ before anything counts; all that is compared reads the same answers in the same 
 what is shown are medians over the runs, of ratios within each.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

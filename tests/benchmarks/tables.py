@@ -1,7 +1,5 @@
 """Markdown tables of what was measured in several runs: each figure the median of those of the runs."""
 
-from __future__ import annotations
-
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence

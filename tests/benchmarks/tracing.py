@@ -6,8 +6,6 @@ order. What is exported goes to a collector in a process of its own that throws 
 ``--scoring`` the worker does nothing but its own work, so that tracing shows the most.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """As many documents as asked for, each unlike the others, made of those of the sample in both languages."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

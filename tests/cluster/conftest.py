@@ -1,7 +1,5 @@
 """What the tests in a cluster share: one cluster and one Kafka a session, and the image in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

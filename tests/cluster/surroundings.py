@@ -1,7 +1,5 @@
 """What the values files of the chart take for granted: secrets, images, topics, and how Kafka is entered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

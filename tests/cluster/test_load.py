@@ -1,7 +1,5 @@
 """Workers of the chart under load: whatever Kubernetes does to their pods, every answer gets its verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """Every values file of the chart in a real cluster: it comes, judges, changes, and goes without a trace."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator, Mapping

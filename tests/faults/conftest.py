@@ -1,7 +1,5 @@
 """What the fault tests share: their scale, and the report at the end."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields

@@ -1,7 +1,5 @@
 """Documents that come late, twice, or go while answers wait: each answer on the version of its time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime

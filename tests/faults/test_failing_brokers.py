@@ -1,7 +1,5 @@
 """Brokers that stop, freeze, die or refuse: answers wait, and none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

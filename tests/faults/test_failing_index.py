@@ -1,7 +1,5 @@
 """An index that is deleted, damaged or cannot be written: answers go on, and it comes back by itself."""
 
-from __future__ import annotations
-
 import resource
 import shutil
 from collections.abc import Iterable

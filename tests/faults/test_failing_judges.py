@@ -6,8 +6,6 @@ decision. One without an opinion, held for review as degraded ``judge_unavailabl
 nobody replied the first time, there is nothing that a second time could be equal to.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,7 +1,5 @@
 """A network that is slow, breaks, or swallows what it is given: answers wait, and none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

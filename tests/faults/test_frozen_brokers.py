@@ -1,7 +1,5 @@
 """A broker that freezes: its connections stay open, and whoever asks it hears nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess

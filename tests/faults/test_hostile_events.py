@@ -1,7 +1,5 @@
 """Slow, poisonous and malformed events: none is lost, and none holds up or takes down the others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Workers that are killed while they count: the windows tell what a recount of the whole log finds."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Workers that are killed, stopped and joined while answers come in: each answer gets its verdict."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

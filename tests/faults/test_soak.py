@@ -3,8 +3,6 @@
 ``TRUTHGATE_TEST_SOAK_SECONDS`` and ``TRUTHGATE_TEST_SOAK_PER_SECOND`` try another duration and rate.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """Holds that cannot be read: nothing is sent for that, and no answer is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Headers and schemas of what a real worker publishes are those of the AsyncAPI document."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The chart's rules as Prometheus reads and evaluates them, under the job of the release."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts with claims on a real Kafka: whole in every encoding, and within what a topic takes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The examples of consumers do what their README says, run by its commands on a real broker."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from datetime import UTC, datetime

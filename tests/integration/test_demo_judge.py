@@ -1,7 +1,5 @@
 """The demo with a real language model as its judge: asked within its budget, and over by itself."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

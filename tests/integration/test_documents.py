@@ -1,7 +1,5 @@
 """The documents topic on a real broker: followed, kept over restarts, and built anew when it must be."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

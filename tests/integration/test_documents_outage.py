@@ -1,7 +1,5 @@
 """The documents while brokers go away: what is there stays usable, and what comes after it is read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Holds on sending with real workers: at once, in all of them, without a restart, and over restarts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

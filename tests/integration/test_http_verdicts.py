@@ -1,7 +1,5 @@
 """Judging over HTTP beside a cluster: the same verdicts, holds and documents, published where that is set."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace

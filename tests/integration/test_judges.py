@@ -1,7 +1,5 @@
 """A worker that asks a judge about answers in doubt: what it decides, keeps, spends and tells."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

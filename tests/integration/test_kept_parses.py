@@ -1,7 +1,5 @@
 """What a worker has parsed of the documents, it need not parse after a restart."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A rate needs two scrapes and something that happens between them. So whatever a 
 has its data, however long a loaded machine takes for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -1,7 +1,5 @@
 """The rules as Prometheus evaluates them: what fires, what stays silent, and what resolves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page for people, in a real browser, fed by real workers on a real Kafka."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace

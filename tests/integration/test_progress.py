@@ -1,7 +1,5 @@
 """What the brokers say about the worker's partitions reaches its health as it is."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A record is published when the brokers have it; else it is told apart who is at fault."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

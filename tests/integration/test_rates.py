@@ -1,7 +1,5 @@
 """Rates on a real cluster: published while open, final once, exact whoever leads and however that ends."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

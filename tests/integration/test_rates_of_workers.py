@@ -1,7 +1,5 @@
 """Workers that count rates: one leads, one that was stopped is passed over, and a failure stops no answer."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -4,8 +4,6 @@ The registry is a small one of our own that speaks the REST protocol of Confluen
 Registry: none of the products can be installed from a package index.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """A worker that starts again on its folders: what it did to its documents, it does not do again."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 In no case does a secret stand in what is written or logged.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path

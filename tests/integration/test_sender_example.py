@@ -1,7 +1,5 @@
 """The example of a sender sends each answer once: over repeats, restarts, kills and other groups."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

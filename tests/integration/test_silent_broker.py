@@ -1,7 +1,5 @@
 """Connections that stay open and give no answer: whoever waits on them gives up in time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real model behind OpenAI's protocol is asked, and is away; what it says is of no interest."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

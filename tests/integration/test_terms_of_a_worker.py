@@ -1,7 +1,5 @@
 """The words of the company follow its documents, from the topic to the verdict."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A topic is read to where it ends now, or on and on, whatever transactions leave in it."""
 
-from __future__ import annotations
-
 import time
 from contextlib import aclosing
 

@@ -1,7 +1,5 @@
 """One trace from the chatbot's span to the consumer's, as a collector gets it over gRPC and over HTTP."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

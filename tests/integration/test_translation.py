@@ -1,7 +1,5 @@
 """A worker and the command line on translations: with a translator, without one, and with one again."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

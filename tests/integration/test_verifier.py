@@ -1,7 +1,5 @@
 """A worker asks the verifier that its settings name, and does not start with one that cannot be opened."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

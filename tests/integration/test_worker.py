@@ -1,7 +1,5 @@
 """The worker as an operator meets it: its pages, its counts, its log, and its one-line refusals."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -4,8 +4,6 @@ No root is needed: apt works in folders of the user's, with the system's sources
 installed packages, so it fetches what a package needs and the system does not have.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

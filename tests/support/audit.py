@@ -4,8 +4,6 @@ Exit code 1 when a weakness is known. Where the service that knows them cannot b
 was audited, with exit code 0, as tests say it of a tool that is missing.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

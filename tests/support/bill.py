@@ -1,7 +1,5 @@
 """The software bill of materials that `make sbom` writes: CycloneDX 1.6, with the hashes that are pinned."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

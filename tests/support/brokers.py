@@ -1,7 +1,5 @@
 """The cluster that integration tests run on, and settings that keep tests on it apart."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Iterator

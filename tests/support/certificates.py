@@ -1,7 +1,5 @@
 """Certificates of an authority that lives as long as a test: of servers and clients, good and expired."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

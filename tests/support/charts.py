@@ -3,8 +3,6 @@
 ``python -m tests.support.charts`` renews the renders that tests compare with.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping

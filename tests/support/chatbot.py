@@ -1,7 +1,5 @@
 """A chatbot that goes on answering while a test does harm: it publishes at a steady rate."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable

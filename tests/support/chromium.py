@@ -1,7 +1,5 @@
 """A page in a real, headless Chromium, which remembers what a page must not do."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Claims made by hand, and whether those of a verdict can be followed to where they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from schemas.records import Verdict, VerdictClaim, VerdictClaimSource

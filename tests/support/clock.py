@@ -1,7 +1,5 @@
 """A clock that a test moves."""
 
-from __future__ import annotations
-
 
 class Clock:
     """Gives the seconds that a test has set; starts at 1,000 where nothing is said."""

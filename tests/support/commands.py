@@ -1,7 +1,5 @@
 """Run the real ``truthgate`` command, in a process of its own or in this one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

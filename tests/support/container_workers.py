@@ -1,7 +1,5 @@
 """Workers in containers, hardened as a cluster that enforces the strictest standard runs them."""
 
-from __future__ import annotations
-
 import uuid
 from pathlib import Path
 from types import TracebackType

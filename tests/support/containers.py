@@ -4,8 +4,6 @@ Debian's buildah, podman and runc build and run them, as root; where that or a t
 asks is skipped in one line.
 """
 
-from __future__ import annotations
-
 import configparser
 import json
 import os

@@ -3,8 +3,6 @@
 The models come as npm packages (``npm/package.json``).
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile

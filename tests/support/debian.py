@@ -3,8 +3,6 @@
 What is on PATH is used. Else the package is fetched once into the user's cache, as apt.py says.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -3,8 +3,6 @@
 It goes by the very name that the Dockerfile uses, which stays as its users need it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -3,8 +3,6 @@
 Arguments are those of ``truthgate demo``. The sample is in English: the model hardly knows another language.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Help documents of the sample knowledge base, as their publisher would send them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Answers that the checks leave in doubt, and a judge that finds in each what it is to say of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Figures that tests measure, printed at the end of the run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

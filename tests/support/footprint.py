@@ -1,7 +1,5 @@
 """What the processes of a worker have in memory, read again and again while it works."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

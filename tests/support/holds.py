@@ -1,7 +1,5 @@
 """Records of the topic ``controls``, as the command writes them and as others might."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

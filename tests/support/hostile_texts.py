@@ -1,7 +1,5 @@
 """Texts on which a pattern would take long, made from the pattern itself: each repetition of it, repeated."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Judging over HTTP with the real web application and a real client, and what judges in its place."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The image that tests run, built once from this checkout."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

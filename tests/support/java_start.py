@@ -4,8 +4,6 @@ Some forty brokers start in the tests. The file is made once a machine and lies 
 Java itself checks that it fits, and does without where it does not.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import tempfile

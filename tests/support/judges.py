@@ -1,7 +1,5 @@
 """Requests to judges, and judges of one endpoint, for tests."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """A stand-in for Kubernetes' API that has some ConfigMaps, for what a chart looks up when it is installed."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

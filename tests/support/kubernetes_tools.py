@@ -3,8 +3,6 @@
 By hand: ``python -m tests.support.kubernetes_tools helm template ...``.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Counts what went in and what came out: every answer one verdict id, or one dead letter."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

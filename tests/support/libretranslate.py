@@ -4,8 +4,6 @@ It can be slow, fail in every way that a server fails, and answer with nonsense.
 ``python -m tests.support.libretranslate``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

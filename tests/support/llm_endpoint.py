@@ -3,8 +3,6 @@
 It runs in a thread of its own. By hand: ``python -m tests.support.llm_endpoint``.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """Retrieval for a store of documents, embedded in the thread that asks for it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """Locks between the processes of a test run, which wait for one another while one of them makes something."""
 
-from __future__ import annotations
-
 import fcntl
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The log lines as the reference page has them."""
 
-from __future__ import annotations
-
 import re
 
 from docs.generate.reference.telemetry import PAGE

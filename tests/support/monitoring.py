@@ -1,7 +1,5 @@
 """What the expressions of rules and dashboard are made of, and which series there are."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

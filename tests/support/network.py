@@ -1,7 +1,5 @@
 """A broker behind a proxy that can be slow, cut connections, or swallow what it is given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

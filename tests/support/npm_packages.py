@@ -1,8 +1,6 @@
 """Packages of npm for tests, each with its hash in a lock: fetched once by the npm of this machine into the
 user's cache. Where there is no npm, a test that asks is skipped in one line."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The plain count of a whole log of verdicts, by which the streamed rates are checked."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """An answer, and the opinion of a language model on it."""
 
-from __future__ import annotations
-
 from scoring.values.opinion import Label, Mistake, Opinion, Usage
 from scoring.values.types import Evidence
 

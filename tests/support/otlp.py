@@ -5,8 +5,6 @@
 ``raw`` has every byte.
 """
 
-from __future__ import annotations
-
 import gzip
 import socket
 import threading

@@ -3,8 +3,6 @@
 ``python -m tests.support.own_patterns`` imports every module and writes what was compiled meanwhile.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

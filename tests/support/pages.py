@@ -1,7 +1,5 @@
 """Records for the page: rate windows, alerts and blocked verdicts as the topics hold them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

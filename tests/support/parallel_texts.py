@@ -1,7 +1,5 @@
 """Texts and their translations, line by line: the sample knowledge base and chat log in Dutch and English."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

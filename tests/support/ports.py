@@ -1,7 +1,5 @@
 """Ports that belong to this test process, whether a server listens there or not."""
 
-from __future__ import annotations
-
 import atexit
 import socket
 

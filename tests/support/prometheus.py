@@ -1,7 +1,5 @@
 """A real Prometheus that scrapes a worker twice a second and evaluates rules as often."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

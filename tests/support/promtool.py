@@ -1,7 +1,5 @@
 """Rules under promtool: the course of some series, and which alerts fire when."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping, Sequence

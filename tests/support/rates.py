@@ -1,7 +1,5 @@
 """Workers that count hallucination rates: their settings, and what they published."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import defaultdict

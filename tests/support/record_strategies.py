@@ -1,7 +1,5 @@
 """Records of every kind, as hypothesis makes them: valid, and as odd as the contract allows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 

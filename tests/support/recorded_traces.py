@@ -1,7 +1,5 @@
 """Traces and events that are kept in memory, to be looked at."""
 
-from __future__ import annotations
-
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider

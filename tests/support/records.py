@@ -1,7 +1,5 @@
 """Put records on a topic of a real broker and read them back, with a deadline for every wait."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Schemas as other releases could have them, and what their workers would write."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from typing import Any

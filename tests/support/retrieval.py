@@ -1,7 +1,5 @@
 """Workers that search their documents: their settings, their index, and answers that need it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

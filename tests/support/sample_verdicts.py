@@ -4,8 +4,6 @@
 says what it changed: answer by answer, feature by feature and claim by claim.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

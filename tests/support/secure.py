@@ -1,7 +1,5 @@
 """A real Kafka that asks who its clients are: by passwords, by their certificates, or by tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Answers that a worker with the right policy sends by itself, in Dutch and English."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from schemas.records import ChatbotAnswer, ContextPassage

@@ -4,8 +4,6 @@ It is far too small to judge anything: that it replies is of interest, never wha
 ``python -m tests.support.small_model``, which names its address and serves until its input ends.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Answers without end, made while they are published: those of the sample, with words of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

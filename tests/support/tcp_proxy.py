@@ -3,8 +3,6 @@
 It forwards bytes and knows nothing of Kafka; it stands before a real broker.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """An OAuth token endpoint on this machine: it signs tokens, or does what it should not."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import sys

@@ -1,7 +1,5 @@
 """Neighbours of the worker in a trace, each with an SDK of its own: a chatbot, and who takes the verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

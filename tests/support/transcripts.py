@@ -8,8 +8,6 @@ the end is an exit code that is not 0. The commands of a transcript share one fo
 to change it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

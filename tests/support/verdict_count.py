@@ -1,7 +1,5 @@
 """Verdicts counted by their ids while they come, so that hours of them need no memory."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable

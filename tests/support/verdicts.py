@@ -1,7 +1,5 @@
 """A verdict for tests: each gives the fields that it is about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Real worker processes, as a deployment runs them: started, killed, and restarted by a supervisor."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

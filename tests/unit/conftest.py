@@ -1,7 +1,5 @@
 """What the unit tests share."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 

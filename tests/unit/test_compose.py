@@ -3,8 +3,6 @@
 It is started nowhere in the tests: its images come from registries.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from importlib.metadata import distribution

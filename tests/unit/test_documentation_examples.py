@@ -1,7 +1,5 @@
 """What the guides show works as they show it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -3,8 +3,6 @@
 Every pattern is looked at as it stands, and tried on texts that are made from it.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import warnings

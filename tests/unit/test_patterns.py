@@ -4,8 +4,6 @@ Before 3.11.5 possessive quantifiers around groups eat too much, and atomic grou
 left out altogether, since no reader can tell by sight which of them are right.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -1,7 +1,5 @@
 """No test depends on a port that another process of this machine may have, such as another truthgate."""
 
-from __future__ import annotations
-
 import re
 import socket
 from pathlib import Path

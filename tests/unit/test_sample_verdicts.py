@@ -1,7 +1,5 @@
 """Whatever the Python and its order of hashes: the sample has the same verdicts."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 from tests.support.sample_verdicts import changes, expected, found

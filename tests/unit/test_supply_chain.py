@@ -1,7 +1,5 @@
 """What truthgate is made of is written down as others read it, and looked up among known weaknesses."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -5,8 +5,6 @@ Run as ``python -m training.rated.agreement --written WRITTEN --out ANSWERS``. `
 ``.third.jsonl`` with those of a third on what the two disagree on. Prints the agreement as a Markdown table.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

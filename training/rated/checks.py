@@ -5,8 +5,6 @@ into ``checks.json`` beside it, from which ``python -m docs.generate`` makes the
 ``docs/reasons.md``. Without a PRODUCT it prints what is there.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

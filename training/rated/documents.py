@@ -5,8 +5,6 @@ Usage::
     python -m training.rated.documents --work WORK --out DOCUMENTS
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import re

@@ -1,7 +1,5 @@
 """The tree of an HTML page that was made from DocBook, with DocBook's names where a class has kept them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

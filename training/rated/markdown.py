@@ -1,7 +1,5 @@
 """The Markdown of a help page: one vocabulary for DocBook, Mallard and HTML that came from DocBook."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pages of the corpus: a product's help, split alike in both languages, really translated, chosen."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter, defaultdict

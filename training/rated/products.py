@@ -1,7 +1,5 @@
 """The products of the corpus: which Debian packages have their help, where, and under which licence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

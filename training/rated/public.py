@@ -4,8 +4,6 @@ Reads the files of BEGIN (Dziri et al., "Evaluating Attribution in Dialogue Syst
 2022), which are fetched by hand and no part of the project: ``python -m training.rated.public FILE.tsv ...``.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The tree that the standard library builds leaves out what the files of a DTD dec
 their programs, keys and chapters with such entities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder

@@ -4,8 +4,6 @@
 products it is asked about the answers alone that it was not trained on. ``measure`` reads ``ROWS``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -4,8 +4,6 @@ Wang et al., "Multilingual E5 Text Embeddings" (2024): a BERT of 12 layers of 38
 vocabulary of 250,002 pieces. The package holds its matrices in 4 bits (blocks of 32 with one scale).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass

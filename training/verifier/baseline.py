@@ -1,7 +1,5 @@
 """Plain measures of how much of an answer stands in its documents, which the verifier is compared with."""
 
-from __future__ import annotations
-
 from training.verifier.texts import Context, Line, claims, stems
 
 #: What :func:`plain` measures, in this order.

@@ -1,7 +1,5 @@
 """Pairs as the network reads them: token ids, masks, labels, and which tokens of the claim are untrue."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

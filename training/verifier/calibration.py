@@ -1,7 +1,5 @@
 """The temperature at which a model's probabilities are true: one that is too sure gets more than 1."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar

@@ -1,7 +1,5 @@
 """Typed edits of help sentences: what they say is no longer so, and which words make it untrue."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Run as ``python -m training.verifier.export TRAINED --out DIR``. In 8 bits, with
 language that makes the probabilities of the validation products' pairs true. Prints how it judges these.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import shutil

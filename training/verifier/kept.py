@@ -1,7 +1,5 @@
 """A network in a folder: its weights, sizes and tokenizer."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -6,8 +6,6 @@ overlap, by what the verifier says of the claims, and by mixtures of these. Mixt
 development products; those with the verifier on the answers alone that were kept apart from its training.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Mixtures of several measures of an answer, and how much better one ranks than another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The network: the encoder with a classifier of pairs, and one that marks the untrue words of the claim."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

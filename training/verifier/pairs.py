@@ -6,8 +6,6 @@ true ones, untrue ones and inventions. *Edits*: sentences of the documents, as t
 answers and written claims are kept apart to fit and to measure on.
 """
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections import defaultdict

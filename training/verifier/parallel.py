@@ -1,7 +1,5 @@
 """The same passage in the other language: the documents stand in both, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

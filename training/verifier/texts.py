@@ -4,8 +4,6 @@ Words are compared as the scorer compares them: by the stems of those that carry
 few sentences of the documents have it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 One core. ``DIR`` gets the network as ``kept`` keeps it, which ``export`` reads.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -1,7 +1,5 @@
 """The generated files of the chart, each made of what stands elsewhere once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The files that the templates read: defaults, topics, rules and the dashboard, of truthgate itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import reduce

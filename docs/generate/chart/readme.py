@@ -1,7 +1,5 @@
 """The README of the chart: its template, with the values as tables and the names of secrets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby

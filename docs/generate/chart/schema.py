@@ -1,7 +1,5 @@
 """``values.schema.json``: the settings as truthgate's model has them, all else as the defaults show it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The settings that may be secret, and so stand in Secrets: their paths, as the values have them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args, get_origin

@@ -1,7 +1,5 @@
 """The AsyncAPI 3 document of all topics, made of the Avro schemas, the settings and the headers in code."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version

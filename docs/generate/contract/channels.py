@@ -1,7 +1,5 @@
 """What each topic is for: who writes it, its key, its record, and what to know of repeats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The headers of published records: name, meaning and an example, as the code that writes them has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The page of all commands, from the application itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum
 from types import UnionType

@@ -1,7 +1,5 @@
 """The parts of the consumers' page that are made from the code; the rest of it is written by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime

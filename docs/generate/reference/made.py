@@ -1,7 +1,5 @@
 """The pages of reference and the AsyncAPI and OpenAPI documents, and where they lie."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from docs.generate.contract.asyncapi import document, text_of

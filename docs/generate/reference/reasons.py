@@ -1,7 +1,5 @@
 """The page of profiles, features and reasons, from the profiles and codes themselves."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import getdoc

@@ -1,7 +1,5 @@
 """The page of all records and their fields, from the newest schemas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The page of all settings, from the model of the settings itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final

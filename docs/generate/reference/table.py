@@ -1,7 +1,5 @@
 """A table in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 

@@ -4,8 +4,6 @@ They stand before the log lines, which are written by hand there: each event wit
 the call.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The hook of MkDocs: brings in the pages that lie in their rooms, and moves the links of all pages."""
 
-from __future__ import annotations
-
 import logging
 
 from mkdocs.config.defaults import MkDocsConfig

@@ -1,7 +1,5 @@
 """Links of a page, moved from the repository to the site."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping

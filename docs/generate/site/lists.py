@@ -4,8 +4,6 @@ Pages are written in CommonMark, as most readers know it. Python-Markdown, with 
 begins a list only behind a blank line, and takes as part of an item only what stands four columns further in.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """The pages of the site: where each lies in the repository, and where on the site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The methods, each a file, and the one table of their names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

@@ -4,8 +4,6 @@ The paper compares embeddings; here a model does, so that a method needs nothing
 says nothing about truth: a relevant answer has no label by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Methods in which several judges discuss (papers 002 and 004)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

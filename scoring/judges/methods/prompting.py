@@ -1,7 +1,5 @@
 """Methods that ask for a whole evaluation at once: io, CoT, CoT-SC, adaptive, single (papers 002, 004)."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

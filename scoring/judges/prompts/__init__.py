@@ -4,8 +4,6 @@ A system message is made of these files and of numbers from the options, and of 
 case. Data stand in the user message alone, so that the system message of a method is always the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

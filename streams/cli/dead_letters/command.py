@@ -1,7 +1,5 @@
 """``truthgate dead-letters``: look at them, send them again, and discard them."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One replay of dead letters: which are sent, each record once, and what becomes of them; or none ever."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, nullcontext

@@ -1,7 +1,5 @@
 """What the demo has seen, as a live table or plain lines."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

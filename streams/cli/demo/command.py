@@ -1,7 +1,5 @@
 """The command: starts Kafka and the worker, runs the sample through, and clears everything away."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The course of the demo: topics, documents, worker, chat log, verdicts."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

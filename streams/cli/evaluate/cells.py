@@ -1,7 +1,5 @@
 """Cells and titles of an evaluation's tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.table import Table

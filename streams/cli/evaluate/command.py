@@ -1,7 +1,5 @@
 """The command: reads rated files, judges their answers, and shows how good that was."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Two files of verdicts on the same answers, and what people say of these: two runs compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

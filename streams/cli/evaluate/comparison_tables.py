@@ -1,7 +1,5 @@
 """Two runs side by side on a terminal: where answers go in both, and which of them change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group as Lines

@@ -1,7 +1,5 @@
 """The tables of judges on a terminal: side by side where a row has room for one, else one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Group as Lines

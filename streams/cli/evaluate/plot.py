@@ -1,7 +1,5 @@
 """Ratings against scores, and judges, as pictures. Needs matplotlib."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rated answers, read and judged: from the lines of files to the cases of an evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace

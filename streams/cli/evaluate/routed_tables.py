@@ -1,7 +1,5 @@
 """The tables on a terminal of true and untrue answers: sent and blocked, found by checks, routed wrongly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group as Lines

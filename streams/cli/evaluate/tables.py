@@ -1,7 +1,5 @@
 """The tables of an evaluation on a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 

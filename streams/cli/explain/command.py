@@ -1,7 +1,5 @@
 """`truthgate explain`: finds a verdict and explains it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping

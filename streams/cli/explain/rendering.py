@@ -1,7 +1,5 @@
 """An explanation in a terminal, a section for each question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """The answers that judges are asked about, and the options of judging."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing

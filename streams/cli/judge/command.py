@@ -1,7 +1,5 @@
 """``truthgate judge export`` and ``import``: rounds of requests and replies, until there are opinions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any

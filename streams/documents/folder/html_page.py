@@ -1,7 +1,5 @@
 """A page of HTML, as Markdown: what answers quote of it are its headings, steps and marked names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Help pages in Markdown and HTML, read as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads a folder: each page once, with its id and language, or why it is not read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Creates and checks topics."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The topics: names, partitions and configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

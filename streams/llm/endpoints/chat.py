@@ -1,7 +1,5 @@
 """The HTTP of one endpoint: one POST a chat completion, and what comes back is limited in size."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The body of a chat completion, read strictly where a reply depends on it and leniently elsewhere."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

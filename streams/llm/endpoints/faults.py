@@ -1,7 +1,5 @@
 """The faults of asking an endpoint. None holds a text, a key or an address."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scoring.values.rules import Code

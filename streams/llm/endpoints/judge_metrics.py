@@ -1,7 +1,5 @@
 """Metrics of judges, by OpenTelemetry's conventions for generative AI."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """A judge as those see it who watch: a span and measurements around each request, and no text in them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from opentelemetry.trace import SpanKind, Status, StatusCode

@@ -1,7 +1,5 @@
 """Opens the judges that the settings name, and tries them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 

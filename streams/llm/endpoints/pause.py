@@ -1,7 +1,5 @@
 """The pause for which an endpoint asks to be left alone."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The meaning of an HTTP status other than 2xx, and of what comes with it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A cluster to look at: the chart in it, Kafka, and a replayed log; ``make cluster`` runs it until Ctrl-C."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 ``kubernetes/go.mod`` and ``go.sum`` beside this file pin the version and everything that is built with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """The group of processes that the kernel counts the node's containers in, below one name."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

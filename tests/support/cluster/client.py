@@ -1,7 +1,5 @@
 """kubectl and helm, asked with a time limit for everything."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

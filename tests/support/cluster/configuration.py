@@ -1,7 +1,5 @@
 """What containerd and the kubelet are told."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

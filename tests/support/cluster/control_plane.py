@@ -1,7 +1,5 @@
 """The control plane: etcd, the API server, the controllers and the scheduler, on the loopback interface."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import ssl

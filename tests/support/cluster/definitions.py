@@ -1,7 +1,5 @@
 """The definitions of the custom resources that the chart makes, out of the Go modules of who defines them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Images for the node, from the storage that the other tests of containers build them in."""
 
-from __future__ import annotations
-
 import tarfile
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A Kafka that pods and this machine reach at the same addresses, with whatever the pods speak."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

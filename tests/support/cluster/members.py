@@ -1,7 +1,5 @@
 """The members of a consumer group, as the broker names them."""
 
-from __future__ import annotations
-
 import asyncio
 
 from streams.kafka.clients import open_admin

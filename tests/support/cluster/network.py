@@ -1,7 +1,5 @@
 """The bridge that pods and this machine meet on, in a network that nothing else here uses."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The node: containerd and a kubelet, in namespaces that end with one process and leave nothing mounted."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

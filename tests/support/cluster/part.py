@@ -1,7 +1,5 @@
 """One process that the cluster is made of, with its log in a file; it does not outlive the tests."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """How long partitions went without a verdict while an answer waited for one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """A release of the chart, in a namespace of its own that admits nothing but hardened pods."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence

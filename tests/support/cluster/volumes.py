@@ -1,7 +1,5 @@
 """Volumes for claims, made by hand: nothing on the node provides any."""
 
-from __future__ import annotations
-
 import itertools
 
 from tests.support.cluster.client import Client

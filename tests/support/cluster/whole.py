@@ -1,7 +1,5 @@
 """The cluster put together, and taken apart in the opposite order, also after a failure."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

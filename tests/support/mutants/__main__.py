@@ -1,7 +1,5 @@
 """Change the code a little, many times, and tell which changes no unit test notices."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

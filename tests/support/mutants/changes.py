@@ -1,7 +1,5 @@
 """Which lines a change touches, as git tells."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Which unit tests import a module: straight, through helpers of the tests, or through its own room."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The mutants that mutmut makes of files, with their lines and what they change, and a fair sample."""
 
-from __future__ import annotations
-
 import ast
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """A plugin that gives the items of pytest 9 the attribute `_nodeid` back, which mutmut 3.7 reads."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -6,8 +6,6 @@ decision was seen. ``limit`` marks what words cannot tell, as ``docs/what-is-sen
 that takes back in other words, titles with two meanings, pages for others, and pages that are wrong.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from datetime import UTC, datetime

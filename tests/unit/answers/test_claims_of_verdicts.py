@@ -1,7 +1,5 @@
 """A verdict tells what its answer claims, with passages that can be followed, and always fits a record."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

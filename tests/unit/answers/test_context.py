@@ -1,7 +1,5 @@
 """What an answer is judged against, and what waits for it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Collection, Mapping

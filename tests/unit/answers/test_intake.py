@@ -1,7 +1,5 @@
 """Every message that is taken in is finished, as a verdict or a dead letter, whatever its failure says."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path

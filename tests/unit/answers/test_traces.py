@@ -1,7 +1,5 @@
 """The trace of one answer and of a publication: what its spans carry, and what they never do."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

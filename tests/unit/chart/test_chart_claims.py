@@ -1,7 +1,5 @@
 """Two releases never share topics or a consumer group unawares, and so never publish the same rates twice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

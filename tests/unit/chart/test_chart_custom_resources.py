@@ -1,7 +1,5 @@
 """What the chart makes for prometheus-operator and KEDA is what their CRDs describe."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import pytest

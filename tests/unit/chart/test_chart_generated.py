@@ -1,7 +1,5 @@
 """What is generated for the chart is what it is generated from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

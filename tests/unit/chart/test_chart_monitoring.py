@@ -1,7 +1,5 @@
 """Rules and dashboard in the chart: what ``truthgate monitoring`` writes for the same settings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

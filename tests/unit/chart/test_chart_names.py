@@ -1,7 +1,5 @@
 """Names, labels and quantities that users choose: Kubernetes takes what is made of them, or Helm refuses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

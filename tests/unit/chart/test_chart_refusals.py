@@ -1,7 +1,5 @@
 """Wrong values of the chart: helm refuses them, and says which and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The chart with the values of each feature: what helm makes of them, and that Kubernetes takes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

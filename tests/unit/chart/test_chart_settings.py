@@ -1,7 +1,5 @@
 """Settings in the chart's values: they reach the workers as they are, and what follows from them is right."""
 
-from __future__ import annotations
-
 import base64
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The command builds the company's words from documents, and says what it left out and why."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import as_file, files
 from pathlib import Path

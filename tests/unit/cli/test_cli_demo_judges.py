@@ -1,7 +1,5 @@
 """The judges of a demo are those of a person's settings, with their keys and without their files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

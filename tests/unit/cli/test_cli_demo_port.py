@@ -1,7 +1,5 @@
 """The demo's page is where the settings or the command line say."""
 
-from __future__ import annotations
-
 from unittest.mock import patch
 
 import pytest

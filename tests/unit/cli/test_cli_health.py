@@ -1,7 +1,5 @@
 """``truthgate health`` asks the worker of its settings, and tells by its exit code."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What an operator says of sending becomes records that every worker can read, and no others."""
 
-from __future__ import annotations
-
 import getpass
 from datetime import UTC, datetime
 

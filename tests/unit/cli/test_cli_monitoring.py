@@ -1,7 +1,5 @@
 """``truthgate monitoring``: where it writes, from which settings, and what is missing."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

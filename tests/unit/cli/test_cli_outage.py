@@ -1,7 +1,5 @@
 """A command that follows a topic bears it that Kafka does not answer, and tells it once."""
 
-from __future__ import annotations
-
 import pytest
 
 from streams.cli.reading import Outage

@@ -1,7 +1,5 @@
 """Files that commands write are whole or not there, and what they cannot be written for is told in a line."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What publishing leaves alone: documents in other languages, and ids that are not there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path

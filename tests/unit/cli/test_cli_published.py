@@ -1,7 +1,5 @@
 """What a deployment has and cannot be read is told with its reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from streams.cli.documents import Published

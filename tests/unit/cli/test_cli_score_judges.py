@@ -1,7 +1,5 @@
 """Answers of a file that are in doubt are asked about where judges are named, within the budget."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

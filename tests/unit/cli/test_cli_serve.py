@@ -1,7 +1,5 @@
 """A service without a broker gives the verdicts that score gives, and ends without losing a request."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

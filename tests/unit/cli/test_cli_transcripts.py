@@ -1,7 +1,5 @@
 """Commands answer as their transcripts show: standard output, standard error and exit code, word for word."""
 
-from __future__ import annotations
-
 import re
 from difflib import unified_diff
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Faust's consumer commits what is finished and nothing else, through rebalances too."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A dead letter holds the original record whole, and says why it is one."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Whether Kafka answers is shown from its first answer on, and since when it has not."""
 
-from __future__ import annotations
-
 from streams.delivery.publisher import KafkaTelemetry
 from streams.observability.instruments import Instruments
 

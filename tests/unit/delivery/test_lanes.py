@@ -1,7 +1,5 @@
 """Jobs of one conversation keep their order; jobs of different ones do not wait for each other."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """How long a send may take, and all that is in work."""
 
-from __future__ import annotations
-
 from streams.delivery.publisher import longest_send, longest_settling
 from streams.settings import FlowSettings, KafkaSettings, Settings
 

@@ -1,7 +1,5 @@
 """What may be committed never passes an event that is still in work."""
 
-from __future__ import annotations
-
 from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st

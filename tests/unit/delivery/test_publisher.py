@@ -1,7 +1,5 @@
 """A record is written once the brokers have it; what they refuse and what they do not take are told apart."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The AsyncAPI document says of the topics what the code does; AsyncAPI's own parser finds no fault in it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The sender of the examples knows when no receiver can have taken an answer, and when one may have."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The examples of consumers are short, pinned, and the sender's store forgets only what it may."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The site is built whole, leads nowhere that is not there, and takes nothing from elsewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

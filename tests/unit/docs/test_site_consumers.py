@@ -1,7 +1,5 @@
 """The consumers' page has what the code says: topics, headers, bytes and fingerprints."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from pathlib import Path

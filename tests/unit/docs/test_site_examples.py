@@ -1,7 +1,5 @@
 """What the pages show to be typed can be typed, and does what they say."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

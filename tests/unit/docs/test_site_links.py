@@ -1,7 +1,5 @@
 """Links of pages lead to what is in the repository, and are moved to where that is on the site."""
 
-from __future__ import annotations
-
 import posixpath
 
 import pytest

@@ -1,7 +1,5 @@
 """What a record of the documents topic does to the store, and when the store is built anew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

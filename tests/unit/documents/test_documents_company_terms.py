@@ -1,7 +1,5 @@
 """The file of company terms keeps in step with the documents store, and a failure stops nobody."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import threading

@@ -1,7 +1,5 @@
 """A folder of Markdown and HTML becomes help documents, each page in its language."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
 from pathlib import Path, PurePath

@@ -1,7 +1,5 @@
 """Following the documents ends with a reason that quotes nothing, and with who is at fault."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 from typing import cast

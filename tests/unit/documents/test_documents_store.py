@@ -1,7 +1,5 @@
 """The local copy of the documents: it equals the topic, and no kill leaves it out of step."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

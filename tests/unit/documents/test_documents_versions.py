@@ -1,7 +1,5 @@
 """The versions that the store keeps: which one was in force when, whatever order records come in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace

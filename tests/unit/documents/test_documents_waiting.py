@@ -1,7 +1,5 @@
 """What an answer waits for, when the documents that it names are looked up."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

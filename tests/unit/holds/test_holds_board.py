@@ -1,7 +1,5 @@
 """What is held is the last record of each key; what cannot be read or is too old holds everything."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The follower reads the topic to its end before all else, and ends the worker where it cannot go on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Self

@@ -1,7 +1,5 @@
 """The OpenAPI document is valid, and says what the service does: its records, its problems, its token."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """A request is one trace with what was done for it, and continues that of who asks; texts are not in it."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Who posts an answer gets its verdict, as the topics would have it, or one clear problem, and soon."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

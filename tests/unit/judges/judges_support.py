@@ -1,7 +1,5 @@
 """What the tests of the judges share: a case, replies by the name of the form, and a scripted endpoint."""
 
-from __future__ import annotations
-
 import json
 
 from scoring.judges import Case, Documents, Expected, JudgeOptions, Reply, ask, drive

@@ -4,8 +4,6 @@ A prompt that is changed makes other requests, so these tests fail: the figures 
 ship, and have to be measured anew. How, and on what, says ``measured/README.md``.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Answers in doubt are asked about until a judge is sure, within time and budget; nothing is sent without."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, field

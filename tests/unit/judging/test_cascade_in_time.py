@@ -1,7 +1,5 @@
 """The cascade ends in time, and whoever watches an endpoint hears that it took too long."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator

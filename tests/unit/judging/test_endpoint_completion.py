@@ -1,7 +1,5 @@
 """A chat completion is read for what it has; what is none is unreadable."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever an endpoint does, a request has one outcome, in time, and its texts come nowhere else."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

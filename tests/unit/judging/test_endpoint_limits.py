@@ -1,7 +1,5 @@
 """An endpoint is asked as often as its limits allow, and left alone where it is down or asks for that."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator, Mapping

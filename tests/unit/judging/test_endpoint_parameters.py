@@ -1,7 +1,5 @@
 """A request is sent with all that an endpoint takes, and with less where it refuses some of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from streams.llm.endpoints.parameters import Accepted, Learned, Output, chat_body

@@ -1,7 +1,5 @@
 """What an HTTP status means for a request to a judge."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

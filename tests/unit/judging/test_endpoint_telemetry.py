@@ -1,7 +1,5 @@
 """What is told of asking judges follows the conventions for generative AI, and holds no text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

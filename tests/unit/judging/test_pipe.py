@@ -1,7 +1,5 @@
 """The pipe to a scoring process: each answer gets its own outcome, whatever becomes of the others."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -1,7 +1,5 @@
 """Scoring processes: they judge as the scorer does, and no answer can hang them or bring them down."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

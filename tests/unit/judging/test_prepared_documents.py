@@ -1,7 +1,5 @@
 """What is parsed of documents is kept beside them by a worker, and counted, logged and bounded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

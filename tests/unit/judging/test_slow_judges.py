@@ -1,7 +1,5 @@
 """Judges that never reply hold up neither answers that are not asked about nor a conversation for long."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Events carry the headers that CloudEvents asks for."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Record batches are read whatever bytes their header names have, and otherwise as aiokafka reads them."""
 
-from __future__ import annotations
-
 from aiokafka.record.default_records import DefaultRecordBatch, _DefaultRecordBatchBuilderPy
 from hypothesis import given
 from hypothesis import strategies as st

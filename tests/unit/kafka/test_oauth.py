@@ -1,7 +1,5 @@
 """Tokens are asked for as OAuth says, kept while they are good, and never taken from what is no token."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """The dashboard is whole: panels with descriptions and units, side by side, in colours with one meaning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

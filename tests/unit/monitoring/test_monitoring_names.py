@@ -1,7 +1,5 @@
 """What rules, dashboard and runbook speak of exists: metrics, labels, settings, sections and rows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

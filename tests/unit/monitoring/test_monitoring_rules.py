@@ -1,7 +1,5 @@
 """The rules as typed values: thresholds from the settings, annotations, and the pace of tests."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

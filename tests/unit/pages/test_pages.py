@@ -1,7 +1,5 @@
 """The pages tell an orchestrator the truth about the worker, in a status code and one line."""
 
-from __future__ import annotations
-
 import socket
 
 import psutil

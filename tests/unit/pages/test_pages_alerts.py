@@ -1,7 +1,5 @@
 """An alert fires while its last record says so."""
 
-from __future__ import annotations
-
 from streams.web.views import FiringAlerts
 from tests.support.pages import rate_alert
 

@@ -1,7 +1,5 @@
 """The last answers: each once within bounds, with their evidence; without texts no text is kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The page and its data over HTTP: typed, never stored, safe, and alive when Kafka is not."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Clients hold no more connections than allowed, and none for longer than it gets on."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 

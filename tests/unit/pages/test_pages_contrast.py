@@ -1,7 +1,5 @@
 """What the page shows can be read and told apart, in light and dark (WCAG 2.2, 1.4.3 and 1.4.11)."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 

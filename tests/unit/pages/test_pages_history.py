@@ -1,7 +1,5 @@
 """The page's rates: the last record of a window holds, sums add up, and memory stays bounded."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

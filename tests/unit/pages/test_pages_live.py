@@ -1,7 +1,5 @@
 """Nothing is read while nobody looks, and what fails while reading touches nobody else."""
 
-from __future__ import annotations
-
 from streams.settings import KafkaSettings, RatesSettings, Settings
 from streams.web.live import LiveData
 from tests.support.clock import Clock

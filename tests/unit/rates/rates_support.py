@@ -1,7 +1,5 @@
 """Outcomes and logs of them, as hypothesis makes them: repeated, disordered, late, and with odd clocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import prod
 from random import Random

@@ -1,7 +1,5 @@
 """Windows are exact: whatever the order, however often a verdict is read, and after every restart."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """What is counted is published once, and time goes on where there is nothing more to read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from aiokafka import ConsumerRecord, TopicPartition

@@ -1,7 +1,5 @@
 """What is remembered of verdicts: exactly what was given, in few bytes, and nothing once it is forgotten."""
 
-from __future__ import annotations
-
 import gc
 import tracemalloc
 from collections.abc import Callable, Iterator

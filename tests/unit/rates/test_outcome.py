@@ -1,7 +1,5 @@
 """What of a verdict record counts, and at which time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

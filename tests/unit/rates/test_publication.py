@@ -1,7 +1,5 @@
 """Windows, alerts and progress are committed together or not at all, by the one publisher of a deployment."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

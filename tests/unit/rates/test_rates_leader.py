@@ -1,7 +1,5 @@
 """A leader that cannot count tries again after growing pauses, and ends when it is asked to."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """What a leader publishes: key, value and headers of windows and alerts."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A new leader goes on where the last one was, or says why not, and gives up what it cannot count whole."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

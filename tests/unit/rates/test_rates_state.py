@@ -1,7 +1,5 @@
 """Whatever stands in the topic of the state, it is read as what a leader wrote, or refused by one error."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

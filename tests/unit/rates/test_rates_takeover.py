@@ -1,7 +1,5 @@
 """A leader takes over and counts whatever stands in the state topic, its own records or anybody's."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import json

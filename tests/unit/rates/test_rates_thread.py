@@ -1,7 +1,5 @@
 """Counting in a thread of its own never holds the worker up, and nothing that fails there comes out."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

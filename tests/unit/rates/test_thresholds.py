@@ -1,7 +1,5 @@
 """An alert fires on the lower bound of enough answers, is resolved when that is over, and never repeats."""
 
-from __future__ import annotations
-
 from collections import Counter
 from importlib.resources import files
 

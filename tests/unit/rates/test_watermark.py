@@ -1,7 +1,5 @@
 """The watermark follows the slowest partition that still has something to say, and never goes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Tumbling and hopping windows cover event time as they should."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

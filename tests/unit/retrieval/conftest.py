@@ -1,7 +1,5 @@
 """A store of documents and its index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Documents are cut into overlapping pieces that hold all of them."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The engine over HTTP, against a server that speaks the protocol."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

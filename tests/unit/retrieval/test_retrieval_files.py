@@ -1,7 +1,5 @@
 """Retrieval from documents that are all given."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import UTC, datetime

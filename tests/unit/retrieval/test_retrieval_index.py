@@ -1,7 +1,5 @@
 """The index finds what was put into it, however that came to be there, in memory as in its files."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

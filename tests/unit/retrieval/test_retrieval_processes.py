@@ -1,7 +1,5 @@
 """The processes that embed: they end with the worker, are replaced, and say what they could not do."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import threading

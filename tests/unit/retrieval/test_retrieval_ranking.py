@@ -1,7 +1,5 @@
 """Rankings are fused by rank alone, and the chosen are diverse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

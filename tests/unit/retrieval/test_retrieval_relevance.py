@@ -1,7 +1,5 @@
 """Words that question and passage share make it more relevant, within one language; a rare name is enough."""
 
-from __future__ import annotations
-
 import pytest
 
 from scoring.lexicon import load_shipped

@@ -1,7 +1,5 @@
 """What an index must never do: destroy files of others, or pass for all that there is to know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

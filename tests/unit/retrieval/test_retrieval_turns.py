@@ -1,7 +1,5 @@
 """Whoever waits for a search waits as long as searches get on, and no longer."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The index follows the store, survives what befalls it, and is left alone where nothing changed."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import shutil

@@ -1,7 +1,5 @@
 """Records survive the way to bytes and back, and the three encodings are told apart."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The shipped schemas: readable, described, checked for compatibility, equal to the records."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import types

@@ -1,7 +1,5 @@
 """A field that is a slip is told from one of the sender's own, which is ignored."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

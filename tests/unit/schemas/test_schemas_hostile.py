@@ -1,7 +1,5 @@
 """Whatever bytes arrive: a record or a DecodeError, at once, without the texts in its message."""
 
-from __future__ import annotations
-
 import json
 import time
 import tracemalloc

@@ -1,7 +1,5 @@
 """Chat logs and documents as files: what may be left out, and what each bad line is told."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

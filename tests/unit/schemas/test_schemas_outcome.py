@@ -1,7 +1,5 @@
 """What counts of a verdict is read without its texts and features, and agrees with the whole verdict."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from dataclasses import fields

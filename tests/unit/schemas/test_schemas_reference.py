@@ -1,7 +1,5 @@
 """The fast Avro library writes and reads what the reference library of the Avro project does."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from typing import Any

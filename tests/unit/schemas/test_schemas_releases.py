@@ -1,7 +1,5 @@
 """What is written is released: who has the released schemas alone reads all of it, and so do we."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterable

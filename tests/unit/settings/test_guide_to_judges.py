@@ -1,7 +1,5 @@
 """The judges that the guide to a second opinion shows are asked, with their keys."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

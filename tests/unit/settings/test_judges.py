@@ -1,7 +1,5 @@
 """Judges are those that are named, and one that could not be asked is refused before anything is sent."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A container is given processors by its cgroup, and the worker starts no more processes than that."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

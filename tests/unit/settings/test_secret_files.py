@@ -1,7 +1,5 @@
 """Every secret can stand in a file, and what is wrong with one is a line that does not quote it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

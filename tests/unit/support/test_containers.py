@@ -1,7 +1,5 @@
 """Where containers cannot be built and run, the tests that ask for them say in one line why not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tomllib

@@ -1,7 +1,5 @@
 """Where tests get programs from that Python's index does not have, and what they say when they cannot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

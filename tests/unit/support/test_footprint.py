@@ -1,7 +1,5 @@
 """A figure that stops growing is told from one that goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.footprint import Footprint, as_table, growth, second_half

@@ -1,7 +1,5 @@
 """helm and kubectl, as the tests of the chart have them."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 

@@ -1,7 +1,5 @@
 """`make mutants` tells where a mutant is and what it changes, samples fairly, and finds its tests."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

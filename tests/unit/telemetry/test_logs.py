@@ -1,7 +1,5 @@
 """Log lines are for machines and operators: whole, levelled, and without what customers write."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

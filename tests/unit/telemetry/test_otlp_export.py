@@ -1,7 +1,5 @@
 """What is exported, by which protocol, with which headers; a collector that fails is no more than a line."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The trace context of a record: continued where it is valid, and nothing where it is anything else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

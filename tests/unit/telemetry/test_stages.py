@@ -1,7 +1,5 @@
 """Stages are timed always, and shown as spans below the answer's where that is traced."""
 
-from __future__ import annotations
-
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor

@@ -1,7 +1,5 @@
 """The Dutch pipeline that the package carries reads what help texts and their readers say."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Frog's trees become Universal Dependencies: content words are heads, function words depend on them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

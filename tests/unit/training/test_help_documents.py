@@ -1,7 +1,5 @@
 """Help of DocBook, Mallard and HTML becomes the same Markdown, and the same pages in both languages."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import fromstring
 
 import pytest

@@ -1,7 +1,5 @@
 """The corpus of rated answers holds together: ids, words, passages, ratings are what they are said to be."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

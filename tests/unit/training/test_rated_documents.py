@@ -1,7 +1,5 @@
 """The documents of the corpus: the same in both languages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the Dutch pipeline learns from: gold lemmas as whole words, silver trees that can be trusted."""
 
-from __future__ import annotations
-
 from spacy.vocab import Vocab
 
 from training.corpus import documents, read_gold, read_silver, to_doc

@@ -1,7 +1,5 @@
 """A worker that does not get on is called unhealthy, and only such a one."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

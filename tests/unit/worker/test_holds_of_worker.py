@@ -1,7 +1,5 @@
 """What a worker sends is decided by what is held at that moment, which its metrics show."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The judges that a worker opens: shown in its metrics from the start, and none where none is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from prometheus_client import generate_latest

@@ -1,7 +1,5 @@
 """What is counted and measured is shown alike to Prometheus and by OTLP, and never holds up the work."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """The probe tells when the brokers last said all that it asked, and nothing that they did not say."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
 

@@ -1,7 +1,5 @@
 """Deployments that start at the same time do not see each other at once, so a worker looks again."""
 
-from __future__ import annotations
-
 import pytest
 from structlog.testing import capture_logs
 

@@ -1,7 +1,5 @@
 """The reference of metrics and log lines has what the code has, and nothing else."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ends a worker at once is told with the exit code that says who is at fault."""
 
-from __future__ import annotations
-
 import pytest
 from aiokafka.errors import CommitFailedError
 

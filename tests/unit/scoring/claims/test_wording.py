@@ -1,7 +1,5 @@
 """A claim is supported only where one sentence, list item or table row has its words, numbers and "not"."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

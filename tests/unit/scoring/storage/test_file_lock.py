@@ -1,7 +1,5 @@
 """A file is locked by one at a time, until it is closed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

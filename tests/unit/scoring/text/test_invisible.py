@@ -1,7 +1,5 @@
 """Characters that nobody sees."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest
