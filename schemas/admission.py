@@ -5,7 +5,7 @@ from avro.errors import AvroException
 from avro.schema import ArraySchema, FixedSchema, MapSchema, RecordSchema, Schema, UnionSchema, parse
 from fastavro.schema import SchemaParseException
 
-from schemas.catalogue import RECORD_TYPES, current, read_schema
+from schemas.catalogue import RECORD_TYPES, current_schema, read_schema
 from schemas.catalogue import RecordSchema as OurSchema
 from schemas.validation import DecodeError
 
@@ -14,7 +14,7 @@ MAX_TYPES = 10_000
 whose records repeat each other would otherwise make a few bytes of data cost minutes."""
 
 
-def admit(text: str) -> OurSchema:
+def accept_writer_schema(text: str) -> OurSchema:
     """Parse a writer schema (JSON) with which data can be read as one of our records.
 
     Raises DecodeError ``incompatible_schema`` if it is no schema, has the name of none of our
@@ -23,15 +23,15 @@ def admit(text: str) -> OurSchema:
     """
     try:
         schema = parse(text)
-        _Walk().minimal_size(schema)
+        _SizeVisitor().minimal_size(schema)
         record_type = {kind.__name__: kind for kind in RECORD_TYPES}.get(getattr(schema, "name", ""))
         if record_type is None:
-            raise _refusal("it is none of our records")
-        if incompatibilities(current(record_type).text, text):
-            raise _refusal(f"it cannot be read as {current(record_type).name}")
+            raise _rejection("it is none of our records")
+        if incompatibilities(current_schema(record_type).text, text):
+            raise _rejection(f"it cannot be read as {current_schema(record_type).name}")
         return read_schema(text, record_type)
     except (AvroException, SchemaParseException) as error:
-        raise _refusal(f"it is no valid schema ({type(error).__name__})") from None
+        raise _rejection(f"it is no valid schema ({type(error).__name__})") from None
 
 
 def incompatibilities(reader: str, writer: str) -> tuple[str, ...]:
@@ -48,11 +48,11 @@ def incompatibilities(reader: str, writer: str) -> tuple[str, ...]:
     return tuple(sorted({*kinds, *result.messages}))
 
 
-def _refusal(reason: str) -> DecodeError:
+def _rejection(reason: str) -> DecodeError:
     return DecodeError("incompatible_schema", f"the writer schema is not accepted: {reason}")
 
 
-class _Walk:
+class _SizeVisitor:
     """Visits every use of a type in a schema once."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class _Walk:
         """Return the least bytes a value of the schema takes; raise DecodeError if unbounded."""
         self._visited += 1
         if self._visited > MAX_TYPES:
-            raise _refusal(f"it has more than {MAX_TYPES} types")
+            raise _rejection(f"it has more than {MAX_TYPES} types")
         match schema:
             case RecordSchema():
                 return self._record_size(schema)
@@ -80,7 +80,7 @@ class _Walk:
 
     def _record_size(self, schema: RecordSchema) -> int:
         if schema.fullname in self._inside:
-            raise _refusal("it contains itself")
+            raise _rejection("it contains itself")
         self._inside.append(schema.fullname)
         size = sum(self.minimal_size(field.type) for field in schema.fields)
         self._inside.pop()
@@ -88,5 +88,5 @@ class _Walk:
 
     def _array_size(self, schema: ArraySchema) -> int:
         if self.minimal_size(schema.items) == 0:
-            raise _refusal("it has an array whose items take no bytes")
+            raise _rejection("it has an array whose items take no bytes")
         return 1

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, get_args
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from pydantic import FiniteFloat
 
-from schemas.records import Identifier, Label, Record, Timestamp, Verdict
+from schemas.records import Identifier, Record, ShortText, Timestamp, Verdict
 
 T = TypeVar("T")
 
@@ -40,24 +40,24 @@ class RecordSchema:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordPart(Generic[T]):
+class RecordProjection(Generic[T]):
     """Some fields of one of our records: those that the dataclass ``part_type`` has.
 
     Read with ``parsed``, the schema of these alone, the other fields are skipped and not checked.
     """
 
     record_type: type[Record]
-    part_type: type[T]
+    projected_type: type[T]
     parsed: dict[str, Any]
 
 
-def record_part(record_type: type[Record], part_type: type[T]) -> RecordPart[T]:
+def record_projection(record_type: type[Record], projected_type: type[T]) -> RecordProjection[T]:
     """Make the part of a record that the dataclass ``part_type`` names the fields of."""
-    wanted = {field.name for field in fields(part_type)}  # type: ignore[arg-type]
-    raw = json.loads(current(record_type).text)
+    wanted = {field.name for field in fields(projected_type)}  # type: ignore[arg-type]
+    raw = json.loads(current_schema(record_type).text)
     kept = [field for field in raw["fields"] if field["name"] in wanted]
     parsed: Any = parse_schema({**raw, "fields": kept})
-    return RecordPart(record_type, part_type, parsed)
+    return RecordProjection(record_type, projected_type, parsed)
 
 
 def read_schema(text: str, record_type: type[Record]) -> RecordSchema:
@@ -68,12 +68,12 @@ def read_schema(text: str, record_type: type[Record]) -> RecordSchema:
     return RecordSchema(record_type, text, parsed, bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO")))
 
 
-def current(record_type: type[Record]) -> RecordSchema:
+def current_schema(record_type: type[Record]) -> RecordSchema:
     """Return the schema that we write ``record_type`` with, and read it as."""
     return _CURRENT[record_type]
 
 
-def released(record_type: type[Record]) -> Mapping[str, RecordSchema]:
+def released_schemas(record_type: type[Record]) -> Mapping[str, RecordSchema]:
     """Return the released schemas of ``record_type`` by the release that brought each, the oldest first."""
     return _RELEASED[record_type]
 
@@ -85,22 +85,24 @@ def read_released(folder: Traversable, record_type: type[Record]) -> dict[str, R
     """
     releases = sorted(folder.iterdir(), key=lambda release: [int(part) for part in release.name.split(".")])
     found = ((release.name, release / f"{record_type.__name__}.avsc") for release in releases)
-    return {name: _read(file, record_type) for name, file in found if file.is_file()}
+    return {name: _read_file(file, record_type) for name, file in found if file.is_file()}
 
 
-def by_fingerprint() -> dict[bytes, RecordSchema]:
+def schemas_by_fingerprint() -> dict[bytes, RecordSchema]:
     """Return every schema we ship under its fingerprint; a current one goes before a released one."""
-    shipped = [schema for kind in RECORD_TYPES for schema in (*released(kind).values(), current(kind))]
+    shipped = [
+        schema for kind in RECORD_TYPES for schema in (*released_schemas(kind).values(), current_schema(kind))
+    ]
     return {schema.fingerprint: schema for schema in shipped}
 
 
-def _read(file: Traversable, record_type: type[Record]) -> RecordSchema:
+def _read_file(file: Traversable, record_type: type[Record]) -> RecordSchema:
     return read_schema(file.read_text(encoding="utf-8"), record_type)
 
 
 def _read_current(record_type: type[Record]) -> RecordSchema:
     stem = re.sub(r"(?<=.)(?=[A-Z])", "_", record_type.__name__).lower()
-    return _read(_ROOT / f"{stem}.avsc", record_type)
+    return _read_file(_ROOT / f"{stem}.avsc", record_type)
 
 
 _CURRENT = {kind: _read_current(kind) for kind in RECORD_TYPES}
@@ -115,10 +117,10 @@ class VerdictOutcome:
     decision: str
     score: FiniteFloat | None
     message_type: str
-    language: Label | None
+    language: ShortText | None
     produced_at: Timestamp
     scored_at: Timestamp
     faithfulness: FiniteFloat | None
 
 
-VERDICT_OUTCOME = record_part(Verdict, VerdictOutcome)
+VERDICT_OUTCOME = record_projection(Verdict, VerdictOutcome)

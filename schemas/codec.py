@@ -19,12 +19,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastavro import schemaless_reader, schemaless_writer
 
-from schemas.catalogue import RECORD_TYPES, RecordPart, RecordSchema, by_fingerprint, current
+from schemas.catalogue import (
+    RECORD_TYPES,
+    RecordProjection,
+    RecordSchema,
+    current_schema,
+    schemas_by_fingerprint,
+)
 from schemas.records import Record
 from schemas.validation import DecodeError, EncodeError, RegistryUnreachable, adapter, from_json, from_plain
 
 if TYPE_CHECKING:
-    from schemas.registry import Registry
+    from schemas.registry import SchemaRegistry
 
 _SENTINEL = b"\0"
 _CODES: tuple[tuple[type[Exception], str], ...] = (
@@ -41,7 +47,7 @@ def write_record(record: Record, header: bytes) -> bytes:
     """
     output = BytesIO()
     output.write(header)
-    schema = current(type(record))
+    schema = current_schema(type(record))
     try:
         values = adapter(type(record)).dump_python(record, warnings=False)
         schemaless_writer(output, schema.parsed, values)
@@ -52,7 +58,7 @@ def write_record(record: Record, header: bytes) -> bytes:
 
 
 def read_values(
-    value: bytes, start: int, writer: RecordSchema, part: RecordPart[Any] | None = None
+    value: bytes, start: int, writer: RecordSchema, projection: RecordProjection[Any] | None = None
 ) -> dict[str, Any]:
     """Decode ``value[start:]``, written with ``writer``, as the current schema's fields, or as ``part``.
 
@@ -63,17 +69,17 @@ def read_values(
     source = BytesIO(value + _SENTINEL)
     source.seek(start)
     try:
-        values: Any = schemaless_reader(source, writer.parsed, _reader(writer, part))
+        values: Any = schemaless_reader(source, writer.parsed, _reader(writer, projection))
     except Exception as error:  # noqa: BLE001 - a value must not end the worker, whatever fastavro raises
         raise _malformed(error, source.tell() - start) from None
     _check_end(source.tell(), len(value))
     return dict(values)
 
 
-def _reader(writer: RecordSchema, part: RecordPart[Any] | None) -> dict[str, Any] | None:
-    if part is not None:
-        return part.parsed
-    reader = current(writer.record_type)
+def _reader(writer: RecordSchema, projection: RecordProjection[Any] | None) -> dict[str, Any] | None:
+    if projection is not None:
+        return projection.parsed
+    reader = current_schema(writer.record_type)
     return None if writer.fingerprint == reader.fingerprint else reader.parsed
 
 
@@ -130,7 +136,7 @@ class Codec:
         self._registry = _open_registry(registry_url, registry_timeout) if registry_url else None
         self._json_input = json_input
         self._clock = clock
-        self._shipped = by_fingerprint()
+        self._shipped = schemas_by_fingerprint()
         self._headers: dict[type[Record], bytes] = {}
         self._fetched: dict[int, RecordSchema] = {}
         self._refused: dict[int, _Refusal] = {}  # the oldest first
@@ -138,10 +144,10 @@ class Codec:
         self._registry_timeout = registry_timeout
         self._one_lookup = asyncio.Lock()
         if self._registry is None:
-            self._headers = {kind: SINGLE_OBJECT + current(kind).fingerprint for kind in RECORD_TYPES}
+            self._headers = {kind: SINGLE_OBJECT + current_schema(kind).fingerprint for kind in RECORD_TYPES}
 
     @cached_property
-    def reads(self) -> str:
+    def reader_id(self) -> str:
         """Name what it reads, in 16 hexadecimal digits.
 
         It changes with the release, the schemas that ship with it, and whether JSON and a registry are read:
@@ -158,7 +164,7 @@ class Codec:
         if self._registry is None:
             return
         for record_type in record_types or RECORD_TYPES:
-            schema = current(record_type)
+            schema = current_schema(record_type)
             schema_id = await self._registry.register(schema)
             self._headers[record_type] = CONFLUENT + schema_id.to_bytes(4, "big")
             self._fetched[schema_id] = schema
@@ -208,20 +214,23 @@ class Codec:
 
         Raises DecodeError, whatever the bytes; RuntimeError if ``lookup`` was needed and left out.
         """
-        if value is not None and (written := self._written(value)):
-            return from_plain(read_values(value, *_checked(written, record_type)), record_type)
+        if value is not None and (written := self._find_writer(value)):
+            return from_plain(read_values(value, *_check_record_type(written, record_type)), record_type)
         return self._decode_other(value, record_type)
 
-    def decode_part(self, value: bytes | None, part: RecordPart[T]) -> T:
+    def decode_projection(self, value: bytes | None, projection: RecordProjection[T]) -> T:
         """Decode some fields of a record, which costs less than ``decode``; Avro alone is read.
 
         Raises as ``decode`` does, but for what is wrong with the other fields.
         """
-        if value is not None and (written := self._written(value)):
-            return from_plain(read_values(value, *_checked(written, part.record_type), part), part.part_type)
-        raise _unknown(value)
+        if value is not None and (written := self._find_writer(value)):
+            return from_plain(
+                read_values(value, *_check_record_type(written, projection.record_type), projection),
+                projection.projected_type,
+            )
+        raise _unknown_format(value)
 
-    def _written(self, value: bytes) -> tuple[int, RecordSchema] | None:
+    def _find_writer(self, value: bytes) -> tuple[int, RecordSchema] | None:
         if value.startswith(SINGLE_OBJECT):
             return SINGLE_OBJECT_HEADER, self._shipped_writer(value)
         if value.startswith(CONFLUENT):
@@ -230,7 +239,7 @@ class Codec:
 
     def _decode_other(self, value: bytes | None, record_type: type[T]) -> T:
         if value is None or not value.lstrip().startswith(b"{"):
-            raise _unknown(value)
+            raise _unknown_format(value)
         if not self._json_input:
             raise DecodeError("json_not_accepted", "the value is JSON, and encoding.json_input is off")
         return from_json(value, record_type, known=record_type)
@@ -273,21 +282,21 @@ class Codec:
         self._refused[schema_id] = _Refusal(error.code, error.detail, self._clock() + REFUSAL_LIFETIME)
 
 
-def _open_registry(url: str, timeout: float) -> Registry:
+def _open_registry(url: str, timeout: float) -> SchemaRegistry:
     # Not at the top: its HTTP client takes a sixth of a second to import, and few have a registry.
-    from schemas.registry import Registry  # noqa: PLC0415
+    from schemas.registry import SchemaRegistry  # noqa: PLC0415
 
-    return Registry(url, timeout)
+    return SchemaRegistry(url, timeout)
 
 
-def _checked(written: tuple[int, RecordSchema], record_type: type[Any]) -> tuple[int, RecordSchema]:
+def _check_record_type(written: tuple[int, RecordSchema], record_type: type[Any]) -> tuple[int, RecordSchema]:
     start, writer = written
     if writer.record_type is not record_type:
         raise DecodeError("wrong_record", f"a {writer.name} in place of a {record_type.__name__}")
     return start, writer
 
 
-def _unknown(value: bytes | None) -> DecodeError:
+def _unknown_format(value: bytes | None) -> DecodeError:
     if value is None:
         return DecodeError("null_value", "the value is null")
     if not value:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from schemas.catalogue import current
+from schemas.catalogue import current_schema
 from schemas.records import Record
 from schemas.validation import adapter
 
@@ -21,7 +21,7 @@ Use = Literal["read", "written"]
 #: How a time is written in Avro, which JSON writes as in RFC 3339.
 _IN_AVRO: Final = re.compile(r", milliseconds since [\w:-]+")
 
-_PLAIN: Final[Mapping[str, str]] = {
+_PRIMITIVES: Final[Mapping[str, str]] = {
     "null": "null",
     "string": "string",
     "boolean": "boolean",
@@ -50,10 +50,10 @@ def json_schemas(record_type: type[Record], use: Use, place: str) -> dict[str, S
     """
     limits = adapter(record_type).json_schema(mode="validation")
     known = {record_type.__name__: limits, **limits.get("$defs", {})}
-    return dict(_Walk(use, place, known).record(json.loads(current(record_type).text)))
+    return dict(_SchemaConverter(use, place, known).record(json.loads(current_schema(record_type).text)))
 
 
-class _Walk:
+class _SchemaConverter:
     """Goes through an Avro schema once; ``known`` are pydantic's schemas of the records, for their limits."""
 
     def __init__(self, use: Use, place: str, known: Mapping[str, Schema]) -> None:
@@ -91,8 +91,8 @@ class _Walk:
             return self._union(avro, limits)
         if isinstance(avro, dict):
             return self._table(avro, limits)
-        if avro in _PLAIN:
-            return {"type": _PLAIN[avro], **_limits_of(limits)}
+        if avro in _PRIMITIVES:
+            return {"type": _PRIMITIVES[avro], **_limits_of(limits)}
         return {"$ref": f"{self._place}{avro.rpartition('.')[2]}"}
 
     def _table(self, avro: Mapping[str, Any], limits: Schema) -> Schema:

@@ -16,10 +16,10 @@ from schemas.records import (
     ExpectedAnswer,
     Identifier,
     KnowledgeDocument,
-    Label,
     Metadata,
     RatedAnswer,
     Rating,
+    ShortText,
     Timestamp,
     TruthLabel,
 )
@@ -28,7 +28,7 @@ from schemas.validation import DecodeError, from_json
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 #: Called with the number of a line and a field of it that no such record has.
-IgnoredField = Callable[[int, str], None]
+OnIgnoredField = Callable[[int, str], None]
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Far above what a topic accepts as one value; a file without line ends does not fill the memory."""
@@ -57,12 +57,12 @@ class _AnswerLine:
     conversation_id: Identifier | None = None
     context: AnswerContext = ()
     document_ids: DocumentIds = ()
-    language: Label | None = None
-    model: Label | None = None
+    language: ShortText | None = None
+    model: ShortText | None = None
     produced_at: Timestamp | None = None
     metadata: Metadata = field(default_factory=dict)
 
-    def whole(self, number: int, clock: Clock) -> ChatbotAnswer:
+    def to_answer(self, number: int, clock: Clock) -> ChatbotAnswer:
         answer_id = self.answer_id or _line_id(number, self.question, self.answer)
         return ChatbotAnswer(
             answer_id=answer_id,
@@ -84,15 +84,15 @@ class _RatedLine(_AnswerLine):
 
     rating: Rating | None = None
     rating_second: Rating | None = None
-    message_type: Label | None = None
+    message_type: ShortText | None = None
     label: TruthLabel | None = None
     consistent: bool | None = None
     relevant: bool | None = None
     expected_answer: ExpectedAnswer | None = None
 
-    def rated(self, number: int, clock: Clock) -> RatedAnswer:
+    def to_rated_answer(self, number: int, clock: Clock) -> RatedAnswer:
         return RatedAnswer(
-            answer=self.whole(number, clock),
+            answer=self.to_answer(number, clock),
             rating=self.rating,
             rating_second=self.rating_second,
             message_type=self.message_type,
@@ -114,7 +114,7 @@ class _DocumentLine:
     updated_at: Timestamp | None = None
     url: str | None = None
 
-    def whole(self, _number: int, clock: Clock) -> KnowledgeDocument:
+    def to_document(self, _number: int, clock: Clock) -> KnowledgeDocument:
         return KnowledgeDocument(
             document_id=self.document_id,
             language=self.language,
@@ -126,10 +126,10 @@ class _DocumentLine:
 
 
 #: What is read of a line in a record's place, how the record is made of that, and whose fields are known.
-_LINES: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any], type[Any]]] = {
-    ChatbotAnswer: (_AnswerLine, _AnswerLine.whole, _RatedLine),
-    RatedAnswer: (_RatedLine, _RatedLine.rated, _RatedLine),
-    KnowledgeDocument: (_DocumentLine, _DocumentLine.whole, _DocumentLine),
+_LINE_FORMATS: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any], type[Any]]] = {
+    ChatbotAnswer: (_AnswerLine, _AnswerLine.to_answer, _RatedLine),
+    RatedAnswer: (_RatedLine, _RatedLine.to_rated_answer, _RatedLine),
+    KnowledgeDocument: (_DocumentLine, _DocumentLine.to_document, _DocumentLine),
 }
 
 
@@ -139,7 +139,7 @@ def utc_now() -> datetime:
 
 
 def read_jsonl(
-    path: Path, record_type: type[T], clock: Clock = utc_now, ignored: IgnoredField | None = None
+    path: Path, record_type: type[T], clock: Clock = utc_now, on_ignored: OnIgnoredField | None = None
 ) -> Iterator[tuple[int, T | BadLine]]:
     """Read the records of a file, each with its line's number from 1; blank lines are passed over.
 
@@ -154,14 +154,14 @@ def read_jsonl(
             if isinstance(line, BadLine):
                 yield number, line
             elif line.strip():
-                yield number, _read_line(number, line, record_type, clock, ignored)
+                yield number, _read_line(number, line, record_type, clock, on_ignored)
 
 
 def _read_line(
-    number: int, line: bytes, record_type: type[T], clock: Clock, ignored: IgnoredField | None
+    number: int, line: bytes, record_type: type[T], clock: Clock, on_ignored: OnIgnoredField | None
 ) -> T | BadLine:
-    shape, complete, known = _LINES.get(record_type, (record_type, None, None))
-    tell = partial(ignored, number) if ignored else None
+    shape, complete, known = _LINE_FORMATS.get(record_type, (record_type, None, None))
+    tell = partial(on_ignored, number) if on_ignored else None
     try:
         record: Any = from_json(line.rstrip(), shape, known, tell)
     except DecodeError as error:
@@ -177,13 +177,13 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | BadLine]]:
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-            _pass_over_rest(file)
+            _skip_rest(file)
             yield number, BadLine(number, f"is longer than {MAX_LINE_BYTES} bytes")
         else:
             yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
 
 
-def _pass_over_rest(file: BinaryIO) -> None:
+def _skip_rest(file: BinaryIO) -> None:
     while (part := file.readline(MAX_LINE_BYTES)) and not part.endswith(b"\n"):
         pass
 

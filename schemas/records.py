@@ -28,8 +28,8 @@ def rfc3339(instant: datetime) -> str:
 
 
 Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)]
-Label = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
-Address = Annotated[str, Field(max_length=MAX_ADDRESS_LENGTH)]
+ShortText = Annotated[str, Field(max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, Field(max_length=MAX_ADDRESS_LENGTH)]
 Timestamp = Annotated[
     AwareDatetime, Field(strict=True, ge=EARLIEST, le=LATEST), PlainSerializer(rfc3339, when_used="json")
 ]
@@ -39,7 +39,7 @@ Rating = Annotated[int, Field(ge=1, le=5)]
 TruthLabel = Literal["TRUE", "FALSE", "NOT_GIVEN"]
 """What an answer is: true, untrue, or declining or about something else."""
 ExpectedAnswer = Annotated[str, Field(min_length=1)]
-Why = Annotated[str, Field(min_length=1, max_length=1_000)]
+ReasonText = Annotated[str, Field(min_length=1, max_length=1_000)]
 Offset = Annotated[int, Field(ge=0, lt=2**31)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -68,8 +68,8 @@ class ChatbotAnswer:
     produced_at: Timestamp
     context: AnswerContext = ()
     document_ids: DocumentIds = ()
-    language: Label | None = None
-    model: Label | None = None
+    language: ShortText | None = None
+    model: ShortText | None = None
     metadata: Metadata = field(default_factory=dict)
 
 
@@ -84,7 +84,7 @@ class RatedAnswer:
     answer: ChatbotAnswer
     rating: Rating | None = None
     rating_second: Rating | None = None
-    message_type: Label | None = None
+    message_type: ShortText | None = None
     label: TruthLabel | None = None
     consistent: bool | None = None
     relevant: bool | None = None
@@ -149,8 +149,8 @@ class VerdictPassage:
     score: FiniteFloat | None = None
     start: Offset | None = None
     end: Offset | None = None
-    title: Label | None = None
-    url: Address | None = None
+    title: ShortText | None = None
+    url: Url | None = None
     relevance: FiniteFloat | None = None
     relevance_floor: FiniteFloat | None = None
 
@@ -243,11 +243,11 @@ class Verdict:
     score: FiniteFloat | None
     profile: str
     message_type: str
-    language: Label | None
+    language: ShortText | None
     translated: bool
     question: str
     answer: str
-    model: Label | None = None
+    model: ShortText | None = None
     metadata: Metadata = field(default_factory=dict)
     context_source: str
     context_ids: tuple[str, ...]
@@ -277,7 +277,7 @@ class RateWindow:
     window_start: Timestamp
     window_end: Timestamp
     message_type: str
-    language: Label | None
+    language: ShortText | None
     answers: Count
     scored: Count
     hallucinated: Count
@@ -307,7 +307,7 @@ class RateAlert:
     status: str
     severity: str
     message_type: str | None
-    language: Label | None
+    language: ShortText | None
     window_start: Timestamp
     window_end: Timestamp
     threshold: FiniteFloat
@@ -329,11 +329,11 @@ class Hold:
     """
 
     status: str
-    message_type: Label | None
-    language: Label | None
+    message_type: ShortText | None
+    language: ShortText | None
     at: Timestamp
     by: Identifier
-    reason: Why
+    reason: ReasonText
 
 
 Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert | Hold

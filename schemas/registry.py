@@ -16,7 +16,7 @@ from schema_registry.client import AsyncSchemaRegistryClient
 from schema_registry.client.errors import ClientError
 from schema_registry.client.schema import AvroSchema
 
-from schemas.admission import admit
+from schemas.admission import accept_writer_schema
 from schemas.catalogue import RecordSchema
 from schemas.validation import DecodeError, RegistryUnreachable
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 MAX_SCHEMA_ID = 2**31 - 1
 """Ids are positive 32-bit integers; a registry answers other numbers with errors of all kinds."""
 
-_NO_ANSWER = (
+_UNREACHABLE_ERRORS = (
     httpx2.HTTPError,
     httpx2.InvalidURL,
     TimeoutError,
@@ -37,7 +37,7 @@ _NO_ANSWER = (
 )
 
 
-class Registry:
+class SchemaRegistry:
     """A schema registry under ``url`` (http or https, credentials in it if need be).
 
     Every call ends within ``timeout`` seconds. Raises ValueError if the URL is none.
@@ -61,7 +61,7 @@ class Registry:
 
         Raises RegistryUnreachable, also if the registry refuses the schema.
         """
-        return await self._within_limit(self._client.register(schema.name, schema.text))
+        return await self._with_timeout(self._client.register(schema.name, schema.text))
 
     async def fetch(self, schema_id: int) -> RecordSchema:
         """Fetch the writer schema with this id.
@@ -71,12 +71,12 @@ class Registry:
         """
         if not 1 <= schema_id <= MAX_SCHEMA_ID:
             raise unknown_schema_id(schema_id)
-        return admit(await self._within_limit(self._fetch_text(schema_id)))
+        return accept_writer_schema(await self._with_timeout(self._fetch_text(schema_id)))
 
     async def _fetch_text(self, schema_id: int) -> str:
         try:
             schema = await self._client.get_by_id(schema_id)
-        except _NO_ANSWER:
+        except _UNREACHABLE_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - another system's schema, and three parsers for it
             raise DecodeError(
@@ -88,11 +88,11 @@ class Registry:
             raise DecodeError("incompatible_schema", f"schema {schema_id} is no Avro schema")
         return json.dumps(schema.raw_schema)
 
-    async def _within_limit(self, call: Awaitable[T]) -> T:
+    async def _with_timeout(self, call: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(self._timeout):
                 return await call
-        except _NO_ANSWER as error:
+        except _UNREACHABLE_ERRORS as error:
             raise RegistryUnreachable(f"schema registry {self._host}: {_reason(error)}") from error
 
 

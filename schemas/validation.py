@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from schemas.records import Record
 
-Stage = Literal["decode", "validate"]
+DecodeStage = Literal["decode", "validate"]
 
 
 class DecodeError(ValueError):
@@ -24,13 +24,13 @@ class DecodeError(ValueError):
     names fields, sizes and positions, never the texts in the value.
     """
 
-    def __init__(self, code: str, detail: str, stage: Stage = "decode") -> None:
+    def __init__(self, code: str, detail: str, stage: DecodeStage = "decode") -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
         self.stage = stage
 
-    def __reduce__(self) -> tuple[type[DecodeError], tuple[str, str, Stage]]:
+    def __reduce__(self) -> tuple[type[DecodeError], tuple[str, str, DecodeStage]]:
         """Keep code and stage when the error crosses a process border."""
         return type(self), (self.code, self.detail, self.stage)
 
@@ -45,9 +45,9 @@ class RegistryUnreachable(Exception):
 
 # Alike by so much, and no more than so much longer or shorter, it is a slip and no name of its own:
 # document_id for document_ids, and not question_id for question.
-_ALIKE = 0.87
-_LONGER = 2
-_SHORTEST = 5
+_SIMILARITY_CUTOFF = 0.87
+_MAX_LENGTH_DIFFERENCE = 2
+_MIN_NAME_LENGTH = 5
 
 Schema = Mapping[str, Any]
 
@@ -56,9 +56,9 @@ Schema = Mapping[str, Any]
 class UnknownField:
     """A field that the record does not have: where it stands, its name, and which one is meant, if any."""
 
-    place: str
+    path: str
     name: str
-    meant: str | None
+    suggestion: str | None
 
 
 def unknown_fields(value: Any, schema: Schema) -> Iterator[UnknownField]:
@@ -68,25 +68,27 @@ def unknown_fields(value: Any, schema: Schema) -> Iterator[UnknownField]:
         value: as JSON gives it; what does not fit the schema is passed over.
         schema: a JSON Schema as pydantic writes it, of a type whose unknown fields are ignored.
     """
-    return _within(value, schema, schema.get("$defs", {}), "")
+    return _unknown_within(value, schema, schema.get("$defs", {}), "")
 
 
-def _within(value: Any, schema: Schema, definitions: Schema, place: str) -> Iterator[UnknownField]:
+def _unknown_within(value: Any, schema: Schema, definitions: Schema, path: str) -> Iterator[UnknownField]:
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     known = schema.get("properties")
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _within(item, schema.get("items", {}), definitions, f"{place}[{index}]")
+            yield from _unknown_within(item, schema.get("items", {}), definitions, f"{path}[{index}]")
     elif known and isinstance(value, dict):
         for name, inner in value.items():
             if name in known:
-                yield from _within(inner, known[name], definitions, f"{place}.{name}".removeprefix("."))
+                yield from _unknown_within(
+                    inner, known[name], definitions, f"{path}.{name}".removeprefix(".")
+                )
             else:
-                meant = _meant(name, known.keys() - value.keys())
-                yield UnknownField(f"{place}.".removeprefix("."), name, meant)
+                meant = _suggestion(name, known.keys() - value.keys())
+                yield UnknownField(f"{path}.".removeprefix("."), name, meant)
 
 
-def _meant(name: str, free: Collection[str]) -> str | None:
+def _suggestion(name: str, free: Collection[str]) -> str | None:
     """Return which of the fields that are not there is meant by a name, by its letters alone."""
     if name[-1:].isdigit():
         return None  # one of a row, such as rating2
@@ -94,8 +96,12 @@ def _meant(name: str, free: Collection[str]) -> str | None:
     for each in sorted(free):
         if _letters(each) == letters:
             return each
-    long = [each for each in sorted(free) if len(each) >= _SHORTEST and abs(len(each) - len(name)) <= _LONGER]
-    return next(iter(difflib.get_close_matches(name.casefold(), long, n=1, cutoff=_ALIKE)), None)
+    long = [
+        each
+        for each in sorted(free)
+        if len(each) >= _MIN_NAME_LENGTH and abs(len(each) - len(name)) <= _MAX_LENGTH_DIFFERENCE
+    ]
+    return next(iter(difflib.get_close_matches(name.casefold(), long, n=1, cutoff=_SIMILARITY_CUTOFF)), None)
 
 
 def _letters(name: str) -> str:
@@ -109,7 +115,7 @@ _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 _SCHEMAS: dict[type[Any], dict[str, Any]] = {}
 _FIELD_NAMES: dict[type[Any], frozenset[str]] = {}
 
-Ignored = Callable[[str], None]
+OnIgnored = Callable[[str], None]
 
 
 def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
@@ -124,7 +130,7 @@ def from_plain(values: Mapping[str, Any], record_type: type[T]) -> T:
 
 
 def from_json(
-    value: bytes, record_type: type[T], known: type[Any] | None = None, ignored: Ignored | None = None
+    value: bytes, record_type: type[T], known: type[Any] | None = None, on_ignored: OnIgnored | None = None
 ) -> T:
     """Make a record of a JSON object in UTF-8; fields that the record does not have are ignored.
 
@@ -136,7 +142,7 @@ def from_json(
         value: the object.
         record_type: the record.
         known: the type whose fields are known; None: it is not looked at the fields that are not.
-        ignored: called with the place of each field that is ignored, such as ``context[0].colour``.
+        on_ignored: called with the place of each field that is ignored, such as ``context[0].colour``.
 
     Raises:
         DecodeError: ``invalid_json`` if the bytes are no JSON object or name a key twice (RFC 8259
@@ -145,14 +151,14 @@ def from_json(
     try:
         record = adapter(record_type).validate_json(value, strict=True)
     except ValidationError as error:
-        raise _invalid(error, record_type, _misspelt_in(value, known)) from None
+        raise _invalid(error, record_type, _misspellings_in(value, known)) from None
     read = _unambiguous(value, record_type)
     unknown = list(unknown_fields(read, _schema(known))) if known else []
-    if misspelt := [_misspelt(field) for field in unknown if field.meant]:
-        raise _refusal(misspelt)
-    if ignored:
+    if misspelt := [_misspelling(field) for field in unknown if field.suggestion]:
+        raise _invalid_record(misspelt)
+    if on_ignored:
         for field in unknown:
-            ignored(f"{field.place}{field.name}")
+            on_ignored(f"{field.path}{field.name}")
     return record
 
 
@@ -174,17 +180,17 @@ def _invalid(error: ValidationError, record_type: type[Any], misspelt: Iterable[
     if details[0]["type"] == "json_invalid":
         return DecodeError("invalid_json", details[0]["msg"].removeprefix("Invalid JSON: "))
     known = _field_names(record_type)
-    return _refusal(
-        [*misspelt, *(f"{_place(detail['loc'], known)}: {_phrase(detail)}" for detail in details)]
+    return _invalid_record(
+        [*misspelt, *(f"{_format_path(detail['loc'], known)}: {_problem_text(detail)}" for detail in details)]
     )
 
 
-def _refusal(reasons: Sequence[str]) -> DecodeError:
+def _invalid_record(reasons: Sequence[str]) -> DecodeError:
     more = [f"and {len(reasons) - MAX_REASONS} more"] if len(reasons) > MAX_REASONS else []
     return DecodeError("invalid_record", "; ".join([*reasons[:MAX_REASONS], *more]), stage="validate")
 
 
-def _misspelt_in(value: bytes, known: type[Any] | None) -> list[str]:
+def _misspellings_in(value: bytes, known: type[Any] | None) -> list[str]:
     """Say which names are slips in an object that is refused: what is missing may stand under one."""
     if known is None:
         return []
@@ -192,14 +198,14 @@ def _misspelt_in(value: bytes, known: type[Any] | None) -> list[str]:
         found = unknown_fields(json.loads(value), _schema(known))
     except (ValueError, RecursionError):
         return []  # the refusal says why
-    return [_misspelt(field) for field in found if field.meant]
+    return [_misspelling(field) for field in found if field.suggestion]
 
 
-def _misspelt(field: UnknownField) -> str:
-    return f"{field.place}{field.name}: is no field; did you mean {field.meant}?"
+def _misspelling(field: UnknownField) -> str:
+    return f"{field.path}{field.name}: is no field; did you mean {field.suggestion}?"
 
 
-def _place(location: tuple[int | str, ...], known: frozenset[str]) -> str:
+def _format_path(location: tuple[int | str, ...], known: frozenset[str]) -> str:
     """Write ``context[2].text``; a key of the sender's own, as in metadata, is not repeated."""
     place = ""
     for part in location:
@@ -225,7 +231,7 @@ def _schema(record_type: type[Any]) -> dict[str, Any]:
     return _SCHEMAS[record_type]
 
 
-def _phrase(detail: ErrorDetails) -> str:
+def _problem_text(detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return "is missing"
     if detail["type"].startswith("dataclass"):
@@ -239,7 +245,7 @@ def _unambiguous(value: bytes, record_type: type[Any]) -> Any:
         return json.loads(
             value.decode(),
             object_pairs_hook=lambda pairs: _check_unique(pairs, record_type),
-            parse_constant=_no_constant,
+            parse_constant=_refuse_constant,
             parse_int=str,
             parse_float=str,
         )
@@ -257,5 +263,5 @@ def _check_unique(pairs: Iterable[tuple[str, Any]], record_type: type[Any]) -> d
     return seen
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")

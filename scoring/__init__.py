@@ -3,31 +3,31 @@
 from scoring.policy import Policy
 from scoring.scorer.scorer import Scorer, ScorerOptions
 from scoring.text.parsing import PipelineError
-from scoring.values.assessment import Assessment, Decided
-from scoring.values.types import (
+from scoring.values.exchange import (
     Decision,
     Evidence,
     Exchange,
     FeatureValue,
+    LoneSurrogateError,
     MessageType,
-    NoText,
     Passage,
     PublishedDocument,
 )
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 
 __all__ = [
-    "Assessment",
-    "Decided",
     "Decision",
     "Evidence",
     "Exchange",
     "FeatureValue",
+    "LoneSurrogateError",
     "MessageType",
-    "NoText",
     "Passage",
     "PipelineError",
     "Policy",
+    "PolicyDecision",
     "PublishedDocument",
+    "ScoredAnswer",
     "Scorer",
     "ScorerOptions",
 ]

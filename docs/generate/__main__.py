@@ -1,8 +1,8 @@
 """Writes every file that is made from the code."""
 
-from docs.generate.chart import generated
-from docs.generate.reference.made import made
+from docs.generate.chart import chart_texts
+from docs.generate.reference.reference_files import reference_texts
 
-for place, text in (made() | generated()).items():
+for place, text in (reference_texts() | chart_texts()).items():
     place.parent.mkdir(exist_ok=True)
     place.write_text(text, "utf-8")

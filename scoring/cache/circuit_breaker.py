@@ -29,13 +29,13 @@ class CircuitBreaker:
 
     def __init__(
         self,
-        failures: int,
-        reset_after: float,
+        failure_threshold: int,
+        reset_timeout: float,
         on_change: Callable[[BreakerState], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._threshold = failures
-        self._reset_after = reset_after
+        self._threshold = failure_threshold
+        self._reset_after = reset_timeout
         self._on_change = on_change
         self._clock = clock
         self._lock = threading.Lock()
@@ -49,34 +49,34 @@ class CircuitBreaker:
         return self._state
 
     @property
-    def refuses(self) -> bool:
+    def is_rejecting(self) -> bool:
         """Whether a call would not be let through now; asking changes nothing."""
-        return self._state is not BreakerState.CLOSED and not self._due
+        return self._state is not BreakerState.CLOSED and not self._is_reset_due
 
-    def admit(self) -> bool:
+    def allow_call(self) -> bool:
         """Say whether a call may go through; every call that may must report how it ended."""
         with self._lock:
             if self._state is BreakerState.CLOSED:
                 return True
-            if not self._due:
+            if not self._is_reset_due:
                 return False
-            self._become(BreakerState.HALF_OPEN)
+            self._set_state(BreakerState.HALF_OPEN)
             return True
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Report that a call was answered."""
         with self._lock:
             self._failures = 0
             self._answered_at = self._clock()
             if self._state is BreakerState.HALF_OPEN:
-                self._become(BreakerState.CLOSED)
+                self._set_state(BreakerState.CLOSED)
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Report that a call was not answered."""
         with self._lock:
-            self._fail()
+            self._count_failure()
 
-    def ran_out_of_time(self, seconds: float) -> None:
+    def record_timeout(self, seconds: float) -> None:
         """Report that work ended after so many ``seconds`` without what it asked for.
 
         That is a failure only if no call at all was answered in that time: otherwise the service
@@ -84,19 +84,19 @@ class CircuitBreaker:
         """
         with self._lock:
             if self._clock() - self._answered_at >= seconds:
-                self._fail()
+                self._count_failure()
 
-    def _fail(self) -> None:
+    def _count_failure(self) -> None:
         self._failures += 1
         trying = self._state is BreakerState.HALF_OPEN
         if trying or (self._state is BreakerState.CLOSED and self._failures >= self._threshold):
-            self._become(BreakerState.OPEN)
+            self._set_state(BreakerState.OPEN)
 
     @property
-    def _due(self) -> bool:
+    def _is_reset_due(self) -> bool:
         return self._clock() - self._since >= self._reset_after
 
-    def _become(self, state: BreakerState) -> None:
+    def _set_state(self, state: BreakerState) -> None:
         changed = state is not self._state
         self._state, self._since = state, self._clock()
         if changed:

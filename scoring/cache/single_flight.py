@@ -11,7 +11,7 @@ T = TypeVar("T")
 @dataclass(eq=False, slots=True)
 class _Flight(Generic[T]):
     task: asyncio.Task[T]
-    waiting: int = 0
+    waiters: int = 0
 
 
 class SingleFlight(Generic[T]):
@@ -20,11 +20,11 @@ class SingleFlight(Generic[T]):
     def __init__(self) -> None:
         self._flights: dict[Hashable, _Flight[T]] = {}
 
-    def is_under_way(self, key: Hashable) -> bool:
+    def is_running(self, key: Hashable) -> bool:
         """Say whether somebody is asking for it now."""
         return key in self._flights
 
-    async def run(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def run(self, key: Hashable, compute: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return what ``ask`` gives, or what it gives to another that began it before.
 
         Whoever is cancelled leaves the others waiting; when the last one is, so is the asking, and it has
@@ -32,14 +32,14 @@ class SingleFlight(Generic[T]):
         """
         flight = self._flights.get(key)
         if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.create_task(ask()))
-        flight.waiting += 1
+            flight = self._flights[key] = _Flight(asyncio.create_task(compute()))
+        flight.waiters += 1
         try:
             await asyncio.wait([flight.task])
             return flight.task.result()
         finally:
-            flight.waiting -= 1
-            if not flight.waiting or flight.task.done():
+            flight.waiters -= 1
+            if not flight.waiters or flight.task.done():
                 await self._end(key, flight)
 
     async def _end(self, key: Hashable, flight: _Flight[T]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.claims.grounding import with_signs
-from scoring.claims.reading import Claim, Kind, claims
-from scoring.figures.clause import Clause, Meant, meant
-from scoring.figures.labels import stem
-from scoring.figures.lookup import Said, compared, look_up, tables
-from scoring.figures.values import Obstacle
-from scoring.text.prepared import Material, PreparedText
-from scoring.text.spans import run_span, sentence_runs
+from scoring.claims.claim_extraction import Claim, ClaimKind, claims
+from scoring.claims.grounding import span_with_signs
+from scoring.figures.clause import Clause, FigureBounds, figure_bounds
+from scoring.figures.figure_claims import Obstacle
+from scoring.figures.table_cells import figure_stem
+from scoring.figures.table_lookup import ValueAgreement, compare_quantities, look_up, lookup_tables
+from scoring.text.prepared_text import PreparedExchange, PreparedText
+from scoring.text.spans import sentence_tokens, token_span
 
 # Parts of speech (Universal Dependencies).
 _ACTS, _ARTICLE = frozenset({"VERB", "AUX"}), "DET"
@@ -26,47 +26,47 @@ class ComparedValue:
     ``document``: that of the place in the context; ``start`` and ``end``: the row or sentence in its text.
     """
 
-    said: Said
-    document: int
+    agreement: ValueAgreement
+    document_index: int
     start: int
     end: int
 
 
-def compared_values(material: Material) -> Mapping[int, ComparedValue]:
+def compared_values(exchange: PreparedExchange) -> Mapping[int, ComparedValue]:
     """Return what the documents say at the places that claims of the answer lead to, by where each begins.
 
     1. A claim whose words lead to one row and one column of a table, or to one key of a list, and that claims
-       a number, amount, date, time of day, or yes or no of it (:mod:`scoring.figures.lookup`).
+       a number, amount, date, time of day, or yes or no of it (:mod:`scoring.figures.table_lookup`).
     2. A claim that has the words of one sentence, and the same or another number there, or as many negations
        or one more or less.
 
     Where several places say something of a claim, one that bears it out counts. Only texts as they came are
     compared, in a language whose lexicon has figures.
     """
-    answer = material.answer
+    answer = exchange.answer
     if answer.source is not None or answer.lexicon.figures is None:
         return {}
     found: dict[int, ComparedValue] = {}
-    for claim in answer.derived(claims):
-        if claim.kind is not Kind.CLAIM:
+    for claim in answer.cached(claims):
+        if claim.kind is not ClaimKind.CLAIM:
             continue
-        if told := [*_by_cells(claim, material)] or [*_by_sentences(claim, material)]:
-            found[claim.start] = min(told, key=lambda each: each.said is not Said.SAME)
+        if told := [*_compare_with_cells(claim, exchange)] or [*_compare_with_sentences(claim, exchange)]:
+            found[claim.start] = min(told, key=lambda each: each.agreement is not ValueAgreement.SAME)
     return found
 
 
-def _by_cells(claim: Claim, material: Material) -> Iterator[ComparedValue]:
-    start, end = with_signs(material.answer, claim)
-    clause = Clause.of(material.answer.original[start:end], material.answer.lexicon)
-    for place, document in enumerate(material.context if clause else ()):
-        for table in document.text.derived(tables):
+def _compare_with_cells(claim: Claim, exchange: PreparedExchange) -> Iterator[ComparedValue]:
+    start, end = span_with_signs(exchange.answer, claim)
+    clause = Clause.of(exchange.answer.original[start:end], exchange.answer.lexicon)
+    for place, document in enumerate(exchange.context if clause else ()):
+        for table in document.text.cached(lookup_tables):
             assert clause is not None
             if found := look_up(clause, table):
                 yield ComparedValue(found[0], place, *found[1])
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ComparableSentence:
     """What a sentence says, ready to compare: the forms of its words of content in order, without figures.
 
     ``acts``: the forms of those that are verbs; ``forms``: of all. ``has_name``: it speaks of something by
@@ -74,15 +74,15 @@ class Statement:
     """
 
     clause: Clause
-    how: Meant
+    bounds: FigureBounds
     start: int
     end: int
     words: tuple[frozenset[str], ...]
     forms: frozenset[str]
-    acts: frozenset[str]
+    verb_forms: frozenset[str]
     has_name: bool
 
-    def is_within(self, other: Statement) -> bool:
+    def is_covered_by(self, other: ComparableSentence) -> bool:
         """Say whether another one has all of its words."""
         return not any(other.forms.isdisjoint(word) for word in self.words)
 
@@ -90,26 +90,38 @@ class Statement:
     def conditions(self) -> frozenset[str]:
         """The words that tell of which cases it speaks, and how its figures are meant."""
         said = {word.text for word in self.clause.words}
-        return frozenset((*(said & self.clause.lists.conditions), *map(str, self.how.bounds.values())))
+        return frozenset(
+            (*(said & self.clause.figure_words.conditions), *map(str, self.bounds.by_word.values()))
+        )
 
 
-def statements(text: PreparedText) -> tuple[Statement, ...]:
+def comparable_sentences(text: PreparedText) -> tuple[ComparableSentence, ...]:
     """Return what the sentences of a text say that speak for themselves; rows of tables are none."""
-    runs = ((run, run_span(text, run)) for run in sentence_runs(text))
-    found = (_statement(text, run, *span) for run, span in runs if "|" not in text.original[slice(*span)])
+    runs = ((run, token_span(text, run)) for run in sentence_tokens(text))
+    found = (
+        _comparable_sentence(text, run, *span) for run, span in runs if "|" not in text.original[slice(*span)]
+    )
     return tuple(each for each in found if each)
 
 
-def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> Statement | None:
+def _comparable_sentence(
+    text: PreparedText, run: Sequence[int], start: int, end: int
+) -> ComparableSentence | None:
     parse, lexicon = text.parse, text.lexicon
     clause = Clause.of(text.original[start:end], lexicon)
-    if clause is None or not clause.lists.pointing.isdisjoint(word.text for word in clause.words):
+    if clause is None or not clause.figure_words.pointing.isdisjoint(word.text for word in clause.words):
         return None
-    how = meant(clause, frozenset())
+    how = figure_bounds(clause, frozenset())
     if isinstance(how, Obstacle):
         return None
-    spans = [(each.amount.start, each.amount.end) for each in clause.numbers]
-    small = lexicon.function_words | lexicon.negations | clause.lists.yes | clause.lists.no | {"n't", "not"}
+    spans = [(each.quantity.start, each.quantity.end) for each in clause.numbers]
+    small = (
+        lexicon.function_words
+        | lexicon.negations
+        | clause.figure_words.yes
+        | clause.figure_words.no
+        | {"n't", "not"}
+    )
     kept = [
         n
         for n in run
@@ -118,8 +130,10 @@ def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> 
         and any(map(str.isalnum, parse.text[n]))
         and not any(first <= parse.start[n] - start < last for first, last in spans)
     ]
-    words = {n: frozenset(stem(word, lexicon) for word in (parse.text[n], parse.lemma[n])) for n in kept}
-    return Statement(
+    words = {
+        n: frozenset(figure_stem(word, lexicon) for word in (parse.text[n], parse.lemma[n])) for n in kept
+    }
+    return ComparableSentence(
         clause,
         how,
         start,
@@ -131,43 +145,54 @@ def _statement(text: PreparedText, run: Sequence[int], start: int, end: int) -> 
     )
 
 
-def _by_sentences(claim: Claim, material: Material) -> Iterator[ComparedValue]:
-    said = _statement(material.answer, claim.tokens, claim.start, claim.end)
-    if said is None or len(said.clause.numbers) > 1 or said.clause.denials > 1:
+def _compare_with_sentences(claim: Claim, exchange: PreparedExchange) -> Iterator[ComparedValue]:
+    said = _comparable_sentence(exchange.answer, claim.tokens, claim.start, claim.end)
+    if said is None or len(said.clause.numbers) > 1 or said.clause.negation_parity > 1:
         return
-    for place, document in enumerate(material.context):
-        for other in document.text.derived(statements):
-            if found := _compared(said, other):
+    for place, document in enumerate(exchange.context):
+        for other in document.text.cached(comparable_sentences):
+            if found := _compare(said, other):
                 yield ComparedValue(found, place, other.start, other.end)
 
 
-def _compared(said: Statement, other: Statement) -> Said | None:
+def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgreement | None:
     """Return what a sentence of a document says of a claim that has its words; None where they differ."""
-    figures, others = said.clause.numbers, other.clause.numbers
-    if not said.words or not said.is_within(other):
+    figures, others = claimed.clause.numbers, other.clause.numbers
+    if not claimed.words or not claimed.is_covered_by(other):
         return None
     by_figure = [
-        compared(its.amount.number, other.clause.unit(its), figure.amount.number, said.clause.unit(figure))
+        compare_quantities(
+            its.quantity.number,
+            other.clause.figure_unit(its),
+            figure.quantity.number,
+            claimed.clause.figure_unit(figure),
+        )
         for figure in figures[:1]
         for its in others
     ]
-    is_same = said.clause.denials == other.clause.denials
-    if Said.SAME in by_figure or not (figures or others):
-        found = Said.SAME if is_same else Said.OTHER
-    elif by_figure == [Said.OTHER] and not (said.clause.denials or other.clause.denials):
-        found = Said.OTHER
+    is_same = claimed.clause.negation_parity == other.clause.negation_parity
+    if ValueAgreement.SAME in by_figure or not (figures or others):
+        found = ValueAgreement.SAME if is_same else ValueAgreement.DIFFERENT
+    elif by_figure == [ValueAgreement.DIFFERENT] and not (
+        claimed.clause.negation_parity or other.clause.negation_parity
+    ):
+        found = ValueAgreement.DIFFERENT
     else:
         return None
-    if found is Said.SAME:
+    if found is ValueAgreement.SAME:
         return found
-    is_enough = len(said.words) >= _FEWEST_WORDS or said.has_name or any(map(said.clause.unit, figures))
-    is_alike = _is_alike(said, other) and said.conditions == other.conditions
-    return found if is_alike and is_enough and other.clause.denials < _FEWEST_WORDS else None
+    is_enough = (
+        len(claimed.words) >= _FEWEST_WORDS
+        or claimed.has_name
+        or any(map(claimed.clause.figure_unit, figures))
+    )
+    is_alike = _is_alike(claimed, other) and claimed.conditions == other.conditions
+    return found if is_alike and is_enough and other.clause.negation_parity < _FEWEST_WORDS else None
 
 
-def _is_alike(said: Statement, other: Statement) -> bool:
+def _is_alike(claimed: ComparableSentence, other: ComparableSentence) -> bool:
     """Say whether two have the same words, and those that are no verbs in the same order."""
-    acts = said.acts | other.acts
-    things, its = ([word for word in each.words if acts.isdisjoint(word)] for each in (said, other))
+    acts = claimed.verb_forms | other.verb_forms
+    things, its = ([word for word in each.words if acts.isdisjoint(word)] for each in (claimed, other))
     in_order = len(things) == len(its) and not any(map(frozenset.isdisjoint, things, its))
-    return in_order and other.is_within(said)
+    return in_order and other.is_covered_by(claimed)

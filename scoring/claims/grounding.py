@@ -11,12 +11,12 @@ from itertools import chain, islice, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.claims.reading import Claim, ContentWord, Kind, claims, content_words
-from scoring.figures.checking import DataSource, bearing, check
+from scoring.claims.claim_extraction import Claim, ClaimKind, ContentWord, claims, content_words
+from scoring.figures.figure_checking import DataSource, check_clause, derivation_hints
+from scoring.figures.figure_claims import FigureClaim, FigureOutcome
 from scoring.figures.grids import grids, listings
-from scoring.figures.values import IndirectClaim, Outcome
-from scoring.text.prepared import ContextText, Material, PreparedText
-from scoring.text.spans import run_span, sentence_runs
+from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
+from scoring.text.spans import sentence_tokens, token_span
 
 Levels = NDArray[np.float32]
 
@@ -33,45 +33,48 @@ _MOST_ALIKE = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passages:
+class SentenceIndex:
     """The sentences of a text: ``spans`` are their places, ``places`` tells in which of them a form stands.
 
     ``forms`` are the keys of ``places`` in order, ``endings`` the same reversed, in order too.
     """
 
     spans: tuple[tuple[int, int], ...]
-    places: Mapping[str, NDArray[np.intp]]
+    sentences_by_form: Mapping[str, NDArray[np.intp]]
     forms: tuple[str, ...]
-    endings: tuple[str, ...]
+    reversed_forms: tuple[str, ...]
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the place of the sentences from one up to another."""
         return self.spans[first][0], self.spans[last][1]
 
-    def levels(self, word: ContentWord) -> Levels:
+    def match_levels(self, word: ContentWord) -> Levels:
         """Return for each sentence how far it has a word, in [0, 1]."""
         found = np.zeros(len(self.spans), dtype=np.float32)
-        for form, level in self._alike(word):
-            places = self.places[form]
+        for form, level in self._similar_forms(word):
+            places = self.sentences_by_form[form]
             found[places] = np.maximum(found[places], level)
         return found
 
-    def count(self, word: ContentWord) -> int:
+    def sentence_count(self, word: ContentWord) -> int:
         """Return how many sentences have the word itself."""
-        return max((len(self.places[form]) for form in word.forms if form in self.places), default=0)
+        return max(
+            (len(self.sentences_by_form[form]) for form in word.forms if form in self.sentences_by_form),
+            default=0,
+        )
 
-    def _alike(self, word: ContentWord) -> Iterator[tuple[str, float]]:
+    def _similar_forms(self, word: ContentWord) -> Iterator[tuple[str, float]]:
         for form in word.forms:
             yield from self._of_one_root(form)
             yield from self._compounds(form)
             yield from self._parts(form)
-            if form in self.places:
+            if form in self.sentences_by_form:
                 yield form, _SAME
 
     def _of_one_root(self, form: str) -> Iterator[tuple[str, float]]:
         if len(form) < _ROOT:
             return
-        for other in _begins(form[:_ROOT], self.forms):
+        for other in _with_prefix(form[:_ROOT], self.forms):
             shorter, longer = sorted((form, other), key=len)
             if longer.startswith(shorter) or len(shorter) >= _ALIKE_LENGTH * len(longer):
                 yield other, _OF_ONE_ROOT
@@ -80,8 +83,8 @@ class Passages:
         if len(form) < _ROOT:
             return
         least = max(_SHORTEST_COMPOUND, len(form) + _SHORTEST_PART)
-        ended = (other[::-1] for other in _begins(form[::-1], self.endings))
-        for other in chain(_begins(form, self.forms), ended):
+        ended = (other[::-1] for other in _with_prefix(form[::-1], self.reversed_forms))
+        for other in chain(_with_prefix(form, self.forms), ended):
             if len(other) >= least:
                 yield other, _COMPOUND
 
@@ -89,28 +92,28 @@ class Passages:
         if not _SHORTEST_COMPOUND <= len(form) <= _LONGEST_COMPOUND:
             return
         for cut in range(_SHORTEST_PART, len(form) - _SHORTEST_PART + 1):
-            parts = [part for part in (form[:cut], form[cut:]) if part in self.places]
+            parts = [part for part in (form[:cut], form[cut:]) if part in self.sentences_by_form]
             for part in parts:
                 yield part, _COMPOUND if len(parts) > 1 else _PART
 
 
-def passages(text: PreparedText) -> Passages:
+def sentence_index(text: PreparedText) -> SentenceIndex:
     """Return the sentences of a text with the words that stand in them."""
-    runs = sentence_runs(text)
+    runs = sentence_tokens(text)
     places: defaultdict[str, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
         for form in {form for word in content_words(text, run) for form in word.forms}:
             places[form].append(number)
     forms = tuple(sorted(places))
-    return Passages(
-        spans=tuple(run_span(text, run) for run in runs),
-        places={form: np.array(numbers, dtype=np.intp) for form, numbers in places.items()},
+    return SentenceIndex(
+        spans=tuple(token_span(text, run) for run in runs),
+        sentences_by_form={form: np.array(numbers, dtype=np.intp) for form, numbers in places.items()},
         forms=forms,
-        endings=tuple(sorted(form[::-1] for form in forms)),
+        reversed_forms=tuple(sorted(form[::-1] for form in forms)),
     )
 
 
-def _begins(beginning: str, ordered: tuple[str, ...]) -> Iterator[str]:
+def _with_prefix(beginning: str, ordered: tuple[str, ...]) -> Iterator[str]:
     first = bisect_left(ordered, beginning)
     return takewhile(lambda form: form.startswith(beginning), islice(ordered, first, first + _MOST_ALIKE))
 
@@ -121,69 +124,69 @@ _SIGN_AFTER = re.compile(r"[ \u00a0]?[%€$£]")
 _WIDEST_SIGN = 2
 
 
-def indirect_claims(material: Material) -> tuple[IndirectClaim, ...]:
+def figure_claims(exchange: PreparedExchange) -> tuple[FigureClaim, ...]:
     """Return what the answer claims that follows from data of the documents, in order.
 
     Only texts as they came are computed with: a translation may have changed how a number is written.
     """
-    return () if material.answer.source is not None else tuple(_found(material))
+    return () if exchange.answer.source is not None else tuple(_figure_claims(exchange))
 
 
-def indirect_claim(claim: Claim, material: Material) -> IndirectClaim | None:
+def figure_claim(claim: Claim, exchange: PreparedExchange) -> FigureClaim | None:
     """Return the figure of a claim that might follow from data, or None where it has none."""
     return next(
         (
             found
-            for found in material.derived(indirect_claims)
+            for found in exchange.cached(figure_claims)
             if claim.start - _WIDEST_SIGN <= found.start and found.end <= claim.end + _WIDEST_SIGN
         ),
         None,
     )
 
 
-def is_open(claim: Claim, material: Material) -> bool:
+def has_uncomputed_figure(claim: Claim, exchange: PreparedExchange) -> bool:
     """Say whether a claim is about a figure that may follow from data, and could not be computed."""
-    found = indirect_claim(claim, material)
-    if found is None or found.outcome is not Outcome.NOT_CHECKABLE:
+    found = figure_claim(claim, exchange)
+    if found is None or found.outcome is not FigureOutcome.NOT_CHECKABLE:
         return False
-    return bool(found.open) or found.is_of_data
+    return bool(found.open_spans) or found.is_about_data
 
 
-def open_figures(material: Material) -> tuple[tuple[int, int], ...]:
+def derivable_figure_spans(exchange: PreparedExchange) -> tuple[tuple[int, int], ...]:
     """Return the places of the answer's figures that follow from data or, as far as can be told, may."""
-    found = material.derived(indirect_claims)
-    confirmed = ((each.start, each.end) for each in found if each.outcome is Outcome.CONFIRMED)
-    return (*confirmed, *(span for each in found for span in each.open))
+    found = exchange.cached(figure_claims)
+    confirmed = ((each.start, each.end) for each in found if each.outcome is FigureOutcome.CONFIRMED)
+    return (*confirmed, *(span for each in found for span in each.open_spans))
 
 
-def _found(material: Material) -> Iterator[IndirectClaim]:
+def _figure_claims(exchange: PreparedExchange) -> Iterator[FigureClaim]:
     # A passage may have been cut out of its document, and a table in it with that.
     # Several passages may be of one document, so each is named by its place in the context.
     sources = [
         DataSource(
             str(place),
-            document.text.derived(grids),
+            document.text.cached(grids),
             is_whole=False,
-            listings=document.text.derived(listings),
-            bearing=document.text.derived(bearing),
+            listings=document.text.cached(listings),
+            hints=document.text.cached(derivation_hints),
         )
-        for place, document in enumerate(material.context)
-        if document.body is not None
+        for place, document in enumerate(exchange.context)
+        if document.body_start is not None
     ]
-    if not any(source.grids or source.listings or source.bearing for source in sources):
+    if not any(source.grids or source.listings or source.hints for source in sources):
         return
-    answer, before = material.answer, ""
-    for claim in answer.derived(claims):
-        start, end = with_signs(answer, claim)
+    answer, before = exchange.answer, ""
+    for claim in answer.cached(claims):
+        start, end = span_with_signs(answer, claim)
         text = answer.original[start:end]
-        if claim.kind is Kind.CLAIM:
-            found = check(text, start, answer.lexicon, sources, before)
+        if claim.kind is ClaimKind.CLAIM:
+            found = check_clause(text, start, answer.lexicon, sources, before)
             if found is not None:
                 yield found
         before = text
 
 
-def with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
+def span_with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
     """Return the place of a claim with the signs of its first and last figure."""
     before = _SIGN_BEFORE.search(answer.original[max(claim.start - _WIDEST_SIGN, answer.start) : claim.start])
     after = _SIGN_AFTER.match(answer.original, claim.end, answer.end)
@@ -191,10 +194,10 @@ def with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
 
 
 # A word that the question supplies is no invention, and yet no support either.
-_ASKED = 0.7
+_QUESTION_WEIGHT = 0.7
 # A sentence beside the best one is quoted with it where it adds more than that.
-_ADDS = 0.03
-_OWN = 1e-6
+_MIN_ADDED_SHARE = 0.03
+_TIE_BREAK = 1e-6
 
 _Gains = NDArray[np.float64]
 
@@ -210,13 +213,13 @@ class Grounding:
 
     share: float
     weight: float
-    document: int | None = None
-    first: int = 0
-    last: int = 0
+    document_index: int | None = None
+    first_sentence: int = 0
+    last_sentence: int = 0
 
 
-def grounding(
-    words: Sequence[ContentWord], documents: Sequence[Passages], asked: Passages | None
+def ground_words(
+    words: Sequence[ContentWord], documents: Sequence[SentenceIndex], question: SentenceIndex | None
 ) -> Grounding:
     """Return where the words stand together best: in three sentences that follow each other.
 
@@ -226,34 +229,34 @@ def grounding(
     Args:
         words: the content words of a claim, at least one.
         documents: those of the context.
-        asked: the question; None to leave it out.
+        question: the question; None to leave it out.
     """
     sentences = sum(len(document.spans) for document in documents)
     weights = np.array([_weight(word, documents, sentences) for word in words])
     total = math.fsum(weights)
-    known = np.array([_ASKED * _most(asked, word) for word in words])
+    known = np.array([_QUESTION_WEIGHT * _question_level(question, word) for word in words])
     best = Grounding(math.fsum(weights * known) / total, total)
     for place, document in enumerate(documents):
         if document.spans:
-            gains = np.maximum([document.levels(word) for word in words], known[:, np.newaxis])
-            found = _best_of(gains * weights[:, np.newaxis], total, place)
+            gains = np.maximum([document.match_levels(word) for word in words], known[:, np.newaxis])
+            found = _best_passage(gains * weights[:, np.newaxis], total, place)
             best = max(best, found, key=lambda each: each.share)  # the first of equals
     return best
 
 
-def _best_of(gains: _Gains, total: float, place: int) -> Grounding:
+def _best_passage(gains: _Gains, total: float, place: int) -> Grounding:
     """Return the best passage of the document at ``place``: what each word (row) gains in each sentence."""
     wide = gains.copy()
     wide[:, 1:] = np.maximum(wide[:, 1:], gains[:, :-1])
     wide[:, :-1] = np.maximum(wide[:, :-1], gains[:, 1:])
     sums = wide.sum(axis=0)
     # Of neighbours that have the same, the one that has most by itself.
-    middle = int((sums + _OWN * gains.sum(axis=0)).argmax())
-    first, last = _narrowed(gains, middle, float(sums[middle]) - _ADDS * total)
+    middle = int((sums + _TIE_BREAK * gains.sum(axis=0)).argmax())
+    first, last = _narrowest_span(gains, middle, float(sums[middle]) - _MIN_ADDED_SHARE * total)
     return Grounding(min(float(sums[middle]) / total, 1.0), total, place, first, last)
 
 
-def _narrowed(gains: _Gains, middle: int, enough: float) -> tuple[int, int]:
+def _narrowest_span(gains: _Gains, middle: int, enough: float) -> tuple[int, int]:
     """Return the fewest of the three sentences around ``middle`` that together gain enough."""
     ends = max(middle - 1, 0), min(middle + 1, gains.shape[1] - 1)
     spans = ((middle, middle), (ends[0], middle), (middle, ends[1]), ends)
@@ -263,16 +266,18 @@ def _narrowed(gains: _Gains, middle: int, enough: float) -> tuple[int, int]:
     )
 
 
-def _weight(word: ContentWord, documents: Sequence[Passages], sentences: int) -> float:
-    return math.log(1 + sentences / (sum(document.count(word) for document in documents) + 0.5)) or 1.0
+def _weight(word: ContentWord, documents: Sequence[SentenceIndex], sentences: int) -> float:
+    return (
+        math.log(1 + sentences / (sum(document.sentence_count(word) for document in documents) + 0.5)) or 1.0
+    )
 
 
-def _most(asked: Passages | None, word: ContentWord) -> float:
-    return 0.0 if asked is None else float(asked.levels(word).max(initial=0.0))
+def _question_level(question: SentenceIndex | None, word: ContentWord) -> float:
+    return 0.0 if question is None else float(question.match_levels(word).max(initial=0.0))
 
 
 # From there on a passage has a claim as it stands, and nothing of it need be computed.
-_WHOLE = 0.95
+_FULL_SHARE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,35 +292,35 @@ class GroundedClaim:
     grounding: Grounding | None
 
 
-def grounded_claims(material: Material) -> tuple[GroundedClaim, ...]:
+def grounded_claims(exchange: PreparedExchange) -> tuple[GroundedClaim, ...]:
     """Return the claims of the answer in order, each compared with all documents."""
-    documents = [document.text.derived(passages) for document in material.context]
-    asked = material.question.derived(passages)
+    documents = [document.text.cached(sentence_index) for document in exchange.context]
+    asked = exchange.question.cached(sentence_index)
     return tuple(
-        GroundedClaim(claim, _grounding(claim, documents, asked, material))
-        for claim in material.answer.derived(claims)
+        GroundedClaim(claim, _grounding(claim, documents, asked, exchange))
+        for claim in exchange.answer.cached(claims)
     )
 
 
-def answerable(material: Material) -> float:
+def question_coverage(exchange: PreparedExchange) -> float:
     """Return how far the documents speak of what was asked: the best passage's share of the question's words.
 
     In [0, 1], by weight; 0 for a question without any word that carries content.
     """
-    return answered_by(material.context, material.question)
+    return question_coverage_by(exchange.context, exchange.question)
 
 
-def answered_by(context: Iterable[ContextText], question: PreparedText) -> float:
+def question_coverage_by(context: Iterable[PreparedPassage], question: PreparedText) -> float:
     """Return the same for some of the documents."""
-    words = [word for claim in question.derived(claims) for word in claim.words]
-    documents = [document.text.derived(passages) for document in context]
-    return grounding(words, documents, None).share if words else 0.0
+    words = [word for claim in question.cached(claims) for word in claim.words]
+    documents = [document.text.cached(sentence_index) for document in context]
+    return ground_words(words, documents, None).share if words else 0.0
 
 
 def _grounding(
-    claim: Claim, documents: Sequence[Passages], asked: Passages, material: Material
+    claim: Claim, documents: Sequence[SentenceIndex], question: SentenceIndex, exchange: PreparedExchange
 ) -> Grounding | None:
-    if claim.kind is not Kind.CLAIM or not claim.words:
+    if claim.kind is not ClaimKind.CLAIM or not claim.words:
         return None
-    found = grounding(claim.words, documents, asked)
-    return None if found.share < _WHOLE and is_open(claim, material) else found
+    found = ground_words(claim.words, documents, question)
+    return None if found.share < _FULL_SHARE and has_uncomputed_figure(claim, exchange) else found

@@ -3,21 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scoring.text.language import UNDETERMINED
+from scoring.text.language_detection import UNDETERMINED
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, MessageType
 
 RATINGS = (1, 2, 3, 4, 5)
 #: A rating, or a score, that says neither true nor untrue.
 NEUTRAL = 3.0
 UNRATED = "unrated"
 # Such an answer was scored the other way, so that it says nothing about this one.
-_WRONG_WAY = Reason.TRANSLATION_UNAVAILABLE
+_NOT_AS_REQUESTED = Reason.TRANSLATION_UNAVAILABLE
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class EvaluationCase:
     """One answer as it was judged, and as people rated it; without its texts.
 
     ``score`` is in [1, 5] or None, ``reasons`` are codes, the one that decided first, ``features`` each one's
@@ -62,22 +62,22 @@ class Case:
         return Label.TRUE if self.rating > NEUTRAL else Label.FALSE
 
     @property
-    def as_asked(self) -> bool:
+    def is_scored_as_requested(self) -> bool:
         """Whether it was scored in the way that was asked for."""
-        return _WRONG_WAY not in self.degraded
+        return _NOT_AS_REQUESTED not in self.degraded
 
     @property
-    def counted_out(self) -> str | None:
+    def exclusion_reason(self) -> str | None:
         """Why score and rating cannot be compared, as a code; None where they can."""
         if self.rating is None:
             return UNRATED
-        if not self.as_asked:
-            return str(_WRONG_WAY)
+        if not self.is_scored_as_requested:
+            return str(_NOT_AS_REQUESTED)
         return self.reason if self.score is None else None
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CaseGroup:
     """Which answers a table is about: of one language, one recognised message type, both, or all.
 
     None means any; an answer whose language is not known belongs to the language ``und``.
@@ -86,37 +86,37 @@ class Group:
     language: str | None = None
     message_type: MessageType | None = None
 
-    def holds(self, case: Case) -> bool:
+    def contains(self, case: EvaluationCase) -> bool:
         """Say whether the case belongs to the group."""
         return self.language in (None, _language(case)) and self.message_type in (None, case.recognised)
 
-    def of(self, cases: Sequence[Case]) -> tuple[Case, ...]:
+    def select(self, cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ...]:
         """Return those of the cases that belong to the group."""
-        return tuple(filter(self.holds, cases))
+        return tuple(filter(self.contains, cases))
 
 
-EVERY = Group()
+ALL_CASES = CaseGroup()
 
 
-def language_groups(cases: Sequence[Case]) -> Iterator[Group]:
+def language_groups(cases: Sequence[EvaluationCase]) -> Iterator[CaseGroup]:
     """Yield the group of all, then one a language."""
-    yield EVERY
+    yield ALL_CASES
     for language in sorted(set(map(_language, cases))):
-        yield Group(language)
+        yield CaseGroup(language)
 
 
-def groups(cases: Sequence[Case]) -> Iterator[Group]:
+def groups(cases: Sequence[EvaluationCase]) -> Iterator[CaseGroup]:
     """Yield all, each language, each message type, and each type in each language that occurs."""
     yield from language_groups(cases)
     types = [each for each in MessageType if any(case.recognised is each for case in cases)]
     for message_type in types:
-        yield Group(None, message_type)
+        yield CaseGroup(None, message_type)
     for group in list(language_groups(cases))[1:]:
         for message_type in types:
-            pair = Group(group.language, message_type)
-            if any(map(pair.holds, cases)):
+            pair = CaseGroup(group.language, message_type)
+            if any(map(pair.contains, cases)):
                 yield pair
 
 
-def _language(case: Case) -> str:
+def _language(case: EvaluationCase) -> str:
     return case.language or UNDETERMINED

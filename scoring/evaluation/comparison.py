@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scoring.evaluation.cases import EVERY, Case, Group
+from scoring.evaluation.cases import ALL_CASES, CaseGroup, EvaluationCase
 from scoring.evaluation.routing import SendingTable, sending_table
 from scoring.evaluation.statistics import Estimate, Share, mean
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label
-from scoring.values.types import Decision, MessageType
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,22 @@ class DecisionTable:
     way could not judge as it should, for want of a translation, are ``counted_out``.
     """
 
-    group: Group
+    group: CaseGroup
     answers: int
     counted_out: int
     same: Share | None
     rows: tuple[DecisionRow, ...]
 
 
-def decision_table(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) -> DecisionTable:
+def decision_table(
+    first: Sequence[EvaluationCase], second: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES
+) -> DecisionTable:
     """Compare the decisions on the same answers, in the same order."""
-    members = [(one, other) for one, other in zip(first, second, strict=True) if group.holds(one)]
+    members = [(one, other) for one, other in zip(first, second, strict=True) if group.contains(one)]
     pairs = Counter(
-        (one.decision, other.decision) for one, other in members if one.as_asked and other.as_asked
+        (one.decision, other.decision)
+        for one, other in members
+        if one.is_scored_as_requested and other.is_scored_as_requested
     )
     answers = pairs.total()
     return DecisionTable(
@@ -73,7 +77,7 @@ def _row(first: Decision, pairs: Counter[tuple[Decision, Decision]]) -> Decision
 
 
 #: What a sum in another order, or a number written and read again, may differ by.
-_EQUAL: Final = 1e-9
+_TOLERANCE: Final = 1e-9
 
 # Of what changes, the first here is what somebody who changes thresholds must see first.
 _WORST_FIRST: Final = (
@@ -85,7 +89,7 @@ _WORST_FIRST: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class RunResult:
     """What one run made of an answer."""
 
     decision: Decision
@@ -94,7 +98,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AnswerChange:
     """An answer as both runs have it; ``rating`` and ``truth`` are None if not known."""
 
     answer_id: str
@@ -102,32 +106,32 @@ class Change:
     message_type: MessageType
     rating: int | None
     truth: Label | None
-    before: Side
-    after: Side
+    before: RunResult
+    after: RunResult
 
     @property
     def differs(self) -> bool:
         """Whether anything does."""
-        return self.is_decided_otherwise or self.is_scored_otherwise or self.is_reasoned_otherwise
+        return self.decision_differs or self.score_differs or self.reasons_differ
 
     @property
-    def is_decided_otherwise(self) -> bool:
+    def decision_differs(self) -> bool:
         """Whether it goes elsewhere."""
         return self.before.decision is not self.after.decision
 
     @property
-    def is_scored_otherwise(self) -> bool:
+    def score_differs(self) -> bool:
         """Whether its score differs, or only one run has one."""
         return not _same_score(self.before.score, self.after.score)
 
     @property
-    def is_reasoned_otherwise(self) -> bool:
+    def reasons_differ(self) -> bool:
         """Whether the reasons differ, or come in another order."""
         return self.before.reasons != self.after.reasons
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class ReasonShift:
     """How many answers have one leading reason in the first run and another in the second."""
 
     before: str
@@ -156,11 +160,11 @@ class Comparison:
     higher: int
     lower: int
     change: Estimate | None
-    shifts: tuple[Shift, ...]
-    changes: tuple[Change, ...]
+    shifts: tuple[ReasonShift, ...]
+    changes: tuple[AnswerChange, ...]
 
 
-def compared(first: Sequence[Case], second: Sequence[Case]) -> Comparison:
+def compare_runs(first: Sequence[EvaluationCase], second: Sequence[EvaluationCase]) -> Comparison:
     """Compare two runs on the same answers, in the same order; ratings are those of the first."""
     pairs = list(zip(first, second, strict=True))
     every = [_change(*pair) for pair in pairs]
@@ -170,46 +174,46 @@ def compared(first: Sequence[Case], second: Sequence[Case]) -> Comparison:
         answers=len(every),
         rated=sum(case.rating is not None for case in first),
         decisions=decision_table(first, second),
-        before=sending_table(first, EVERY),
-        after=sending_table(second, EVERY),
-        decided=Share.of(sum(each.is_decided_otherwise for each in every), len(every)),
-        scored=Share.of(sum(each.is_scored_otherwise for each in every), len(every)),
-        reasoned=Share.of(sum(each.is_reasoned_otherwise for each in every), len(every)),
-        higher=sum(each > _EQUAL for each in both),
-        lower=sum(each < -_EQUAL for each in both),
+        before=sending_table(first, ALL_CASES),
+        after=sending_table(second, ALL_CASES),
+        decided=Share.of(sum(each.decision_differs for each in every), len(every)),
+        scored=Share.of(sum(each.score_differs for each in every), len(every)),
+        reasoned=Share.of(sum(each.reasons_differ for each in every), len(every)),
+        higher=sum(each > _TOLERANCE for each in both),
+        lower=sum(each < -_TOLERANCE for each in both),
         change=mean(both),
         shifts=_shifts(every),
         changes=tuple(sorted((each for each in every if each.differs), key=_precedence)),
     )
 
 
-def _change(one: Case, other: Case) -> Change:
-    return Change(
+def _change(one: EvaluationCase, other: EvaluationCase) -> AnswerChange:
+    return AnswerChange(
         answer_id=one.answer_id,
         language=one.language,
         message_type=one.recognised,
         rating=one.rating,
         truth=one.truth,
-        before=Side(one.decision, one.score, one.reasons),
-        after=Side(other.decision, other.score, other.reasons),
+        before=RunResult(one.decision, one.score, one.reasons),
+        after=RunResult(other.decision, other.score, other.reasons),
     )
 
 
-def _precedence(change: Change) -> tuple[bool, int]:
+def _precedence(change: AnswerChange) -> tuple[bool, int]:
     now = (change.truth, change.after.decision)
     return (
-        not change.is_decided_otherwise,
+        not change.decision_differs,
         _WORST_FIRST.index(now) if now in _WORST_FIRST else len(_WORST_FIRST),
     )
 
 
-def _shifts(changes: Iterable[Change]) -> tuple[Shift, ...]:
+def _shifts(changes: Iterable[AnswerChange]) -> tuple[ReasonShift, ...]:
     leading = ((each.before.reasons[:1], each.after.reasons[:1]) for each in changes)
     counts = Counter(("".join(before), "".join(after)) for before, after in leading if before != after)
-    return tuple(Shift(before, after, count) for (before, after), count in counts.most_common())
+    return tuple(ReasonShift(before, after, count) for (before, after), count in counts.most_common())
 
 
 def _same_score(one: float | None, other: float | None) -> bool:
     if one is None or other is None:
         return one is other
-    return math.isclose(one, other, rel_tol=0, abs_tol=_EQUAL)
+    return math.isclose(one, other, rel_tol=0, abs_tol=_TOLERANCE)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.evaluation.cases import EVERY, NEUTRAL, RATINGS, Case, Group
+from scoring.evaluation.cases import ALL_CASES, NEUTRAL, RATINGS, CaseGroup, EvaluationCase
 from scoring.evaluation.statistics import (
     Estimate,
-    Numbers,
+    FloatArray,
     Share,
     auroc,
     paired_estimate,
@@ -17,7 +17,7 @@ from scoring.evaluation.statistics import (
     spearman,
     spearman_p,
 )
-from scoring.values.types import HIGHEST, LOWEST
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Agreement:
     kappa: Estimate | None
 
 
-def agreement(cases: Sequence[Case]) -> Agreement | None:
+def agreement(cases: Sequence[EvaluationCase]) -> Agreement | None:
     """Compare first and second ratings; None where no answer has both."""
     pairs = [
         (case.rating, case.rating_second)
@@ -55,7 +55,7 @@ def agreement(cases: Sequence[Case]) -> Agreement | None:
     )
 
 
-def _quadratic_kappa(first: Numbers, second: Numbers, axis: int) -> Numbers:
+def _quadratic_kappa(first: FloatArray, second: FloatArray, axis: int) -> FloatArray:
     # The mean squared distance of all pairs that chance could make needs no table of them.
     by_chance = first.var(axis) + second.var(axis) + (first.mean(axis) - second.mean(axis)) ** 2
     with np.errstate(invalid="ignore"):
@@ -63,7 +63,7 @@ def _quadratic_kappa(first: Numbers, second: Numbers, axis: int) -> Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedOut:
+class ExclusionCount:
     """How many answers could not be compared, and why: ``unrated`` or the code of a verdict."""
 
     reason: str
@@ -79,41 +79,43 @@ class Correlation:
     scores or all ratings are equal; ``p`` is two-sided.
     """
 
-    group: Group
+    group: CaseGroup
     answers: int
     translated: int
     spearman: Estimate | None
     p: float | None
-    counted_out: tuple[CountedOut, ...]
+    counted_out: tuple[ExclusionCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
     """How much better the second way of scoring ranks the answers that both ways have scored."""
 
-    group: Group
+    group: CaseGroup
     answers: int
     difference: Estimate | None
 
 
-def correlation(cases: Sequence[Case], group: Group = EVERY) -> Correlation:
+def correlation(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Correlation:
     """Correlate scores and ratings of the group's answers that have both."""
-    members = group.of(cases)
-    compared = [case for case in members if case.counted_out is None]
+    members = group.select(cases)
+    compared = [case for case in members if case.exclusion_reason is None]
     scores, ratings = _scores(compared), _ratings(compared)
     found = spearman(scores, ratings)
-    reasons = Counter(case.counted_out for case in members if case.counted_out is not None)
+    reasons = Counter(case.exclusion_reason for case in members if case.exclusion_reason is not None)
     return Correlation(
         group=group,
         answers=len(compared),
         translated=sum(case.translated for case in compared),
         spearman=found,
         p=spearman_p(scores, ratings) if found else None,
-        counted_out=tuple(CountedOut(reason, count) for reason, count in reasons.most_common()),
+        counted_out=tuple(ExclusionCount(reason, count) for reason, count in reasons.most_common()),
     )
 
 
-def gain(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) -> Gain:
+def gain(
+    first: Sequence[EvaluationCase], second: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES
+) -> Gain:
     """Compare two ways of scoring the same answers, in the same order, by their correlations.
 
     The interval resamples answers with both of their scores, so that it is one of the difference.
@@ -121,23 +123,25 @@ def gain(first: Sequence[Case], second: Sequence[Case], group: Group = EVERY) ->
     both = [
         (one, other)
         for one, other in zip(first, second, strict=True)
-        if group.holds(one) and one.counted_out is None and other.counted_out is None
+        if group.contains(one) and one.exclusion_reason is None and other.exclusion_reason is None
     ]
     ones, others = [one for one, _ in both], [other for _, other in both]
     difference = paired_estimate(difference_of_correlations, _scores(ones), _scores(others), _ratings(ones))
     return Gain(group, len(both), difference)
 
 
-def difference_of_correlations(first: Numbers, second: Numbers, ratings: Numbers, axis: int) -> Numbers:
+def difference_of_correlations(
+    first: FloatArray, second: FloatArray, ratings: FloatArray, axis: int
+) -> FloatArray:
     """Return how much better the second scores correlate with the ratings than the first, along an axis."""
     return rank_correlation(second, ratings, axis) - rank_correlation(first, ratings, axis)
 
 
-def _scores(cases: Sequence[Case]) -> list[float]:
+def _scores(cases: Sequence[EvaluationCase]) -> list[float]:
     return [case.score for case in cases if case.score is not None]
 
 
-def _ratings(cases: Sequence[Case]) -> list[int]:
+def _ratings(cases: Sequence[EvaluationCase]) -> list[int]:
     return [case.rating for case in cases if case.rating is not None]
 
 
@@ -163,17 +167,17 @@ class RatingRow:
 class Deviation:
     """Table V for the answers of one group that have score and rating."""
 
-    group: Group
+    group: CaseGroup
     overall: RatingRow
     ratings: tuple[RatingRow, ...]
 
 
-def deviation(cases: Sequence[Case], group: Group = EVERY) -> Deviation:
+def deviation(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Deviation:
     """Count how near the scores come to the ratings, and which of them a threshold of 3 would let pass."""
     compared = [
         (case.score, case.rating)
-        for case in group.of(cases)
-        if case.counted_out is None and case.score is not None and case.rating is not None
+        for case in group.select(cases)
+        if case.exclusion_reason is None and case.score is not None and case.rating is not None
     ]
     rows = tuple(_row(rating, [pair for pair in compared if pair[1] == rating]) for rating in RATINGS)
     return Deviation(group, _row(None, compared), rows)
@@ -188,10 +192,10 @@ def _row(rating: int | None, compared: Sequence[tuple[float, int]]) -> RatingRow
         rating=rating,
         answers=len(compared),
         within_margin=share([abs(score - rated) <= MARGIN + _ROUNDING for score, rated in compared]),
-        score_1=share([score <= LOWEST + _ROUNDING for score in scores]),
+        score_1=share([score <= MIN_SCORE + _ROUNDING for score in scores]),
         below_3=share([score < NEUTRAL - _ROUNDING for score in scores]),
         above_3=share([score > NEUTRAL + _ROUNDING for score in scores]),
-        score_5=share([score >= HIGHEST - _ROUNDING for score in scores]),
+        score_5=share([score >= MAX_SCORE - _ROUNDING for score in scores]),
     )
 
 
@@ -219,22 +223,22 @@ class FeatureRow:
 class FeatureTable:
     """The score and every feature of it, for the answers of one group that have score and rating."""
 
-    group: Group
+    group: CaseGroup
     rows: tuple[FeatureRow, ...]
 
 
-def feature_table(cases: Sequence[Case], group: Group = EVERY) -> FeatureTable:
+def feature_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> FeatureTable:
     """Measure the score and each feature on its own."""
-    compared = [case for case in group.of(cases) if case.counted_out is None]
+    compared = [case for case in group.select(cases) if case.exclusion_reason is None]
     names = dict.fromkeys(name for case in compared for name in case.features)
-    rows = [_features_row(SCORE, [(case.score, case.rating) for case in compared])]
+    rows = [_feature_row(SCORE, [(case.score, case.rating) for case in compared])]
     rows += [
-        _features_row(name, [(case.features.get(name), case.rating) for case in compared]) for name in names
+        _feature_row(name, [(case.features.get(name), case.rating) for case in compared]) for name in names
     ]
     return FeatureTable(group, tuple(rows))
 
 
-def _features_row(name: str, pairs: Sequence[tuple[float | None, int | None]]) -> FeatureRow:
+def _feature_row(name: str, pairs: Sequence[tuple[float | None, int | None]]) -> FeatureRow:
     applicable = [(value, rating) for value, rating in pairs if value is not None and rating is not None]
     values, ratings = [value for value, _ in applicable], [rating for _, rating in applicable]
     untrue, true = (

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from scoring.evaluation.cases import EVERY, Case, Group
-from scoring.evaluation.statistics import Estimate, Numbers, paired_estimates
-from scoring.values.types import MessageType
+from scoring.evaluation.cases import ALL_CASES, CaseGroup, EvaluationCase
+from scoring.evaluation.statistics import Estimate, FloatArray, paired_estimates
+from scoring.values.exchange import MessageType
 
 ALL = "all"
 ALL_EQUAL = "all, types equal"
@@ -38,7 +38,7 @@ class TypeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
+class TypeConfusion:
     """How many questions that people labelled so were recognised as what."""
 
     labelled: MessageType
@@ -50,13 +50,13 @@ class Confusion:
 class TypeTable:
     """Table III for the labelled questions of one group, and what was taken for what."""
 
-    group: Group
+    group: CaseGroup
     answers: int
     rows: tuple[TypeRow, ...]
-    confusions: tuple[Confusion, ...]
+    confusions: tuple[TypeConfusion, ...]
 
 
-def type_table(cases: Sequence[Case], group: Group = EVERY) -> TypeTable:
+def type_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> TypeTable:
     """Compare the recognised message types with those that people gave.
 
     ``all`` weighs each type by the number of questions labelled so, as the paper's row does (its
@@ -64,7 +64,7 @@ def type_table(cases: Sequence[Case], group: Group = EVERY) -> TypeTable:
     it was labelled or recognised at all; one that was labelled and never recognised has precision 0.
     Questions without a label are passed over.
     """
-    pairs = [(case.labelled, case.recognised) for case in group.of(cases) if case.labelled is not None]
+    pairs = [(case.labelled, case.recognised) for case in group.select(cases) if case.labelled is not None]
     return TypeTable(group, len(pairs), tuple(_rows(pairs)), _confusions(pairs))
 
 
@@ -85,7 +85,7 @@ def _fours(estimates: Sequence[Estimate | None]) -> Iterable[tuple[Estimate | No
     return zip(sides, sides, sides, sides, strict=True)
 
 
-def _table(labelled: Numbers, recognised: Numbers, axis: int, sets: list[list[int]]) -> Numbers:
+def _table(labelled: FloatArray, recognised: FloatArray, axis: int, sets: list[list[int]]) -> FloatArray:
     """Return the measures of all rows one after the other; ``sets`` are the types, the last the pair."""
     flags = [(np.isin(labelled, codes), np.isin(recognised, codes)) for codes in sets]
     single = np.stack([_measures(*each, axis) for each in flags])
@@ -98,7 +98,7 @@ def _table(labelled: Numbers, recognised: Numbers, axis: int, sets: list[list[in
     return rows.reshape(-1, *rows.shape[2:])
 
 
-def _measures(actual: Flags, found: Flags, axis: int) -> Numbers:
+def _measures(actual: Flags, found: Flags, axis: int) -> FloatArray:
     """Return F1, accuracy, precision and recall; NaN where the type does not occur on either side."""
     both, either = (actual & found).sum(axis), (actual | found).sum(axis)
     actuals, founds = actual.sum(axis), found.sum(axis)
@@ -109,10 +109,10 @@ def _measures(actual: Flags, found: Flags, axis: int) -> Numbers:
     return np.stack((f1, (actual == found).mean(axis), precision, recall))
 
 
-def _accurate(measures: Numbers, accuracy: Numbers) -> Numbers:
+def _accurate(measures: FloatArray, accuracy: FloatArray) -> FloatArray:
     return np.stack((measures[0], accuracy, measures[2], measures[3]))
 
 
-def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> tuple[Confusion, ...]:
+def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> tuple[TypeConfusion, ...]:
     every = product(MessageType, MessageType)
-    return tuple(Confusion(*pair, count) for pair in every if (count := pairs.count(pair)))
+    return tuple(TypeConfusion(*pair, count) for pair in every if (count := pairs.count(pair)))

@@ -7,16 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from scoring.evaluation.cases import RATINGS, Case
-from scoring.evaluation.statistics import Estimate, Numbers, Share, paired_estimates
+from scoring.evaluation.cases import RATINGS, EvaluationCase
+from scoring.evaluation.statistics import Estimate, FloatArray, Share, paired_estimates
 from scoring.values.opinion import Label, Opinion
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCase:
     """An answer as the checks and people see it, and a judge's opinion on it."""
 
-    case: Case
+    case: EvaluationCase
     opinion: Opinion
 
     @property
@@ -46,12 +46,12 @@ class Judged:
         return None not in (self.opinion.label, self.truth) and not self.is_right
 
 
-def with_truth(judged: Iterable[Judged]) -> Sequence[Judged]:
+def with_truth(judged: Iterable[JudgedCase]) -> Sequence[JudgedCase]:
     """Return the answers of which it is known what they are."""
     return [each for each in judged if each.truth is not None]
 
 
-def rated(judged: Iterable[Judged]) -> Sequence[Judged]:
+def rated(judged: Iterable[JudgedCase]) -> Sequence[JudgedCase]:
     """Return the answers that have a rating."""
     return [each for each in judged if each.case.rating is not None]
 
@@ -69,7 +69,7 @@ class LabelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
+class LabelConfusion:
     """How many answers that are one thing have an opinion with a label, or with none."""
 
     truth: Label
@@ -90,10 +90,10 @@ class LabelTable:
     unsure: int
     rows: tuple[LabelRow, ...]
     macro: Estimate | None
-    confusions: tuple[Confusion, ...]
+    confusions: tuple[LabelConfusion, ...]
 
 
-def label_table(judged: Sequence[Judged]) -> LabelTable:
+def label_table(judged: Sequence[JudgedCase]) -> LabelTable:
     """Compare the labels of opinions with what the answers are."""
     known = with_truth(judged)
     taken = Counter((each.truth, each.opinion.label) for each in known)
@@ -104,12 +104,12 @@ def label_table(judged: Sequence[Judged]) -> LabelTable:
         rows=tuple(_row(label, known) for label in Label),
         macro=_macro(known),
         confusions=tuple(
-            Confusion(truth, label, count) for (truth, label), count in taken.most_common() if truth
+            LabelConfusion(truth, label, count) for (truth, label), count in taken.most_common() if truth
         ),
     )
 
 
-def macro_accuracy(truths: Numbers, right: Numbers, axis: int, codes: Sequence[int]) -> Numbers:
+def macro_accuracy(truths: FloatArray, right: FloatArray, axis: int, codes: Sequence[int]) -> FloatArray:
     """Return the mean over labels of the share that is right (paper 002, equation 2)."""
     of_label = np.stack([truths == code for code in codes])
     counts = of_label.sum(axis)
@@ -118,7 +118,7 @@ def macro_accuracy(truths: Numbers, right: Numbers, axis: int, codes: Sequence[i
     return np.asarray(np.nanmean(np.where(counts, hits / np.maximum(counts, 1), np.nan), axis=0))
 
 
-def _macro(known: Sequence[Judged]) -> Estimate | None:
+def _macro(known: Sequence[JudgedCase]) -> Estimate | None:
     truths = [_CODES[each.truth] for each in known if each.truth]
     if not truths:
         return None
@@ -126,7 +126,7 @@ def _macro(known: Sequence[Judged]) -> Estimate | None:
     return paired_estimates(statistic, truths, [each.is_right for each in known])[0]
 
 
-def _row(label: Label, known: Sequence[Judged]) -> LabelRow:
+def _row(label: Label, known: Sequence[JudgedCase]) -> LabelRow:
     members = [each for each in known if each.truth is label]
     return LabelRow(label, len(members), Share.of(sum(each.is_right for each in members), len(members)))
 
@@ -143,7 +143,7 @@ class Dimensions:
     relevance: Share | None
 
 
-def dimensions(judged: Sequence[Judged]) -> Dimensions:
+def dimensions(judged: Sequence[JudgedCase]) -> Dimensions:
     """Compare both dimensions where opinion and people have them."""
     return Dimensions(
         consistency=_agreement(
@@ -155,8 +155,8 @@ def dimensions(judged: Sequence[Judged]) -> Dimensions:
     )
 
 
-def _agreement(pairs: Iterable[tuple[float | None, bool | None]], least: float) -> Share | None:
-    agreed = [(value >= least) is said for value, said in pairs if value is not None and said is not None]
+def _agreement(pairs: Iterable[tuple[float | None, bool | None]], threshold: float) -> Share | None:
+    agreed = [(value >= threshold) is said for value, said in pairs if value is not None and said is not None]
     return Share.of(sum(agreed), len(agreed))
 
 
@@ -177,12 +177,12 @@ class FlagRow:
     reviewed: Share | None
 
 
-def flag_rows(judged: Sequence[Judged], taus: Sequence[float] = TAUS) -> tuple[FlagRow, ...]:
+def flag_rows(judged: Sequence[JudgedCase], taus: Sequence[float] = TAUS) -> tuple[FlagRow, ...]:
     """Count what each threshold flags."""
     return tuple(_flags_row(judged, tau) for tau in taus)
 
 
-def _flags_row(judged: Sequence[Judged], tau: float) -> FlagRow:
+def _flags_row(judged: Sequence[JudgedCase], tau: float) -> FlagRow:
     wrong = [each.opinion.confidence < tau for each in judged if each.is_wrong]
     reviewed = [each.opinion.label is None or each.opinion.confidence < tau for each in judged]
     return FlagRow(tau, Share.of(sum(wrong), len(wrong)), Share.of(sum(reviewed), len(reviewed)))

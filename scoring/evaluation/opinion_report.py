@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from scoring.evaluation.cases import RATINGS, Case
+from scoring.evaluation.cases import RATINGS, EvaluationCase
 from scoring.evaluation.opinion_accuracy import (
     Dimensions,
     FlagRow,
-    Judged,
+    JudgedCase,
     LabelTable,
     dimensions,
     flag_rows,
@@ -23,17 +23,17 @@ from scoring.evaluation.opinion_routing import (
     CurvePoint,
     Rankings,
     SendingRow,
-    by_both,
-    by_opinion,
     costs,
     curve,
+    decide_by_both,
+    decide_by_opinion,
     judge_score,
     rankings,
     sending_rows,
 )
-from scoring.evaluation.statistics import LEVEL, Estimate, Numbers, area, rank_correlation
+from scoring.evaluation.statistics import LEVEL, Estimate, FloatArray, area, rank_correlation
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision
 from scoring.values.opinion import Label, Opinion
-from scoring.values.types import HIGHEST, LOWEST, Decision
 
 DRAWS = 200
 # How much the confidences of an honest model differ: the larger, the more alike they are. At 2 and one
@@ -52,7 +52,7 @@ class Confidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Flipping:
+class LabelFlipping:
     """A model whose opinion is turned round with probability ``share``, in [0, 1]."""
 
     share: float
@@ -60,14 +60,14 @@ class Flipping:
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulationResult:
     """Means over many draws, with the range of 95% of them; None where a figure is not defined.
 
     ``flipping`` None are the opinions as they are. The figures are those of the tables of rankings and of
     sending, with every answer asked about and opinions that decide from confidence ``tau`` on.
     """
 
-    flipping: Flipping | None
+    flipping: LabelFlipping | None
     tau: float
     spearman: Estimate | None
     auroc: Estimate | None
@@ -78,12 +78,12 @@ class Simulated:
     true_blocked: Estimate | None
 
     @classmethod
-    def of(cls, flipping: Flipping | None, tau: float, draws: Numbers) -> Self:
+    def of(cls, flipping: LabelFlipping | None, tau: float, draws: FloatArray) -> Self:
         """Take the figures in, a row each draw."""
-        return cls(flipping, tau, *map(_range, draws.T))
+        return cls(flipping, tau, *map(_draw_interval, draws.T))
 
 
-def flipped(opinion: Opinion, flipping: Flipping, chance: np.random.Generator) -> Opinion:
+def flip_opinion(opinion: Opinion, flipping: LabelFlipping, rng: np.random.Generator) -> Opinion:
     """Return an opinion of the weaker model: turned round by chance, label and score.
 
     What is turned round says FALSE for TRUE, and TRUE for anything else, with the score as far on the other
@@ -96,40 +96,40 @@ def flipped(opinion: Opinion, flipping: Flipping, chance: np.random.Generator) -
     confidence, wrong = opinion.confidence, flipping.share
     if flipping.confidence is Confidence.HONEST and 0 < flipping.share < 1:
         right = 1 - flipping.share
-        confidence = chance.beta(_CONCENTRATION * right, _CONCENTRATION * flipping.share)
+        confidence = rng.beta(_CONCENTRATION * right, _CONCENTRATION * flipping.share)
         wrong = 1 - confidence
-    if chance.random() >= wrong:
+    if rng.random() >= wrong:
         return replace(opinion, confidence=confidence)
-    score = None if opinion.score is None else LOWEST + HIGHEST - opinion.score
+    score = None if opinion.score is None else MIN_SCORE + MAX_SCORE - opinion.score
     label = _FLIPPED[opinion.label]
     return replace(opinion, label=label, score=score, confidence=confidence, wrong=(), mistakes=())
 
 
 def simulate(
-    judged: Sequence[Judged], flipping: Flipping, tau: float, seed: int = 0, draws: int = DRAWS
-) -> Simulated:
+    judged: Sequence[JudgedCase], flipping: LabelFlipping, tau: float, seed: int = 0, draws: int = DRAWS
+) -> SimulationResult:
     """Draw the weaker model's opinions many times; the same seed gives the same figures."""
     chance = np.random.default_rng(seed)
     known = rated(judged)
     rows = [
-        _figures([replace(each, opinion=flipped(each.opinion, flipping, chance)) for each in known], tau)
+        _metrics([replace(each, opinion=flip_opinion(each.opinion, flipping, chance)) for each in known], tau)
         for _ in range(draws)
     ]
-    return Simulated.of(flipping, tau, np.array(rows))
+    return SimulationResult.of(flipping, tau, np.array(rows))
 
 
-def as_they_are(judged: Sequence[Judged], tau: float) -> Simulated:
+def unflipped_result(judged: Sequence[JudgedCase], tau: float) -> SimulationResult:
     """Return the same figures of the opinions themselves, to compare with."""
-    return Simulated.of(None, tau, np.array([_figures(rated(judged), tau)]))
+    return SimulationResult.of(None, tau, np.array([_metrics(rated(judged), tau)]))
 
 
-def _figures(known: Sequence[Judged], tau: float) -> list[float]:
+def _metrics(known: Sequence[JudgedCase], tau: float) -> list[float]:
     """Return the figures in the order of the fields of :class:`Simulated`, NaN where one is not defined."""
     scores = np.array([judge_score(each) for each in known])
     ratings = np.array([each.case.rating or 0 for each in known], float)
     worst, best = (scores[ratings == extreme] for extreme in (RATINGS[0], RATINGS[-1]))
     truths = [each.truth for each in known]
-    decisions = [by_both(each, tau) for each in known]
+    decisions = [decide_by_both(each, tau) for each in known]
 
     def share(label: Label, decision: Decision) -> float:
         found = [made is decision for truth, made in zip(truths, decisions, strict=True) if truth is label]
@@ -147,7 +147,7 @@ def _figures(known: Sequence[Judged], tau: float) -> list[float]:
     ]
 
 
-def _range(values: Numbers) -> Estimate | None:
+def _draw_interval(values: FloatArray) -> Estimate | None:
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None
@@ -161,7 +161,7 @@ def _range(values: Numbers) -> Estimate | None:
 class Simulation:
     """Which weaker models to simulate, and the seed of chance."""
 
-    flippings: tuple[Flipping, ...] = ()
+    flippings: tuple[LabelFlipping, ...] = ()
     seed: int = 0
 
 
@@ -187,22 +187,23 @@ class JudgeRun:
     sending: tuple[SendingRow, ...]
     sending_alone: tuple[SendingRow, ...]
     curve: tuple[CurvePoint, ...]
-    simulated: tuple[Simulated, ...]
+    simulated: tuple[SimulationResult, ...]
 
 
-def judge_runs(
-    judges: Mapping[str, Sequence[tuple[Case, Opinion]]], tau: float, simulation: Simulation
+def evaluate_judges(
+    judges: Mapping[str, Sequence[tuple[EvaluationCase, Opinion]]], tau: float, simulation: Simulation
 ) -> tuple[JudgeRun, ...]:
     """Evaluate the opinions of each judge, by its name; an answer without an opinion is not among them.
 
     ``tau`` is the confidence from which opinions decide, where only one is shown.
     """
     return tuple(
-        _run(name, [Judged(*each) for each in pairs], tau, simulation) for name, pairs in judges.items()
+        _judge_run(name, [JudgedCase(*each) for each in pairs], tau, simulation)
+        for name, pairs in judges.items()
     )
 
 
-def _run(name: str, judged: Sequence[Judged], tau: float, simulation: Simulation) -> JudgeRun:
+def _judge_run(name: str, judged: Sequence[JudgedCase], tau: float, simulation: Simulation) -> JudgeRun:
     opinions = [each.opinion for each in judged]
     return JudgeRun(
         name=name,
@@ -215,15 +216,17 @@ def _run(name: str, judged: Sequence[Judged], tau: float, simulation: Simulation
         dimensions=dimensions(judged),
         costs=costs(opinions),
         rankings=rankings(judged),
-        sending=sending_rows(judged, by_both),
-        sending_alone=sending_rows(judged, by_opinion),
+        sending=sending_rows(judged, decide_by_both),
+        sending_alone=sending_rows(judged, decide_by_opinion),
         curve=curve(judged, tau),
         simulated=_simulated(judged, tau, simulation),
     )
 
 
-def _simulated(judged: Sequence[Judged], tau: float, simulation: Simulation) -> tuple[Simulated, ...]:
+def _simulated(
+    judged: Sequence[JudgedCase], tau: float, simulation: Simulation
+) -> tuple[SimulationResult, ...]:
     if not simulation.flippings:
         return ()
     weaker = (simulate(judged, each, tau, simulation.seed) for each in simulation.flippings)
-    return (as_they_are(judged, tau), *weaker)
+    return (unflipped_result(judged, tau), *weaker)

@@ -7,19 +7,19 @@ import numpy as np
 
 from scoring.evaluation.cases import NEUTRAL, RATINGS
 from scoring.evaluation.correlation import difference_of_correlations
-from scoring.evaluation.opinion_accuracy import TAUS, Judged, rated
-from scoring.evaluation.routing import Routing, routing, routing_row, sending_of
+from scoring.evaluation.opinion_accuracy import TAUS, JudgedCase, rated
+from scoring.evaluation.routing import Routing, routing, routing_row, sending_shares
 from scoring.evaluation.statistics import Estimate, Share, auroc, mean, paired_estimate, spearman
-from scoring.policy import Policy, with_judges
+from scoring.policy import Policy, decide_with_opinion
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType, RefusalKind
 from scoring.values.opinion import Label, Opinion
 from scoring.values.rules import Reason
-from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
-Decide = Callable[[Judged, float], Decision]
+DecideCase = Callable[[JudgedCase, float], Decision]
 
 _SHIPPED = Policy().thresholds(MessageType.UNSPECIFIED, None)
 #: Reasons to hold an answer that let an opinion send it; all others are rules that speak against it.
-_OPEN = frozenset(Reason) - {Reason.MESSAGE_TYPE_NOT_SCORED}
+_SENDABLE_REASONS = frozenset(Reason) - {Reason.MESSAGE_TYPE_NOT_SCORED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class SendingRow:
     routing: Routing
 
 
-def by_opinion(judged: Judged, tau: float) -> Decision:
+def decide_by_opinion(judged: JudgedCase, tau: float) -> Decision:
     """Decide by the opinion alone, from this confidence on, as the shipped policy does what checks hold."""
-    return _decided(Decision.REVIEW, judged, tau, may_be_sent=True)
+    return _decide(Decision.REVIEW, judged, tau, may_be_sent=True)
 
 
-def by_both(judged: Judged, tau: float) -> Decision:
+def decide_by_both(judged: JudgedCase, tau: float) -> Decision:
     """Decide by the checks, and by the opinion on what they do not block, as the shipped policy does.
 
     A refusal and what could not be checked stay with a person.
@@ -54,26 +54,26 @@ def by_both(judged: Judged, tau: float) -> Decision:
     case = judged.case
     if case.decision is Decision.BLOCKED or case.degraded or case.reason == Reason.REFUSAL:
         return case.decision
-    return _decided(case.decision, judged, tau, may_be_sent=case.reason in _OPEN)
+    return _decide(case.decision, judged, tau, may_be_sent=case.reason in _SENDABLE_REASONS)
 
 
-def _decided(by_checks: Decision, judged: Judged, tau: float, *, may_be_sent: bool) -> Decision:
+def _decide(check_decision: Decision, judged: JudgedCase, tau: float, *, may_be_sent: bool) -> Decision:
     thresholds = replace(_SHIPPED, send_confidence=tau, block_confidence=tau)
-    said = thresholds.judged([judged.opinion], Refuses.NOT)
-    return with_judges(by_checks, said, declined=Decision.REVIEW, may_be_sent=may_be_sent)
+    said = thresholds.opinion_reason([judged.opinion], RefusalKind.NONE)
+    return decide_with_opinion(check_decision, said, declined=Decision.REVIEW, may_be_sent=may_be_sent)
 
 
 def sending_rows(
-    judged: Sequence[Judged], decide: Decide, taus: Sequence[float] = TAUS
+    judged: Sequence[JudgedCase], decide: DecideCase, taus: Sequence[float] = TAUS
 ) -> tuple[SendingRow, ...]:
     """Count what each threshold sends and blocks."""
     known = rated(judged)
-    return tuple(sending(known, [decide(each, tau) for each in known], tau) for tau in taus)
+    return tuple(sending_row(known, [decide(each, tau) for each in known], tau) for tau in taus)
 
 
-def sending(judged: Sequence[Judged], decisions: Sequence[Decision], tau: float) -> SendingRow:
+def sending_row(judged: Sequence[JudgedCase], decisions: Sequence[Decision], tau: float) -> SendingRow:
     """Count what some decisions, one for each answer, send and block."""
-    found = sending_of([(each.truth, made) for each, made in zip(judged, decisions, strict=True)])
+    found = sending_shares([(each.truth, made) for each, made in zip(judged, decisions, strict=True)])
     cases = [replace(each.case, decision=made) for each, made in zip(judged, decisions, strict=True)]
     return SendingRow(
         tau=tau,
@@ -109,7 +109,7 @@ class Rankings:
     gain: Estimate | None
 
 
-def rankings(judged: Sequence[Judged]) -> Rankings:
+def rankings(judged: Sequence[JudgedCase]) -> Rankings:
     """Compare the scores of checks and of opinions."""
     known = rated(judged)
     ratings = [each.case.rating or 0 for each in known]
@@ -131,12 +131,12 @@ def ranking(scores: Sequence[float], ratings: Sequence[int]) -> Ranking:
     return Ranking(spearman(scores, ratings), auroc(worst, best))
 
 
-def checks_score(judged: Judged) -> float:
+def checks_score(judged: JudgedCase) -> float:
     """Return the score of the checks."""
     return NEUTRAL if judged.case.score is None else judged.case.score
 
 
-def judge_score(judged: Judged) -> float:
+def judge_score(judged: JudgedCase) -> float:
     """Return the score of the opinion; that of the checks where it has none."""
     score = judged.opinion.score
     return checks_score(judged) if score is None else score
@@ -155,7 +155,9 @@ class CurvePoint:
     sending: SendingRow
 
 
-def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES) -> tuple[CurvePoint, ...]:
+def curve(
+    judged: Sequence[JudgedCase], tau: float, shares: Sequence[float] = SHARES
+) -> tuple[CurvePoint, ...]:
     """Ask about more and more of the answers, the most doubtful first.
 
     First come those that an opinion may send as well as hold or block, as a worker asks first where its
@@ -173,21 +175,21 @@ def curve(judged: Sequence[Judged], tau: float, shares: Sequence[float] = SHARES
     return tuple(_point(known, tau, share) for share in shares) if known else ()
 
 
-def _certainty(judged: Judged) -> tuple[int, float]:
+def _certainty(judged: JudgedCase) -> tuple[int, float]:
     """Return how many ways are closed to an opinion, and how far the score is from saying nothing."""
-    sure = Opinion("", (), "", Label.TRUE, 1.0, HIGHEST), Opinion("", (), "", Label.FALSE, 1.0, LOWEST)
-    ways = {by_both(replace(judged, opinion=opinion), 1.0) for opinion in sure}
+    sure = Opinion("", (), "", Label.TRUE, 1.0, MAX_SCORE), Opinion("", (), "", Label.FALSE, 1.0, MIN_SCORE)
+    ways = {decide_by_both(replace(judged, opinion=opinion), 1.0) for opinion in sure}
     score = judged.case.score
     return -len(ways), -1.0 if score is None else abs(score - NEUTRAL)
 
 
-def _point(known: Sequence[Judged], tau: float, share: float) -> CurvePoint:
+def _point(known: Sequence[JudgedCase], tau: float, share: float) -> CurvePoint:
     asked = round(share * len(known))
     first, rest = known[:asked], known[asked:]
     scores = [*map(judge_score, first), *map(checks_score, rest)]
-    decisions = [*(by_both(each, tau) for each in first), *(each.case.decision for each in rest)]
+    decisions = [*(decide_by_both(each, tau) for each in first), *(each.case.decision for each in rest)]
     ratings = [each.case.rating or 0 for each in known]
-    return CurvePoint(share, asked, ranking(scores, ratings), sending(known, decisions, tau))
+    return CurvePoint(share, asked, ranking(scores, ratings), sending_row(known, decisions, tau))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +211,17 @@ class Costs:
 def costs(opinions: Sequence[Opinion]) -> Costs:
     """Measure what the opinions took."""
     used = [opinion.usage for opinion in opinions]
-    tokens = _told([each.tokens_in + each.tokens_out for each in used])
-    seconds = _told([each.seconds for each in used])
+    tokens = _mean_if_reported([each.tokens_in + each.tokens_out for each in used])
+    seconds = _mean_if_reported([each.seconds for each in used])
     return Costs(
         opinions=len(opinions),
         requests=mean([each.requests for each in used]),
         tokens=tokens,
-        tokens_out=_told([each.tokens_out for each in used]),
+        tokens_out=_mean_if_reported([each.tokens_out for each in used]),
         seconds=seconds,
         seconds_per_token=seconds.value / tokens.value if seconds and tokens else None,
     )
 
 
-def _told(values: Sequence[float]) -> Estimate | None:
+def _mean_if_reported(values: Sequence[float]) -> Estimate | None:
     return mean(values) if any(values) else None

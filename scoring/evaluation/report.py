@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scoring.evaluation.cases import Case, groups, language_groups
+from scoring.evaluation.cases import EvaluationCase, groups, language_groups
 from scoring.evaluation.comparison import DecisionTable, decision_table
 from scoring.evaluation.correlation import (
     Agreement,
@@ -32,7 +32,7 @@ from scoring.evaluation.routing import (
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunReport:
     """What one way of scoring came to: Tables IV and V, the decisions, each feature and each check alone.
 
     The first row of each of ``features`` is the score itself. ``misrouted`` are the answers that were routed
@@ -61,12 +61,12 @@ class Report:
     labelled: int
     agreement: Agreement | None
     message_types: tuple[TypeTable, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[RunReport, ...]
     gains: tuple[Gain, ...]
     decisions: tuple[DecisionTable, ...]
 
 
-def report(runs: Mapping[str, Sequence[Case]]) -> Report:
+def report(runs: Mapping[str, Sequence[EvaluationCase]]) -> Report:
     """Evaluate the same answers, scored in one way or in several, in the same order.
 
     Message types and ratings are taken from the first run: they do not depend on the way of scoring.
@@ -81,15 +81,15 @@ def report(runs: Mapping[str, Sequence[Case]]) -> Report:
         labelled=sum(case.labelled is not None for case in first),
         agreement=agreement(first),
         message_types=tuple(type_table(first, group) for group in language_groups(first)),
-        runs=tuple(_run(name, cases) for name, cases in runs.items()),
+        runs=tuple(_run_report(name, cases) for name, cases in runs.items()),
         gains=tuple(gain(*each) for each in compared),
         decisions=tuple(decision_table(*each) for each in compared),
     )
 
 
-def _run(name: str, cases: Sequence[Case]) -> Run:
+def _run_report(name: str, cases: Sequence[EvaluationCase]) -> RunReport:
     every = tuple(groups(cases))
-    return Run(
+    return RunReport(
         name=name,
         correlations=tuple(correlation(cases, group) for group in every),
         deviations=tuple(deviation(cases, group) for group in every),

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import EVERY, RATINGS, Case, Group
+from scoring.evaluation.cases import ALL_CASES, RATINGS, CaseGroup, EvaluationCase
 from scoring.evaluation.statistics import Share
+from scoring.values.exchange import Decision
 from scoring.values.opinion import Label
-from scoring.values.types import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,19 @@ class RoutingRow:
 class Routing:
     """The decisions on the rated answers of one group; ``counted_out`` of them for want of a translation."""
 
-    group: Group
+    group: CaseGroup
     ratings: tuple[RoutingRow, ...]
     counted_out: int
 
 
-def routing(cases: Sequence[Case], group: Group = EVERY) -> Routing:
+def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Routing:
     """Count the decisions for each rating; the answers that have no score are among them.
 
     Those that were not scored in the way that was asked for are not: what was decided about them, the
     other way decided.
     """
-    rated = [case for case in group.of(cases) if case.rating is not None]
-    members = [case for case in rated if case.as_asked]
+    rated = [case for case in group.select(cases) if case.rating is not None]
+    members = [case for case in rated if case.is_scored_as_requested]
     rows = tuple(
         routing_row([case.decision for case in members if case.rating == rating], rating)
         for rating in RATINGS
@@ -55,7 +55,7 @@ _WRONG = frozenset({(Label.FALSE, Decision.AUTO_SEND), (Label.TRUE, Decision.BLO
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class SendingShares:
     """Where the TRUE answers and the untrue ones (FALSE) went.
 
     ``untrue_of_sent`` is the share of untrue ones among all that were sent, whatever they are; None where
@@ -71,8 +71,8 @@ class Sending:
 class SendingTable:
     """The decisions on the rated answers of one group; ``counted_out`` of them for want of a translation."""
 
-    group: Group
-    sending: Sending
+    group: CaseGroup
+    sending: SendingShares
     counted_out: int
 
 
@@ -88,30 +88,30 @@ class Misrouted:
     reasons: tuple[str, ...]
 
 
-def sending_of(decided: Sequence[tuple[Label | None, Decision]]) -> Sending:
+def sending_shares(decided: Sequence[tuple[Label | None, Decision]]) -> SendingShares:
     """Count where answers went, each given by what it is and what was decided."""
     true, untrue = (
         routing_row([decision for truth, decision in decided if truth is label])
         for label in (Label.TRUE, Label.FALSE)
     )
     sent = [truth for truth, decision in decided if decision is Decision.AUTO_SEND]
-    return Sending(true, untrue, Share.of(sent.count(Label.FALSE), len(sent)))
+    return SendingShares(true, untrue, Share.of(sent.count(Label.FALSE), len(sent)))
 
 
-def sending_table(cases: Sequence[Case], group: Group = EVERY) -> SendingTable:
+def sending_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> SendingTable:
     """Count where the rated answers of a group went; what could not be translated is counted out."""
-    rated = [case for case in group.of(cases) if case.rating is not None]
-    members = [case for case in rated if case.as_asked]
-    found = sending_of([(case.truth, case.decision) for case in members])
+    rated = [case for case in group.select(cases) if case.rating is not None]
+    members = [case for case in rated if case.is_scored_as_requested]
+    found = sending_shares([(case.truth, case.decision) for case in members])
     return SendingTable(group, found, counted_out=len(rated) - len(members))
 
 
-def misrouted(cases: Sequence[Case]) -> tuple[Misrouted, ...]:
+def misrouted(cases: Sequence[EvaluationCase]) -> tuple[Misrouted, ...]:
     """Return the answers that were routed wrongly, the sent ones first, otherwise in their order."""
     wrong = [
         Misrouted(case.answer_id, case.language, case.rating, case.decision, case.score, case.reasons)
         for case in cases
-        if case.rating is not None and case.as_asked and (case.truth, case.decision) in _WRONG
+        if case.rating is not None and case.is_scored_as_requested and (case.truth, case.decision) in _WRONG
     ]
     return tuple(sorted(wrong, key=lambda each: list(Decision).index(each.decision)))
 
@@ -138,13 +138,15 @@ class CheckTable:
     Answers that the profile does not score have no evidence, and count as such.
     """
 
-    group: Group
+    group: CaseGroup
     rows: tuple[CheckRow, ...]
 
 
-def check_table(cases: Sequence[Case], group: Group = EVERY) -> CheckTable:
+def check_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> CheckTable:
     """Count in how many answers each check found something, whatever was decided in the end."""
-    members = [case for case in group.of(cases) if case.rating is not None and case.as_asked]
+    members = [
+        case for case in group.select(cases) if case.rating is not None and case.is_scored_as_requested
+    ]
     reasons = dict.fromkeys(reason for case in cases for reason in case.checks)
     sides = [
         [case for case in members if case.truth is Label.FALSE],
@@ -152,9 +154,9 @@ def check_table(cases: Sequence[Case], group: Group = EVERY) -> CheckTable:
         [case for case in members if case.truth not in (Label.FALSE, Label.TRUE)],
     ]
     return CheckTable(
-        group, tuple(CheckRow(each, *(_found(each, side) for side in sides)) for each in reasons)
+        group, tuple(CheckRow(each, *(_share_found(each, side) for side in sides)) for each in reasons)
     )
 
 
-def _found(reason: str, cases: Sequence[Case]) -> Share | None:
+def _share_found(reason: str, cases: Sequence[EvaluationCase]) -> Share | None:
     return Share.of(sum(case.checks.get(reason, False) for case in cases), len(cases))

@@ -21,11 +21,11 @@ RESAMPLES = 2_000
 _SEED = 20_250_101
 # Bounds the memory of resampling, in numbers held at once.
 _BATCH = 1_000_000
-_FEWEST = 3
+_MIN_SAMPLES = 3
 
-Numbers = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 #: From samples, whose last axis is the answers, to one or more values for each of the other axes.
-Statistic = Callable[..., Numbers]
+Statistic = Callable[..., FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def auroc(below: Sequence[float], above: Sequence[float]) -> Estimate | None:
     if not below or not above:
         return None
     samples = (np.asarray(below, np.float64), np.asarray(above, np.float64))
-    return _estimates(samples, area, paired=False, fewest=2)[0]
+    return _estimates(samples, area, paired=False, min_samples=2)[0]
 
 
 def mean(values: Sequence[float]) -> Estimate | None:
@@ -87,7 +87,7 @@ def mean(values: Sequence[float]) -> Estimate | None:
 
 def paired_estimate(statistic: Statistic, *samples: Sequence[float]) -> Estimate | None:
     """Estimate a statistic of columns that belong together, resampling whole rows; None where undefined."""
-    if len(samples[0]) < _FEWEST:
+    if len(samples[0]) < _MIN_SAMPLES:
         return None
     return paired_estimates(statistic, *samples)[0]
 
@@ -95,10 +95,10 @@ def paired_estimate(statistic: Statistic, *samples: Sequence[float]) -> Estimate
 def paired_estimates(statistic: Statistic, *samples: Sequence[float]) -> tuple[Estimate | None, ...]:
     """Estimate each of the values that a statistic returns; None for those that are undefined."""
     arrays = tuple(np.asarray(sample, np.float64) for sample in samples)
-    return _estimates(arrays, statistic, paired=True, fewest=_FEWEST)
+    return _estimates(arrays, statistic, paired=True, min_samples=_MIN_SAMPLES)
 
 
-def rank_correlation(first: Numbers, second: Numbers, axis: int = -1) -> Numbers:
+def rank_correlation(first: FloatArray, second: FloatArray, axis: int = -1) -> FloatArray:
     """Return Spearman's correlation along an axis, NaN where one side is constant."""
     x, y = (_centred_ranks(side, axis) for side in (first, second))
     with np.errstate(invalid="ignore"):
@@ -106,7 +106,7 @@ def rank_correlation(first: Numbers, second: Numbers, axis: int = -1) -> Numbers
     return np.asarray(np.clip(found, -1, 1))
 
 
-def area(below: Numbers, above: Numbers, axis: int = -1) -> Numbers:
+def area(below: FloatArray, above: FloatArray, axis: int = -1) -> FloatArray:
     """Return the area under the ROC curve along an axis, which :func:`auroc` estimates."""
     # Mann and Whitney: the rank sum of the one side, less the least that it can be.
     n, m = below.shape[axis], above.shape[axis]
@@ -115,20 +115,20 @@ def area(below: Numbers, above: Numbers, axis: int = -1) -> Numbers:
     return np.asarray((sums - m * (m + 1) / 2) / (n * m))
 
 
-def _mean(values: Numbers, axis: int) -> Numbers:
+def _mean(values: FloatArray, axis: int) -> FloatArray:
     return np.asarray(values.mean(axis))
 
 
-def _centred_ranks(values: Numbers, axis: int) -> Numbers:
+def _centred_ranks(values: FloatArray, axis: int) -> FloatArray:
     ranks = np.asarray(stats.rankdata(values, axis=axis))
     return np.asarray(ranks - ranks.mean(axis, keepdims=True))
 
 
 def _estimates(
-    samples: tuple[Numbers, ...], statistic: Statistic, *, paired: bool, fewest: int
+    samples: tuple[FloatArray, ...], statistic: Statistic, *, paired: bool, min_samples: int
 ) -> tuple[Estimate | None, ...]:
     values = np.atleast_1d(statistic(*samples, axis=-1))
-    if min(map(len, samples)) < fewest:
+    if min(map(len, samples)) < min_samples:
         return tuple(_estimate(value, np.empty(0)) for value in values)
     with warnings.catch_warnings():
         # It warns of resamples without a value, which are left out of its distribution below.
@@ -147,7 +147,7 @@ def _estimates(
     return tuple(map(_estimate, values, resampled))
 
 
-def _estimate(value: float, resampled: Numbers) -> Estimate | None:
+def _estimate(value: float, resampled: FloatArray) -> Estimate | None:
     if np.isnan(value):
         return None
     defined = resampled[~np.isnan(resampled)]

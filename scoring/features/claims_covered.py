@@ -2,43 +2,43 @@
 
 import math
 
-from scoring.claims.grounding import GroundedClaim, grounded_claims, indirect_claim
-from scoring.figures.values import Outcome
-from scoring.text.prepared import Material
-from scoring.values.rules import Kinds
-from scoring.values.types import FeatureValue
+from scoring.claims.grounding import GroundedClaim, figure_claim, grounded_claims
+from scoring.figures.figure_claims import FigureOutcome
+from scoring.text.prepared_text import PreparedExchange
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import EvidenceRules
 
 
 class ClaimsCovered:
     """Share of the words of the answer's claims that stand together in a passage of the documents.
 
     Heuristic: non-appearing statements (paper, Table II). Each claim is compared with every three sentences
-    that follow each other (:func:`scoring.claims.grounding.grounding`); the value is the mean over the claims
-    by the weight of their words, in [0, 1]. A figure that follows from the documents' data is covered whole:
-    its words stand there nowhere together. Courtesies, questions and refusals are left out; not applicable
-    where nothing else is said.
+    that follow each other (:func:`scoring.claims.grounding.ground_words`); the value is the mean over the
+    claims by the weight of their words, in [0, 1]. A figure that follows from the documents' data is covered
+    whole: its words stand there nowhere together. Courtesies, questions and refusals are left out; not
+    applicable where nothing else is said.
 
     Evidence: none of its own, each claim has its passage.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("Paid leave ends in May."))
+    >>> document = PreparedPassage("d", text("Paid leave ends in May."))
     >>> answers = text("Great! The paid leave ends in May."), text("The bonus follows in June.")
-    >>> [ClaimsCovered().measure(Material(text(""), answer, (document,))).value for answer in answers]
+    >>> [ClaimsCovered().measure(PreparedExchange(text(""), answer, (document,))).value for answer in answers]
     [1.0, 0.0]
     """
 
     name = "claims_covered"
-    on_translation = False
-    evidence: Kinds = ()
+    uses_translation = False
+    evidence_rules: EvidenceRules = ()
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the weighted mean share of the claims."""
         found = [
-            (_share(each, each.grounding.share, material), each.grounding.weight)
-            for each in material.derived(grounded_claims)
+            (_share(each, each.grounding.share, exchange), each.grounding.weight)
+            for each in exchange.cached(grounded_claims)
             if each.grounding
         ]
         weight = math.fsum(weight for _, weight in found)
@@ -48,6 +48,6 @@ class ClaimsCovered:
         return FeatureValue(self.name, min(covered / weight, 1.0))
 
 
-def _share(each: GroundedClaim, by_words: float, material: Material) -> float:
-    found = indirect_claim(each.claim, material)
-    return 1.0 if found and found.outcome is Outcome.CONFIRMED else by_words
+def _share(each: GroundedClaim, by_words: float, exchange: PreparedExchange) -> float:
+    found = figure_claim(each.claim, exchange)
+    return 1.0 if found and found.outcome is FigureOutcome.CONFIRMED else by_words

@@ -3,42 +3,43 @@
 import math
 
 from scoring.claims.grounding import grounded_claims
-from scoring.text.prepared import Material
-from scoring.values.rules import Kinds
-from scoring.values.types import FeatureValue
+from scoring.text.prepared_text import PreparedExchange
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import EvidenceRules
 
 
 class ClaimsVerified:
     """Mean probability that the documents support a claim, by a verifier where their words leave doubt.
 
     Heuristic: non-appearing statements (paper, Table II), of claims in other words too. A claim that the
-    verifier gave an opinion on (:func:`scoring.claims.verification.asked`) counts with the probability that
-    its passage supports it, any other with the share of its words as in ``claims_covered``. The value is the
-    mean by the weight of their words, in [0, 1]. Not applicable where no verifier is named, or nothing is
+    verifier gave an opinion on (:func:`scoring.claims.claim_verification.asked`) counts with the probability
+    that its passage supports it, any other with the share of its words as in ``claims_covered``. The value is
+    the mean by the weight of their words, in [0, 1]. Not applicable where no verifier is named, or nothing is
     claimed.
 
     Evidence: none of its own, each claim has its passage.
 
     >>> from dataclasses import replace
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("Paid leave ends in May."))
-    >>> asked = Material(text(""), text("Your holiday ends in May."), (document,))
-    >>> materials = asked, replace(asked, verified={}), replace(asked, verified={0: 0.9})
-    >>> [(value := ClaimsVerified().measure(each).value) and round(value, 2) for each in materials]
+    >>> document = PreparedPassage("d", text("Paid leave ends in May."))
+    >>> exchange = PreparedExchange(text(""), text("Your holiday ends in May."), (document,))
+    >>> given = {}, {0: 0.9}
+    >>> exchanges = exchange, *(replace(exchange, support_probabilities=each) for each in given)
+    >>> [(value := ClaimsVerified().measure(each).value) and round(value, 2) for each in exchanges]
     [None, 0.32, 0.9]
     """
 
     name = "claims_verified"
-    on_translation = False
-    evidence: Kinds = ()
+    uses_translation = False
+    evidence_rules: EvidenceRules = ()
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the weighted mean probability of the claims."""
-        verified = material.verified
-        claims = enumerate(material.derived(grounded_claims)) if verified is not None else ()
+        verified = exchange.support_probabilities
+        claims = enumerate(exchange.cached(grounded_claims)) if verified is not None else ()
         found = [(place, claim.grounding) for place, claim in claims if claim.grounding]
         if verified is None or not found:
             return FeatureValue(self.name, None)

@@ -5,24 +5,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from scoring.components.marked import below_headings, components
-from scoring.components.unmarked import Component, Name
-from scoring.figures.labels import stem
+from scoring.components.marked_components import components, components_below_headings
+from scoring.components.unmarked_components import Component, ComponentName
+from scoring.figures.table_cells import figure_stem
 from scoring.lexicon import Lexicon
-from scoring.text.prepared import Material, PreparedText
+from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
-from scoring.values.claims import ClaimStatus
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import Evidence, FeatureValue
+from scoring.values.checked_claims import ClaimStatus
+from scoring.values.exchange import Evidence, FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 UNDEFINED_COMPONENT = "undefined_component"
 UNDEFINED_PATH = "undefined_path"
 MISPLACED_COMPONENT = "misplaced_component"
 
-UNDEFINED = Rule(
+UNDEFINED_COMPONENT_RULE = Rule(
     "undefined_component",
     "The answer names a button, field or menu path that neither documents nor question define.",
-    Severity.BLOCKS,
+    RuleEffect.BLOCK,
     contradiction=0.9,
     status=ClaimStatus.NOT_FOUND,
     mistake="unspecified_components",
@@ -51,27 +51,30 @@ class ComponentsDefined:
     most one is taken for wrong.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("Click **Save** on the tab **Leave**."))
+    >>> document = PreparedPassage("d", text("Click **Save** on the tab **Leave**."))
     >>> answer = text("Click **Save** or **Undo**.")
-    >>> value = ComponentsDefined().measure(Material(text(""), answer, (document,)))
+    >>> value = ComponentsDefined().measure(PreparedExchange(text(""), answer, (document,)))
     >>> value.value, [evidence.text for evidence in value.evidence]
     (0.5, ['Undo'])
     """
 
     name = "components_defined"
-    on_translation = False
-    evidence = tuple((kind, UNDEFINED) for kind in (UNDEFINED_COMPONENT, UNDEFINED_PATH, MISPLACED_COMPONENT))
+    uses_translation = False
+    evidence_rules = tuple(
+        (kind, UNDEFINED_COMPONENT_RULE)
+        for kind in (UNDEFINED_COMPONENT, UNDEFINED_PATH, MISPLACED_COMPONENT)
+    )
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return defined parts / named parts."""
-        answer = material.whole_answer or material.answer
-        named = answer.derived(components)
+        answer = exchange.whole_answer or exchange.answer
+        named = answer.cached(components)
         if not named:
             return FeatureValue(self.name, None)
-        texts = [material.question, *(document.text for document in material.context)]
-        definitions = _Definitions([text.derived(defined) for text in texts], answer.lexicon)
+        texts = [exchange.question, *(document.text for document in exchange.context)]
+        definitions = _DefinitionLookup([text.cached(text_definitions) for text in texts], answer.lexicon)
         faults = [fault for component in named for fault in definitions.faults(component)]
         faults.sort(key=lambda fault: fault.kind != UNDEFINED_COMPONENT)  # it decides: never cut it off
         parts = sum(len(component.parts) for component in named)
@@ -81,7 +84,7 @@ class ComponentsDefined:
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class TextDefinitions:
     """What one text defines: its words, and which component follows which.
 
     ``openings`` holds what ``followers`` holds and every beginning of it, in whole words.
@@ -90,17 +93,17 @@ class Defined:
     words: str
     stems: str
     followers: dict[str, frozenset[str]]
-    openings: dict[str, frozenset[str]]
+    follower_prefixes: dict[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _ComponentFault:
     kind: str
     start: int
     end: int
 
 
-def defined(text: PreparedText) -> Defined:
+def text_definitions(text: PreparedText) -> TextDefinitions:
     """Return what a text defines."""
     stems = (_stem(word, text.lexicon) for word in text.word_texts)
     followers: defaultdict[str, set[str]] = defaultdict(set)
@@ -108,44 +111,46 @@ def defined(text: PreparedText) -> Defined:
     for left, right in _neighbours(text):
         followers[left].add(right)
         openings[left].update(accumulate(right.split(" "), "{} {}".format))
-    return Defined(_spaced(text.word_texts), _spaced(stems), _frozen(followers), _frozen(openings))
+    return TextDefinitions(
+        _spaced(text.word_texts), _spaced(stems), _frozen_sets(followers), _frozen_sets(openings)
+    )
 
 
-def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+def _frozen_sets(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
     return {key: frozenset(values) for key, values in sets.items()}
 
 
 def _neighbours(text: PreparedText) -> Iterator[tuple[str, str]]:
     """Yield components that follow each other: in a path, in one paragraph, or below a heading of a menu."""
-    names = [name for component in text.derived(components) for name in component.parts]
+    names = [name for component in text.cached(components) for name in component.parts]
     for left, right in pairwise(names):
         # Pieces of a cut path share a part, which does not follow itself.
         if left is not right and "\n\n" not in text.original[left.end : right.start]:
             yield _key(left.words, text.lexicon), _key(right.words, text.lexicon)
-    for heading, component in below_headings(text):
+    for heading, component in components_below_headings(text):
         yield _key(heading.words, text.lexicon), _key(component.words, text.lexicon)
 
 
-class _Definitions:
-    def __init__(self, texts: Iterable[Defined], lexicon: Lexicon) -> None:
+class _DefinitionLookup:
+    def __init__(self, texts: Iterable[TextDefinitions], lexicon: Lexicon) -> None:
         self._texts = tuple(texts)
         self._lexicon = lexicon
         self._known: dict[tuple[str, ...], bool] = {}
         # Documents without any markup cannot tell the order of a path.
         self._knows_order = any(text.followers for text in self._texts)
 
-    def faults(self, component: Component) -> list[_Fault]:
+    def faults(self, component: Component) -> list[_ComponentFault]:
         """Return what is wrong with a component or path; at most one fault a part."""
         unknown = [part for part in component.parts if not self._is_known(part.words)]
         if unknown:
-            return [_Fault(UNDEFINED_COMPONENT, part.start, part.end) for part in unknown]
+            return [_ComponentFault(UNDEFINED_COMPONENT, part.start, part.end) for part in unknown]
         if not self._knows_order:
             return []
         steps = list(pairwise(component.parts))
         misplaced = [right for left, right in steps if not self._follows(left, right)]
         if len(misplaced) == len(steps) and steps:
-            return [_Fault(UNDEFINED_PATH, *component.span)]
-        return [_Fault(MISPLACED_COMPONENT, part.start, part.end) for part in misplaced]
+            return [_ComponentFault(UNDEFINED_PATH, *component.span)]
+        return [_ComponentFault(MISPLACED_COMPONENT, part.start, part.end) for part in misplaced]
 
     def _is_known(self, words: tuple[str, ...]) -> bool:
         if words not in self._known:
@@ -160,10 +165,10 @@ class _Definitions:
         exact, stems = _spaced(words), _spaced(_stem(word, self._lexicon) for word in words)
         return any(exact in text.words or stems in text.stems for text in self._texts)
 
-    def _follows(self, left: Name, right: Name) -> bool:
+    def _follows(self, left: ComponentName, right: ComponentName) -> bool:
         before, after = _key(left.words, self._lexicon), _key(right.words, self._lexicon)
         return any(
-            after in (text.openings if right.open_ended else text.followers).get(before, ())
+            after in (text.follower_prefixes if right.open_ended else text.followers).get(before, ())
             for text in self._texts
         )
 
@@ -182,13 +187,13 @@ def _key(words: tuple[str, ...], lexicon: Lexicon) -> str:
 
 
 def _stem(word: str, lexicon: Lexicon) -> str:
-    return stem(word, lexicon) if lexicon.figures else lexicon.stem(word)
+    return figure_stem(word, lexicon) if lexicon.figures else lexicon.stem(word)
 
 
 def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _evidence(answer: PreparedText, faults: Iterable[_Fault]) -> Iterator[Evidence]:
+def _evidence(answer: PreparedText, faults: Iterable[_ComponentFault]) -> Iterator[Evidence]:
     for fault in faults:
         yield from span_evidence(fault.kind, answer, [(fault.start, fault.end)])

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Set as AbstractSet
 
-from scoring.text.prepared import Material
+from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import span_evidence
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import FeatureValue
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 COURTESY = "courtesy"
 
-RETURNED = Rule(
+COURTESY_RULE = Rule(
     "courtesy",
     "The customer thanks or greets, and the answer returns it: both are made of sentences of a list.",
-    Severity.SENDS,
+    RuleEffect.SEND,
     uses_documents=False,
 )
 
@@ -33,24 +33,24 @@ class Courtesy:
     Evidence: ``courtesy``, all of the answer.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> answers = text("You're welcome. Good luck!"), text("You're welcome. Drafts are free.")
-    >>> [Courtesy().measure(Material(text("Great, thanks!"), answer, ())).value for answer in answers]
+    >>> [Courtesy().measure(PreparedExchange(text("Great, thanks!"), answer, ())).value for answer in answers]
     [1.0, None]
     """
 
     name = COURTESY
-    on_translation = False
-    evidence = ((COURTESY, RETURNED),)
+    uses_translation = False
+    evidence_rules = ((COURTESY, COURTESY_RULE),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return 1 for an exchange of courtesies, else None."""
-        answer, words = material.answer, material.answer.lexicon.sending
+        answer, words = exchange.answer, exchange.answer.lexicon.sending
         # A translation can turn what is said into a courtesy.
         if words is None or answer.source is not None:
             return FeatureValue(self.name, None)
-        message = _sentences(material.question.original)
+        message = _sentences(exchange.question.original)
         # A "good evening" returns no "good morning".
         replies = words.replies | set(message)
         for said, returned in ((words.thanks, words.welcomes), (words.hellos, replies)):

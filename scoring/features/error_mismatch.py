@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scoring.text.error_codes import ErrorCode, error_codes
-from scoring.text.prepared import Material, PreparedText
-from scoring.text.spans import content_stems, first_places, span_evidence
-from scoring.values.claims import ClaimStatus
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import FeatureValue
+from scoring.text.prepared_text import PreparedExchange, PreparedText
+from scoring.text.spans import content_stems, first_stem_spans, span_evidence
+from scoring.values.checked_claims import ClaimStatus
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 ERROR_MISMATCH = "error_mismatch"
 
-MISMATCH = Rule(
+ERROR_MISMATCH_RULE = Rule(
     "error_mismatch",
     "The answer explains another error code than the one that was asked about.",
-    Severity.BLOCKS,
+    RuleEffect.BLOCK,
     contradiction=0.9,
     status=ClaimStatus.CONTRADICTED,
     mistake="error_mismatch",
@@ -51,30 +51,33 @@ class ErrorMismatch:
     paraphrase without any word of the documents is not noticed.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> codes = text("- **404**: the page does not exist.\n- **403**: you are not allowed to see it.")
     >>> answer = text("It means that you are not allowed to see it.")
-    >>> ErrorMismatch().measure(Material(text("I got error 404"), answer, (ContextText("d", codes),))).value
+    >>> exchange = PreparedExchange(text("I got error 404"), answer, (PreparedPassage("d", codes),))
+    >>> ErrorMismatch().measure(exchange).value
     0.0
     """
 
     name = "error_mismatch"
-    on_translation = False
-    evidence = ((ERROR_MISMATCH, MISMATCH),)
+    uses_translation = False
+    evidence_rules = ((ERROR_MISMATCH, ERROR_MISMATCH_RULE),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return right words / (right words + words of the other code that has most of them)."""
-        asked = {found.code for found in material.question.derived(error_codes)}
-        explained = _explanations(material)
+        asked = {found.code for found in exchange.question.cached(error_codes)}
+        explained = _explanations(exchange)
         own = frozenset[str]().union(*(explained[code].stems for code in asked if code in explained))
         others = [explanation for code, explanation in explained.items() if code not in asked]
         if not own or not others:
             return FeatureValue(self.name, None)
-        return self._compared(material, own, others)
+        return self._compared(exchange, own, others)
 
-    def _compared(self, material: Material, own: frozenset[str], others: list[Explanation]) -> FeatureValue:
-        said = material.answer.derived(content_stems) - material.question.derived(content_stems)
+    def _compared(
+        self, exchange: PreparedExchange, own: frozenset[str], others: list[CodeExplanation]
+    ) -> FeatureValue:
+        said = exchange.answer.cached(content_stems) - exchange.question.cached(content_stems)
         other = max(others, key=lambda other: len(said & (other.stems - own)))
         right, wrong = said & (own - other.stems), said & (other.stems - own)
         if not right and not wrong:
@@ -82,9 +85,9 @@ class ErrorMismatch:
         value = len(right) / (len(right) + len(wrong))
         if not _is_mismatch(len(right), len(wrong), len(other.stems - own)):
             return FeatureValue(self.name, value)
-        places = material.answer.derived(first_places)
+        places = exchange.answer.cached(first_stem_spans)
         spans = sorted(places[stem] for stem in wrong)
-        evidence = span_evidence(ERROR_MISMATCH, material.answer, spans, other.document_id)
+        evidence = span_evidence(ERROR_MISMATCH, exchange.answer, spans, other.document_id)
         return FeatureValue(self.name, value, evidence)
 
 
@@ -95,31 +98,33 @@ def _is_mismatch(right: int, wrong: int, of_other: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class CodeExplanation:
     """What a document says of an error code: its content words."""
 
     stems: frozenset[str]
     document_id: str
 
 
-def _explanations(material: Material) -> Mapping[str, Explanation]:
-    found: dict[str, Explanation] = {}
-    for document in material.context:
-        for code, stems in document.text.derived(explained_codes).items():
+def _explanations(exchange: PreparedExchange) -> Mapping[str, CodeExplanation]:
+    found: dict[str, CodeExplanation] = {}
+    for document in exchange.context:
+        for code, stems in document.text.cached(explained_codes).items():
             known = found.get(code)
-            found[code] = Explanation(stems | (known.stems if known else frozenset()), document.document_id)
+            found[code] = CodeExplanation(
+                stems | (known.stems if known else frozenset()), document.document_id
+            )
     return found
 
 
 def explained_codes(text: PreparedText) -> Mapping[str, frozenset[str]]:
     """Return the content words of the explanation of every error code of a text."""
     stems: defaultdict[str, set[str]] = defaultdict(set)
-    for code, start, end in _stretches(text):
+    for code, start, end in _explanation_spans(text):
         stems[code] |= content_stems(text.part(start, end))
     return {code: frozenset(words - {code}) for code, words in stems.items()}
 
 
-def _stretches(text: PreparedText) -> Iterator[tuple[str, int, int]]:
+def _explanation_spans(text: PreparedText) -> Iterator[tuple[str, int, int]]:
     codes = error_codes(text)
     for index, found in enumerate(codes):
         start = found.end

@@ -1,20 +1,20 @@
 """Figures that follow from the documents' data, or do not (paper, Table II, "Answer Contradiction")."""
 
-from scoring.claims.grounding import indirect_claims
-from scoring.figures.values import Outcome
-from scoring.text.prepared import Material
+from scoring.claims.grounding import figure_claims
+from scoring.figures.figure_claims import FigureOutcome
+from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
-from scoring.values.claims import ClaimStatus
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import FeatureValue
+from scoring.values.checked_claims import ClaimStatus
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 REFUTED_FIGURE = "refuted_figure"
 
 # It was measured on sentences made for it alone, so a person decides.
-REFUTED = Rule(
+REFUTED_FIGURE_RULE = Rule(
     "refuted_figure",
     "The answer claims a figure that does not follow from the data of the documents.",
-    Severity.HOLDS,
+    RuleEffect.REVIEW,
     contradiction=0.7,
     status=ClaimStatus.CONTRADICTED,
     mistake="answer_contradiction",
@@ -25,32 +25,34 @@ class FiguresFollow:
     r"""Share of the figures that follow from the documents' tables and lists, of those that were computed.
 
     Sums, differences, averages, shares, growth, the highest and the lowest, counts and days between dates
-    (:func:`scoring.figures.checking.check`). The value is confirmed / (confirmed + refuted), in
+    (:func:`scoring.figures.figure_checking.check_clause`). The value is confirmed / (confirmed + refuted), in
     [0, 1]; not applicable where nothing could be computed.
 
     Evidence: ``refuted_figure``, each figure that does not follow.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("Prices:\n\n- Basic: $10\n- Team: $25\n"))
+    >>> document = PreparedPassage("d", text("Prices:\n\n- Basic: $10\n- Team: $25\n"))
     >>> answer = text("Team is $20 more expensive than Basic.")
-    >>> FiguresFollow().measure(Material(text(""), answer, (document,))).value
+    >>> FiguresFollow().measure(PreparedExchange(text(""), answer, (document,))).value
     0.0
     """
 
     name = "figures_follow"
-    on_translation = False
-    evidence = ((REFUTED_FIGURE, REFUTED),)
+    uses_translation = False
+    evidence_rules = ((REFUTED_FIGURE, REFUTED_FIGURE_RULE),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return confirmed figures / computed figures."""
         computed = [
-            found for found in material.derived(indirect_claims) if found.outcome is not Outcome.NOT_CHECKABLE
+            found
+            for found in exchange.cached(figure_claims)
+            if found.outcome is not FigureOutcome.NOT_CHECKABLE
         ]
         if not computed:
             return FeatureValue(self.name, None)
-        refuted = [(each.start, each.end) for each in computed if each.outcome is Outcome.REFUTED]
-        evidence = span_evidence(REFUTED_FIGURE, material.answer, refuted[:MAX_EVIDENCE])
+        refuted = [(each.start, each.end) for each in computed if each.outcome is FigureOutcome.REFUTED]
+        evidence = span_evidence(REFUTED_FIGURE, exchange.answer, refuted[:MAX_EVIDENCE])
         return FeatureValue(self.name, 1 - len(refuted) / len(computed), evidence)

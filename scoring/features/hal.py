@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.text.parsing import NO_WORDS
-from scoring.text.prepared import Material, PreparedText
+from scoring.text.parsing import NON_WORD_POS
+from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import span_evidence
-from scoring.values.types import FeatureValue
+from scoring.values.exchange import FeatureValue
 
 Hashes = NDArray[np.uint64]
 
@@ -44,31 +44,31 @@ class Hal:
     Dutch too it raises Spearman, from .33 to .43, since function words have the same neighbours in any text.
     Evidence: ``unsupported_words``, stretches of known words that are together in no window of any text.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
     >>> english = load_shipped()["en"]
     >>> def text(words): return PreparedText.of(words, english)
-    >>> document = ContextText("d", text("Paid leave ends in May. The bonus follows in June."))
-    >>> value = Hal().measure(Material(text(""), text("Paid leave ends in June."), (document,)))
+    >>> document = PreparedPassage("d", text("Paid leave ends in May. The bonus follows in June."))
+    >>> value = Hal().measure(PreparedExchange(text(""), text("Paid leave ends in June."), (document,)))
     >>> 0 < value.value < 1
     True
     """
 
     name = "hal"
-    on_translation = True
-    evidence = ((UNSUPPORTED_WORDS, None),)
+    uses_translation = True
+    evidence_rules = ((UNSUPPORTED_WORDS, None),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the weighted share of the answer's pairs that the context has."""
-        answer = material.answer.derived(_sequence)
+        answer = exchange.answer.cached(_sequence)
         if len(np.unique(answer.words)) < _FEWEST_WORDS:
             return FeatureValue(self.name, None)
-        texts = [material.question, *(document.text for document in material.context)]
-        known = [text.derived(neighbours) for text in texts]
-        pairs = _pairs(answer.words).only(_comparable(answer, known))
+        texts = [exchange.question, *(document.text for document in exchange.context)]
+        known = [text.cached(neighbours) for text in texts]
+        pairs = _pairs(answer.words).restricted_to(_comparable(answer, known))
         nearest = _nearest(pairs, answer.words, known)
         lonely = pairs.left[(pairs.distance == 1) & (nearest == _WIDEST)]
-        evidence = span_evidence(UNSUPPORTED_WORDS, material.answer, _stretches(answer, lonely))
+        evidence = span_evidence(UNSUPPORTED_WORDS, exchange.answer, _unsupported_spans(answer, lonely))
         return FeatureValue(self.name, _share(pairs.distance, nearest), evidence)
 
 
@@ -92,7 +92,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sequence:
+class _WordSequence:
     words: Hashes
     is_number: NDArray[np.bool_]
     starts: NDArray[np.int32]
@@ -107,7 +107,7 @@ class _Pairs:
     right: NDArray[np.intp]
     distance: NDArray[np.intp]
 
-    def only(self, places: NDArray[np.bool_]) -> _Pairs:
+    def restricted_to(self, places: NDArray[np.bool_]) -> _Pairs:
         kept = places[self.left] & places[self.right]
         return _Pairs(self.left[kept], self.right[kept], self.distance[kept])
 
@@ -127,13 +127,13 @@ def neighbours(text: PreparedText) -> Neighbours:
     return Neighbours(np.unique(words), keys, pairs.distance[first].astype(np.uint8))
 
 
-def _sequence(text: PreparedText) -> _Sequence:
+def _sequence(text: PreparedText) -> _WordSequence:
     parse = text.parse
-    kept = np.array([pos not in NO_WORDS for pos in parse.pos], dtype=np.bool_) & ~parse.is_stop
+    kept = np.array([pos not in NON_WORD_POS for pos in parse.pos], dtype=np.bool_) & ~parse.is_stop
     # Python's hash of a string is the same for all texts of a process, which is all that is needed.
     words = np.array([hash(lemma) for lemma in parse.lemma], dtype=np.int64).view(np.uint64)
     is_number = np.array([any(map(str.isdigit, lemma)) for lemma in parse.lemma], dtype=np.bool_)
-    return _Sequence(words[kept], is_number[kept], parse.start[kept], parse.end[kept])
+    return _WordSequence(words[kept], is_number[kept], parse.start[kept], parse.end[kept])
 
 
 def _pairs(words: Hashes) -> _Pairs:
@@ -145,7 +145,7 @@ def _pairs(words: Hashes) -> _Pairs:
     return _Pairs(left[different], (left + distance)[different], distance[different])
 
 
-def _comparable(answer: _Sequence, known: list[Neighbours]) -> NDArray[np.bool_]:
+def _comparable(answer: _WordSequence, known: list[Neighbours]) -> NDArray[np.bool_]:
     comparable = answer.is_number
     for text in known:
         comparable = comparable | np.isin(answer.words, text.words)
@@ -169,7 +169,7 @@ def _share(distance: NDArray[np.intp], nearest: NDArray[np.uint8]) -> float:
     return found / total if total else 0.0
 
 
-def _stretches(answer: _Sequence, lonely: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+def _unsupported_spans(answer: _WordSequence, lonely: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
     """Yield the spans of runs of neighbouring words, given the index of the first word of each pair."""
     for run in np.split(lonely, np.flatnonzero(np.diff(lonely) > 1) + 1):
         if len(run):

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from scoring.claims.grounding import grounded_claims
 from scoring.text.parsing import Parse
-from scoring.text.prepared import Material, PreparedText
+from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import is_word
-from scoring.values.rules import Kinds
-from scoring.values.types import FeatureValue
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import EvidenceRules
 
 # Odd constants that spread hashes over all 64 bits, one for each place in a phrase.
 _SPREAD = (0x1E3779B97F4A7C15, 0x42B2AE3D27D4EB4F, 0x165667B19E3779F9)
@@ -27,32 +27,32 @@ class PhrasesKnown:
 
     Evidence: none of its own.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("The link in the mail works for a day."))
+    >>> document = PreparedPassage("d", text("The link in the mail works for a day."))
     >>> answer = text("The link works for a day.")
-    >>> PhrasesKnown().measure(Material(text(""), answer, (document,))).value
+    >>> PhrasesKnown().measure(PreparedExchange(text(""), answer, (document,))).value
     0.5
     """
 
     name = "phrases_known"
-    on_translation = False
-    evidence: Kinds = ()
+    uses_translation = False
+    evidence_rules: EvidenceRules = ()
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return known phrases / phrases."""
-        parse = material.answer.parse
+        parse = exchange.answer.parse
         found = [
             _phrases(_hashes(parse, claim.claim.tokens))
-            for claim in material.derived(grounded_claims)
+            for claim in exchange.cached(grounded_claims)
             if claim.grounding
         ]
         phrases = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
         if not len(phrases):
             return FeatureValue(self.name, None)
-        texts = (material.question, *(document.text for document in material.context))
-        known = np.concatenate([text.derived(known_phrases) for text in texts])
+        texts = (exchange.question, *(document.text for document in exchange.context))
+        known = np.concatenate([text.cached(known_phrases) for text in texts])
         return FeatureValue(self.name, float(np.isin(phrases, known).mean()))
 
 

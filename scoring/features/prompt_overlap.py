@@ -1,8 +1,8 @@
 """Words of the question that come back in the answer (paper, V-B, "Prompt Overlap")."""
 
-from scoring.text.prepared import Material
-from scoring.text.spans import content_stems, first_places, span_evidence
-from scoring.values.types import FeatureValue
+from scoring.text.prepared_text import PreparedExchange
+from scoring.text.spans import content_stems, first_stem_spans, span_evidence
+from scoring.values.exchange import FeatureValue
 
 QUESTION_WORD = "question_word"
 
@@ -15,23 +15,23 @@ class PromptOverlap:
     of each word in the answer.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> texts = "Can I copy schedules?", "Copy it."
     >>> question, answer = (PreparedText.of(text, load_shipped()["en"]) for text in texts)
-    >>> PromptOverlap().measure(Material(question, answer, context=())).value
+    >>> PromptOverlap().measure(PreparedExchange(question, answer, context=())).value
     0.5
     """
 
     name = "prompt_overlap"
-    on_translation = False
-    evidence = ((QUESTION_WORD, None),)
+    uses_translation = False
+    evidence_rules = ((QUESTION_WORD, None),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return repeated content words / content words of the question."""
-        asked = material.question.derived(content_stems)
-        if not asked or not material.answer.words:
+        asked = exchange.question.cached(content_stems)
+        if not asked or not exchange.answer.words:
             return FeatureValue(self.name, None)
-        places = material.answer.derived(first_places)
+        places = exchange.answer.cached(first_stem_spans)
         repeated = sorted(places[stem] for stem in asked if stem in places)
-        evidence = span_evidence(QUESTION_WORD, material.answer, repeated)
+        evidence = span_evidence(QUESTION_WORD, exchange.answer, repeated)
         return FeatureValue(self.name, len(repeated) / len(asked), evidence)

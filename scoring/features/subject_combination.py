@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from scoring.text.prepared import Material, PreparedText
+from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import span_evidence
-from scoring.values.types import FeatureValue
+from scoring.values.exchange import FeatureValue
 
 UNSUPPORTED_SUBJECT = "unsupported_subject"
 
@@ -21,44 +21,44 @@ class SubjectCombination:
 
     Evidence: ``unsupported_subject``, the span from subject to verb of each pair that no document has.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("The manager approves the leave."))
+    >>> document = PreparedPassage("d", text("The manager approves the leave."))
     >>> answer = text("The employee approves the leave.")
-    >>> SubjectCombination().measure(Material(text(""), answer, (document,))).value
+    >>> SubjectCombination().measure(PreparedExchange(text(""), answer, (document,))).value
     0.0
     """
 
     name = "subject_combination"
-    on_translation = True
-    evidence = ((UNSUPPORTED_SUBJECT, None),)
+    uses_translation = True
+    evidence_rules = ((UNSUPPORTED_SUBJECT, None),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the pairs that the context has / the pairs of the answer."""
-        own = material.answer.derived(subject_places)
+        own = exchange.answer.cached(subject_spans)
         if not own:
             return FeatureValue(self.name, None)
-        known = [document.text.derived(subject_pairs) for document in material.context]
+        known = [document.text.cached(subject_pairs) for document in exchange.context]
         absent = [span for pair, span in own.items() if not any(pair in pairs for pairs in known)]
-        evidence = span_evidence(UNSUPPORTED_SUBJECT, material.answer, absent)
+        evidence = span_evidence(UNSUPPORTED_SUBJECT, exchange.answer, absent)
         return FeatureValue(self.name, 1 - len(absent) / len(own), evidence)
 
 
 def subject_pairs(text: PreparedText) -> frozenset[tuple[str, str]]:
     """Return the pairs (verb, subject) of a text."""
-    return frozenset(pair for pair, _ in _found(text))
+    return frozenset(pair for pair, _ in _pairs_with_spans(text))
 
 
-def subject_places(text: PreparedText) -> dict[tuple[str, str], tuple[int, int]]:
+def subject_spans(text: PreparedText) -> dict[tuple[str, str], tuple[int, int]]:
     """Return the pairs of a text, each with the span of its first place, in order."""
     places: dict[tuple[str, str], tuple[int, int]] = {}
-    for pair, span in _found(text):
+    for pair, span in _pairs_with_spans(text):
         places.setdefault(pair, span)
     return places
 
 
-def _found(text: PreparedText) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+def _pairs_with_spans(text: PreparedText) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
     parse = text.parse
     for subject, relation in enumerate(parse.dep):
         if relation not in _SUBJECTS or parse.pos[subject] == "PRON":

@@ -1,21 +1,21 @@
 """Values that are others in the documents (paper, Table II, "Answer Contradiction")."""
 
+from scoring.claims.claim_extraction import claims
 from scoring.claims.compared_values import compared_values
-from scoring.claims.reading import claims
-from scoring.figures.lookup import Said
-from scoring.text.prepared import Material
+from scoring.figures.table_lookup import ValueAgreement
+from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
-from scoring.values.claims import ClaimStatus
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import FeatureValue
+from scoring.values.checked_claims import ClaimStatus
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 CONTRADICTED_VALUE = "contradicted_value"
 
 # Right wherever it was measured on rated answers, but in too few of them to block.
-CONTRADICTED = Rule(
+CONTRADICTED_VALUE_RULE = Rule(
     "contradicted_value",
     "The documents have another value at the place that the answer names.",
-    Severity.HOLDS,
+    RuleEffect.REVIEW,
     contradiction=0.9,
     status=ClaimStatus.CONTRADICTED,
     mistake="answer_contradiction",
@@ -41,29 +41,30 @@ class ValuesAgree:
     two by a negation, none in true ones. With three fifths of the words, and not all, another negation was
     found in 1 untrue answer and in 3 true ones.
 
-    >>> from scoring.text.prepared import ContextText
+    >>> from scoring.text.prepared_text import PreparedPassage
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = ContextText("d", text("Plans:\n\n- Basic: $10 a month\n- Team: $25 a month\n"))
+    >>> document = PreparedPassage("d", text("Plans:\n\n- Basic: $10 a month\n- Team: $25 a month\n"))
     >>> answer = text("The Team plan costs $20 a month.")
-    >>> [each.text for each in ValuesAgree().measure(Material(text(""), answer, (document,))).evidence]
+    >>> exchange = PreparedExchange(text(""), answer, (document,))
+    >>> [each.text for each in ValuesAgree().measure(exchange).evidence]
     ['The Team plan costs $20 a month']
     """
 
     name = "values_agree"
-    on_translation = False
-    evidence = ((CONTRADICTED_VALUE, CONTRADICTED),)
+    uses_translation = False
+    evidence_rules = ((CONTRADICTED_VALUE, CONTRADICTED_VALUE_RULE),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return claims with the documents' value / claims that lead to one."""
-        found = material.derived(compared_values)
+        found = exchange.cached(compared_values)
         if not found:
             return FeatureValue(self.name, None)
         others = [
             (claim.start, claim.end)
-            for claim in material.answer.derived(claims)
-            if claim.start in found and found[claim.start].said is Said.OTHER
+            for claim in exchange.answer.cached(claims)
+            if claim.start in found and found[claim.start].agreement is ValueAgreement.DIFFERENT
         ]
-        evidence = span_evidence(CONTRADICTED_VALUE, material.answer, others[:MAX_EVIDENCE])
+        evidence = span_evidence(CONTRADICTED_VALUE, exchange.answer, others[:MAX_EVIDENCE])
         return FeatureValue(self.name, 1 - len(others) / len(found), evidence)

@@ -1,16 +1,16 @@
 """Answers that are a published guide (paper, V-B, "Verbatim Guide Defined")."""
 
-from scoring.text.prepared import Material
+from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import span_evidence
-from scoring.values.rules import Rule, Severity
-from scoring.values.types import FeatureValue
+from scoring.values.exchange import FeatureValue
+from scoring.values.rules import Rule, RuleEffect
 
 VERBATIM_DOCUMENT = "verbatim_document"
 
-VERBATIM = Rule(
+VERBATIM_DOCUMENT_RULE = Rule(
     "verbatim_document",
     "The answer is a whole published guide, character for character, and the question is its title.",
-    Severity.SENDS,
+    RuleEffect.SEND,
 )
 
 
@@ -18,8 +18,8 @@ class VerbatimDocument:
     """Whether the answer is the published guide that the question names.
 
     The paper's heuristic of the verbatim guide, as far as it is safe to send by; the conditions are those of
-    :func:`scoring.quotation.quoting.quoted_document`. The value is in [0, 1]: 1 where it is so, and otherwise
-    not applicable, since an answer in its own words is no worse for it.
+    :func:`scoring.quotation.quoted_document.quoted_document`. The value is in [0, 1]: 1 where it is so, and
+    otherwise not applicable, since an answer in its own words is no worse for it.
 
     Evidence: ``verbatim_document``, all of the answer.
 
@@ -28,22 +28,23 @@ class VerbatimDocument:
     all in their writers' own words, and for many that were made to deceive it.
 
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared import PreparedText
+    >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> question, answer = text("How do I delete a draft?"), text("Click **Delete**.")
-    >>> [VerbatimDocument().measure(Material(question, answer, (), quoted=d)).value for d in ("faq", None)]
+    >>> exchanges = [PreparedExchange(question, answer, (), quoted_document_id=d) for d in ("faq", None)]
+    >>> [VerbatimDocument().measure(each).value for each in exchanges]
     [1.0, None]
     """
 
     name = VERBATIM_DOCUMENT
-    on_translation = False
-    evidence = ((VERBATIM_DOCUMENT, VERBATIM),)
+    uses_translation = False
+    evidence_rules = ((VERBATIM_DOCUMENT, VERBATIM_DOCUMENT_RULE),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return 1 for an answer that is a guide, else None."""
-        if material.quoted is None:
+        if exchange.quoted_document_id is None:
             return FeatureValue(self.name, None)
-        answer = (material.whole_answer or material.answer).original
+        answer = (exchange.whole_answer or exchange.answer).original
         span = len(answer) - len(answer.lstrip()), len(answer.rstrip())
-        evidence = span_evidence(VERBATIM_DOCUMENT, material.answer, [span], material.quoted)
+        evidence = span_evidence(VERBATIM_DOCUMENT, exchange.answer, [span], exchange.quoted_document_id)
         return FeatureValue(self.name, 1.0, evidence)

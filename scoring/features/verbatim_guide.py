@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scoring.lexicon import Lexicon
-from scoring.text.guides import Guide, Step, guides
-from scoring.text.parsing import NO_WORDS
-from scoring.text.prepared import ContextText, Material, PreparedText
+from scoring.text.guides import Guide, GuideStep, guides
+from scoring.text.parsing import NON_WORD_POS
+from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
 from scoring.text.spans import span_evidence
-from scoring.values.types import Evidence, FeatureValue
+from scoring.values.exchange import Evidence, FeatureValue
 
 DIFFERING_STEP = "differing_step"
 
@@ -35,23 +35,23 @@ class VerbatimGuide:
     >>> from scoring.lexicon import load_shipped
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
     >>> guide = "1. Open the menu.\n2. Choose the colour."
-    >>> document = ContextText("d", text(f"A way to do it:\n\n{guide}"))
-    >>> VerbatimGuide().measure(Material(text("How?"), text(guide), (document,))).value
+    >>> document = PreparedPassage("d", text(f"A way to do it:\n\n{guide}"))
+    >>> VerbatimGuide().measure(PreparedExchange(text("How?"), text(guide), (document,))).value
     1.0
     """
 
     name = "verbatim_guide"
-    on_translation = True
-    evidence = ((DIFFERING_STEP, None),)
+    uses_translation = True
+    evidence_rules = ((DIFFERING_STEP, None),)
 
-    def measure(self, material: Material) -> FeatureValue:
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the mean similarity of the answer's guides."""
-        own = material.answer.derived(counted_guides)
+        own = exchange.answer.cached(guide_lemma_counts)
         if not own:
             return FeatureValue(self.name, None)
-        matches = [_best(guide, counts, material) for guide, counts in own]
+        matches = [_best_match(guide, counts, exchange) for guide, counts in own]
         value = math.fsum(match.similarity for match in matches) / len(own)
-        return FeatureValue(self.name, min(value, 1.0), tuple(_evidence(material, matches)))
+        return FeatureValue(self.name, min(value, 1.0), tuple(_evidence(exchange, matches)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +59,20 @@ class _Match:
     guide: Guide
     similarity: float = 0.0
     nearest: Guide | None = None
-    document: ContextText | None = None
+    document: PreparedPassage | None = None
 
 
-def _best(guide: Guide, own: list[Counter[str]], material: Material) -> _Match:
+def _best_match(guide: Guide, own: list[Counter[str]], exchange: PreparedExchange) -> _Match:
     best = _Match(guide)
-    for document in material.context:
-        for other, counts in document.text.derived(counted_guides):
+    for document in exchange.context:
+        for other, counts in document.text.cached(guide_lemma_counts):
             similarity = _similarity(own, counts)
             if similarity > best.similarity:
                 best = _Match(guide, similarity, other, document)
     return best
 
 
-def counted_guides(text: PreparedText) -> tuple[tuple[Guide, list[Counter[str]]], ...]:
+def guide_lemma_counts(text: PreparedText) -> tuple[tuple[Guide, list[Counter[str]]], ...]:
     """Return the first guides of a text, each with the counts of the lemmas of its first steps."""
     return tuple(
         (guide, [_lemmas(text, step) for step in guide.steps[:_MOST_STEPS]])
@@ -80,10 +80,12 @@ def counted_guides(text: PreparedText) -> tuple[tuple[Guide, list[Counter[str]]]
     )
 
 
-def _lemmas(text: PreparedText, step: Step) -> Counter[str]:
+def _lemmas(text: PreparedText, step: GuideStep) -> Counter[str]:
     parse = text.parse
     indices = parse.indices(step.start, step.end)
-    return Counter(parse.lemma[n] for n in indices if not parse.is_stop[n] and parse.pos[n] not in NO_WORDS)
+    return Counter(
+        parse.lemma[n] for n in indices if not parse.is_stop[n] and parse.pos[n] not in NON_WORD_POS
+    )
 
 
 def _similarity(own: list[Counter[str]], other: list[Counter[str]]) -> float:
@@ -105,20 +107,20 @@ def _squares(counts: Counter[str]) -> int:
     return sum(count * count for count in counts.values())
 
 
-def _evidence(material: Material, matches: list[_Match]) -> Iterator[Evidence]:
-    answer = material.answer
+def _evidence(exchange: PreparedExchange, matches: list[_Match]) -> Iterator[Evidence]:
+    answer = exchange.answer
     for match in matches:
         if match.nearest and match.document:
-            spans = _differing(match.guide, match.nearest, answer.lexicon)
+            spans = _differing_steps(match.guide, match.nearest, answer.lexicon)
             yield from span_evidence(DIFFERING_STEP, answer, spans, match.document.document_id)
 
 
-def _differing(guide: Guide, nearest: Guide, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
-    known = {_plain(step, lexicon) for step in nearest.steps}
+def _differing_steps(guide: Guide, nearest: Guide, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    known = {_significant_words(step, lexicon) for step in nearest.steps}
     for step in guide.steps:
-        if _plain(step, lexicon) not in known:
+        if _significant_words(step, lexicon) not in known:
             yield step.start, step.end
 
 
-def _plain(step: Step, lexicon: Lexicon) -> tuple[str, ...]:
+def _significant_words(step: GuideStep, lexicon: Lexicon) -> tuple[str, ...]:
     return tuple(word.text for word in step.words if word.text not in lexicon.fillers)

@@ -9,17 +9,17 @@ from decimal import Decimal
 from enum import Enum, IntEnum, auto
 from functools import cached_property
 
-from scoring.figures.labels import stem
-from scoring.figures.numbers import PERCENT, Amount, Number, amounts
-from scoring.figures.times import Time, times
-from scoring.figures.values import Obstacle, Operation
+from scoring.figures.calendar_periods import CalendarPeriod, calendar_periods
+from scoring.figures.figure_claims import Obstacle, Operation
+from scoring.figures.quantities import PERCENT, Number, Quantity, find_quantities
+from scoring.figures.table_cells import figure_stem
 from scoring.lexicon import FigureWords, Lexicon, PhraseList
-from scoring.text.prepared import Word, words_of
+from scoring.text.prepared_text import Word, split_words
 
 # No clause that people write has more.
 _MOST_CHARACTERS, _MOST_WORDS = 1_000, 120
 #: Stands for a word that is accounted for; no phrase holds it.
-TAKEN = "_"
+MASK = "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class Figure:
     ``in_words``: it is a number word ("three").
     """
 
-    amount: Amount
-    first: int
-    last: int
+    quantity: Quantity
+    word_start: int
+    word_end: int
     in_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class ClausePeriod:
     """A time of a clause, and the words that it is written with."""
 
-    time: Time
-    first: int
-    last: int
+    period: CalendarPeriod
+    word_start: int
+    word_end: int
 
 
 @dataclass(frozen=True)
@@ -53,28 +53,30 @@ class Clause:
     words: tuple[Word, ...]
     figures: tuple[Figure, ...]
     number_words: tuple[Figure, ...]
-    times: tuple[When, ...]
+    periods: tuple[ClausePeriod, ...]
 
     @classmethod
     def of(cls, text: str, lexicon: Lexicon) -> Clause | None:
         """Read a clause in a language whose lexicon has figures; None where it is too long to be one."""
-        if len(text) > _MOST_CHARACTERS or len(words := words_of(text)) > _MOST_WORDS:
+        if len(text) > _MOST_CHARACTERS or len(words := split_words(text)) > _MOST_WORDS:
             return None
         starts, ends = [word.start for word in words], [word.end for word in words]
         told = tuple(
-            When(time, bisect_left(ends, start + 1), bisect_left(starts, end))
-            for time, start, end in times(text, lexicon)
+            ClausePeriod(time, bisect_left(ends, start + 1), bisect_left(starts, end))
+            for time, start, end in calendar_periods(text, lexicon)
         )
-        in_times = {place for when in told for place in range(when.first, when.last)}
+        in_times = {place for when in told for place in range(when.word_start, when.word_end)}
         found = (
             Figure(amount, bisect_left(ends, amount.start + 1), bisect_left(starts, amount.end))
-            for amount in amounts(text, lexicon.figure_words)
+            for amount in find_quantities(text, lexicon.figure_words)
         )
-        figures = tuple(figure for figure in found if in_times.isdisjoint(range(figure.first, figure.last)))
+        figures = tuple(
+            figure for figure in found if in_times.isdisjoint(range(figure.word_start, figure.word_end))
+        )
         return cls(text, lexicon, words, figures, tuple(_number_words(words, lexicon)), told)
 
     @property
-    def lists(self) -> FigureWords:
+    def figure_words(self) -> FigureWords:
         """The words for figures of its language."""
         return self.lexicon.figure_words
 
@@ -86,56 +88,56 @@ class Clause:
     @cached_property
     def stems(self) -> tuple[str, ...]:
         """What its words are compared by."""
-        return tuple(stem(word.text, self.lexicon) for word in self.words)
+        return tuple(figure_stem(word.text, self.lexicon) for word in self.words)
 
     @cached_property
-    def content(self) -> tuple[int, ...]:
+    def content_indices(self) -> tuple[int, ...]:
         """The places of the words that carry content, and are not part of a time."""
-        in_times = {place for when in self.times for place in range(when.first, when.last)}
+        in_times = {place for when in self.periods for place in range(when.word_start, when.word_end)}
         return tuple(
             place
             for place, word in enumerate(self.words)
             if word.text not in self.lexicon.function_words and place not in in_times
         )
 
-    def denies(self, place: int) -> bool:
+    def is_negation(self, index: int) -> bool:
         """Say whether a word turns what is said into its opposite; "no," before all of it only answers."""
-        word = self.words[place]
-        if not place and self.text.startswith(",", word.end):
+        word = self.words[index]
+        if not index and self.text.startswith(",", word.end):
             return False
-        return word.text in self.lexicon.negations | self.lists.no or word.text.endswith("n't")
+        return word.text in self.lexicon.negations | self.figure_words.no or word.text.endswith("n't")
 
     @cached_property
-    def denials(self) -> int:
+    def negation_parity(self) -> int:
         """1 where it denies, 0 where it does not: "not closed" is open; 2 where that is not clear."""
-        said = [word.text for n, word in enumerate(self.words) if self.denies(n)]
-        closed = sum(word in self.lists.no and word not in self.lexicon.negations for word in said)
+        said = [word.text for n, word in enumerate(self.words) if self.is_negation(n)]
+        closed = sum(word in self.figure_words.no and word not in self.lexicon.negations for word in said)
         return len(said) % 2 if closed <= 1 and len(said) - closed <= 1 else 2
 
     @cached_property
     def is_conditional(self) -> bool:
         """Whether it speaks of some cases, or of others than it names: "if", "only", "without"."""
-        return not self.lists.conditions.isdisjoint(word.text for word in self.words)
+        return not self.figure_words.conditions.isdisjoint(word.text for word in self.words)
 
-    def unit(self, figure: Figure) -> str | None:
+    def figure_unit(self, figure: Figure) -> str | None:
         """Return the unit of a figure; that of a number word is the word after it: "four hours"."""
-        if not figure.in_words or figure.last == len(self.words):
-            return figure.amount.unit
-        return self.lists.unit_of.get(self.words[figure.last].text)
+        if not figure.in_words or figure.word_end == len(self.words):
+            return figure.quantity.unit
+        return self.figure_words.unit_of.get(self.words[figure.word_end].text)
 
-    def masked(self, taken: Iterable[int]) -> list[str]:
+    def masked_words(self, taken: Iterable[int]) -> list[str]:
         """Return its words, with those that are accounted for made unrecognisable."""
         texts = [word.text for word in self.words]
         for place in taken:
-            texts[place] = TAKEN
+            texts[place] = MASK
         return texts
 
-    def find(self, phrases: PhraseList, taken: Iterable[int]) -> list[tuple[int, int]]:
+    def find_phrases(self, phrases: PhraseList, taken: Iterable[int]) -> list[tuple[int, int]]:
         """Return where phrases stand among the words that are not accounted for yet."""
-        return list(phrases.find(self.masked(taken)))
+        return list(phrases.find(self.masked_words(taken)))
 
 
-def places(spans: Sequence[tuple[int, int]]) -> set[int]:
+def word_indices(spans: Sequence[tuple[int, int]]) -> set[int]:
     """Return the places that spans of words hold."""
     return {place for first, last in spans for place in range(first, last)}
 
@@ -144,7 +146,7 @@ def _number_words(words: Sequence[Word], lexicon: Lexicon) -> Iterable[Figure]:
     for place, word in enumerate(words):
         if word.text in lexicon.claims.numbers:
             value = Decimal(lexicon.claims.numbers[word.text])
-            amount = Amount(Number(value, value), None, word.start, word.end)
+            amount = Quantity(Number(value, value), None, word.start, word.end)
             yield Figure(amount, place, place + 1, in_words=True)
 
 
@@ -160,7 +162,7 @@ class Bound(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClaimedOperation:
     """An operation that a clause claims.
 
     - ``direction``: 1 for more or rising, -1 for less or falling, 0 where it has none.
@@ -170,24 +172,24 @@ class Asked:
     """
 
     operation: Operation
-    taken: frozenset[int]
+    word_indices: frozenset[int]
     direction: int = 0
-    than: int | None = None
+    than_index: int | None = None
     is_joint: bool = False
     is_price: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class FigureBounds:
     """How each figure is meant, by the place of its first word, and the words that say so."""
 
-    bounds: dict[int, Bound]
-    taken: frozenset[int]
+    by_word: dict[int, Bound]
+    word_indices: frozenset[int]
 
 
-def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
+def figure_bounds(clause: Clause, taken: frozenset[int]) -> FigureBounds | Obstacle:
     """Return how the figures are meant: "about", "more than" right before one."""
-    lists = clause.lists
+    lists = clause.figure_words
     kinds = (
         (lists.at_most, Bound.AT_MOST),
         (lists.at_least, Bound.AT_LEAST),
@@ -195,42 +197,44 @@ def meant(clause: Clause, taken: frozenset[int]) -> Meant | Obstacle:
         (lists.above, Bound.ABOVE),
         (lists.below, Bound.BELOW),
     )
-    firsts = {figure.first for figure in clause.numbers if figure.first not in taken}
+    firsts = {figure.word_start for figure in clause.numbers if figure.word_start not in taken}
     bounds: dict[int, Bound] = {}
     used: set[int] = set()
     for phrases, bound in kinds:
-        for first, last in clause.find(phrases, taken | used):
+        for first, last in clause.find_phrases(phrases, taken | used):
             if last in firsts:
                 bounds.setdefault(last, bound)
                 used.update(range(first, last))
             elif bound in {Bound.AT_MOST, Bound.AT_LEAST}:
                 return Obstacle.OPERATION
-    return Meant(bounds, frozenset(used))
+    return FigureBounds(bounds, frozenset(used))
 
 
-def asked(clause: Clause, taken: frozenset[int]) -> Asked | Obstacle | None:
+def claimed_operation(clause: Clause, taken: frozenset[int]) -> ClaimedOperation | Obstacle | None:
     """Return the operation that the words which are not ``taken`` claim; None where they claim none.
 
     An obstacle where they claim one that is not computed, or several at once.
     """
-    found = _found(clause, taken)
-    if clause.find(clause.lists.unsupported, taken) or clause.find(clause.lists.unclear, taken):
+    found = _operations(clause, taken)
+    if clause.find_phrases(clause.figure_words.unsupported, taken) or clause.find_phrases(
+        clause.figure_words.unclear, taken
+    ):
         return Obstacle.OPERATION
     if len(found) > 1:
         found = [each for each in found if each.operation is not Operation.COUNT]
     kinds = {each.operation for each in found}
     if len(found) > 1 and kinds <= {Operation.SUM, Operation.SHARE}:
         # "In total 40%", "together in total".
-        words = frozenset[int]().union(*(each.taken for each in found))
+        words = frozenset[int]().union(*(each.word_indices for each in found))
         operation = Operation.SHARE if Operation.SHARE in kinds else Operation.SUM
-        return Asked(operation, words, is_joint=any(each.is_joint for each in found))
+        return ClaimedOperation(operation, words, is_joint=any(each.is_joint for each in found))
     if len(found) > 1:
         return Obstacle.OPERATION
     return found[0] if found else None
 
 
-def _found(clause: Clause, taken: frozenset[int]) -> list[Asked]:
-    lists, found, used = clause.lists, list[Asked](), set(taken)
+def _operations(clause: Clause, taken: frozenset[int]) -> list[ClaimedOperation]:
+    lists, found, used = clause.figure_words, list[ClaimedOperation](), set(taken)
     kinds = (
         (Operation.GROWTH, 1, lists.rises),
         (Operation.GROWTH, -1, lists.falls),
@@ -246,29 +250,29 @@ def _found(clause: Clause, taken: frozenset[int]) -> list[Asked]:
         (Operation.SHARE, 0, lists.shares),
     )
     for operation, direction, phrases in kinds:
-        spans = clause.find(phrases, used)
-        parts = (each for each in clause.figures if is_share(clause, each) and each.first not in used)
+        spans = clause.find_phrases(phrases, used)
+        parts = (each for each in clause.figures if is_share(clause, each) and each.word_start not in used)
         if not spans and not (operation is Operation.SHARE and any(parts)):
             continue
-        words, than = places(spans), None
+        words, than = word_indices(spans), None
         if direction and operation is Operation.DIFFERENCE:
             after = range(spans[0][1], len(clause.words))
             than = next((n for n in after if clause.words[n].text in lists.than), None)
-            found.extend(Asked(operation, frozenset()) for _ in spans[1:])
+            found.extend(ClaimedOperation(operation, frozenset()) for _ in spans[1:])
         used |= words
         is_price = any(clause.words[place].text in lists.costly for place in words)
         taken = frozenset(words if than is None else {*words, than})
-        found.append(Asked(operation, taken, direction, than, phrases is lists.joint, is_price))
+        found.append(ClaimedOperation(operation, taken, direction, than, phrases is lists.joint, is_price))
     return found
 
 
 def is_share(clause: Clause, figure: Figure) -> bool:
     """Say whether a figure is so many percent of something."""
-    if figure.amount.unit != PERCENT:
+    if figure.quantity.unit != PERCENT:
         return False
     # "40%" is one word, "40 percent" are two.
-    after = clause.words[figure.last : figure.last + 1]
-    return any(word.text in clause.lists.of for word in after)
+    after = clause.words[figure.word_end : figure.word_end + 1]
+    return any(word.text in clause.figure_words.of for word in after)
 
 
 _HALF = Decimal("0.5")
@@ -299,9 +303,9 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
     """
     step = Decimal(1).scaleb(_exponent(claimed))
     if bound is Bound.EXACT:
-        return _exact(abs(value - claimed), step, claimed)
+        return _exact_closeness(abs(value - claimed), step, claimed)
     if bound is Bound.ABOUT:
-        return _about(abs(value - claimed), step, max(abs(value), abs(claimed)))
+        return _approximate_closeness(abs(value - claimed), step, max(abs(value), abs(claimed)))
     over = claimed - value if bound in {Bound.BELOW, Bound.AT_MOST} else value - claimed
     is_open = bound not in {Bound.AT_LEAST, Bound.AT_MOST}
     if over > 0 or (over == 0 and not is_open):
@@ -309,19 +313,19 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
     return Closeness.NEAR if -over <= step * _HALF else Closeness.OFF
 
 
-def _exact(off: Decimal, step: Decimal, claimed: Decimal) -> Closeness:
+def _exact_closeness(off: Decimal, step: Decimal, claimed: Decimal) -> Closeness:
     if off <= step * _HALF:
         return Closeness.SAME
-    return Closeness.NEAR if off < step or off <= _zeros(claimed) * _HALF else Closeness.OFF
+    return Closeness.NEAR if off < step or off <= _rounding_step(claimed) * _HALF else Closeness.OFF
 
 
-def _about(off: Decimal, step: Decimal, size: Decimal) -> Closeness:
+def _approximate_closeness(off: Decimal, step: Decimal, size: Decimal) -> Closeness:
     if off <= max(step * _HALF, size * _ABOUT):
         return Closeness.SAME
     return Closeness.NEAR if off <= max(step, size * _HARDLY) else Closeness.OFF
 
 
-def _zeros(claimed: Decimal) -> Decimal:
+def _rounding_step(claimed: Decimal) -> Decimal:
     """Return the step of a whole number that may be rounded to its last zeros; 0 where it is not."""
     digits = format(claimed.copy_abs(), "f")
     if "." in digits or len(digits) < _LEAST_DIGITS:

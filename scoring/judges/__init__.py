@@ -2,21 +2,21 @@
 
 from scoring.judges.case import (
     Case,
-    Documents,
     Example,
     ExamplesError,
-    Expected,
     JudgeOptions,
+    ReferenceAnswer,
+    ReferenceDocuments,
     read_examples,
     read_examples_file,
 )
 from scoring.judges.methods import METHODS
 from scoring.judges.opinions import ask, opinion_key, prompt_version
 from scoring.judges.requests import (
-    Asking,
     Failure,
     Finish,
     Message,
+    OpinionRounds,
     Outcome,
     Reply,
     ReplySchema,
@@ -29,17 +29,17 @@ from scoring.judges.requests import (
 
 __all__ = [
     "METHODS",
-    "Asking",
     "Case",
-    "Documents",
     "Example",
     "ExamplesError",
-    "Expected",
     "Failure",
     "Finish",
     "JudgeOptions",
     "Message",
+    "OpinionRounds",
     "Outcome",
+    "ReferenceAnswer",
+    "ReferenceDocuments",
     "Reply",
     "ReplySchema",
     "Request",

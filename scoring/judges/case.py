@@ -8,19 +8,19 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Exchange, Passage
 from scoring.values.opinion import Label
-from scoring.values.types import HIGHEST, LOWEST, Exchange, Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class ReferenceDocuments:
     """The help documents that an answer rests on: everything it says must be in them."""
 
     passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ReferenceAnswer:
     """The answer that a test set expects (paper 002, section 3.1): the answer must mean the same."""
 
     text: str
@@ -32,16 +32,16 @@ class Case:
 
     question: str
     answer: str
-    reference: Documents | Expected
+    reference: ReferenceDocuments | ReferenceAnswer
 
     @classmethod
     def of(cls, exchange: Exchange) -> Self:
         """Return the case of an exchange, judged by the documents of its context, untranslated."""
-        return cls(exchange.question, exchange.answer, Documents(exchange.context))
+        return cls(exchange.question, exchange.answer, ReferenceDocuments(exchange.context))
 
 
 # Each stands in every request: more cost more than they teach.
-MOST_EXAMPLES = 16
+MAX_EXAMPLES = 16
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
@@ -58,7 +58,7 @@ class Example(BaseModel):
     reference: _Text
     answer: _Text
     label: Label
-    score: Annotated[float, Field(ge=LOWEST, le=HIGHEST)]
+    score: Annotated[float, Field(ge=MIN_SCORE, le=MAX_SCORE)]
     why: Annotated[str, Field(max_length=1_000)] = ""
 
 
@@ -68,9 +68,11 @@ def read_examples(lines: Iterable[str]) -> tuple[Example, ...]:
     Raises:
         ExamplesError: A line is no example, or there are more than MOST_EXAMPLES.
     """
-    examples = tuple(_read(number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    if len(examples) > MOST_EXAMPLES:
-        raise ExamplesError(f"{len(examples)} examples are more than {MOST_EXAMPLES}")
+    examples = tuple(
+        _parse_example(number, line) for number, line in enumerate(lines, start=1) if line.strip()
+    )
+    if len(examples) > MAX_EXAMPLES:
+        raise ExamplesError(f"{len(examples)} examples are more than {MAX_EXAMPLES}")
     return examples
 
 
@@ -91,12 +93,12 @@ def read_examples_file(path: Path) -> tuple[Example, ...]:
         raise ExamplesError(f"{path}: {error}") from None
 
 
-def shown(example: Example) -> str:
+def render_example(example: Example) -> str:
     """Return an example as one line of JSON, which no text in it can break out of."""
     return json.dumps(example.model_dump(mode="json"), ensure_ascii=False)
 
 
-def _read(number: int, line: str) -> Example:
+def _parse_example(number: int, line: str) -> Example:
     try:
         return Example.model_validate_json(line)
     except ValidationError as error:

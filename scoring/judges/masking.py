@@ -23,24 +23,24 @@ class _Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedText:
     """A text after replacements; ``before`` is what it was made from, where it was edited more than once."""
 
     text: str
     edits: tuple[_Edit, ...] = ()
-    before: Edited | None = None
+    previous: EditedText | None = None
 
     @property
     def original(self) -> str:
         """The text before all of it."""
-        return self.before.original if self.before else self.text
+        return self.previous.original if self.previous else self.text
 
     def replaced(
         self,
         pattern: re.Pattern[str],
         replacement: Callable[[re.Match[str]], str],
         read_as: Callable[[str], str] = str,
-    ) -> Edited:
+    ) -> EditedText:
         """Return this text with every match of the pattern replaced.
 
         ``read_as`` gives the text that the pattern is looked for in: of the same length, sign by sign.
@@ -54,22 +54,22 @@ class Edited:
             parts += self.text[read : match.start()], new
             edits.append(_Edit(start, start + len(new), *match.span()))
             length, read = start + len(new), match.end()
-        return Edited("".join([*parts, self.text[read:]]), tuple(edits), self) if edits else self
+        return EditedText("".join([*parts, self.text[read:]]), tuple(edits), self) if edits else self
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the places in the original of a part of this text; what was replaced counts whole."""
-        start, end = self._before(start, begins=True), self._before(end, begins=False)
-        return self.before.original_span(start, end) if self.before else (start, end)
+        start, end = self._offset_before(start, begins=True), self._offset_before(end, begins=False)
+        return self.previous.original_span(start, end) if self.previous else (start, end)
 
-    def _before(self, place: int, *, begins: bool) -> int:
+    def _offset_before(self, offset: int, *, begins: bool) -> int:
         """Return where a place was; inside a replacement, where the replaced part begins or ends."""
         # A replacement that begins where a part ends is no part of it.
-        at = bisect_right(self.edits, place if begins else place - 1, key=lambda edit: edit.start) - 1
+        at = bisect_right(self.edits, offset if begins else offset - 1, key=lambda edit: edit.start) - 1
         if at < 0:
-            return place
+            return offset
         edit = self.edits[at]
-        if place >= edit.end:
-            return edit.original_end + place - edit.end
+        if offset >= edit.end:
+            return edit.original_end + offset - edit.end
         return edit.original_start if begins else edit.original_end
 
 
@@ -101,13 +101,13 @@ _TOKEN = re.compile(r"\[(?:EMAIL|PHONE|ACCOUNT)-\d+\]")
 _DUTCH = re.compile(r"^(?:00|\+)31(?:\(0\)|0)?")
 
 
-def masked(texts: Sequence[Edited]) -> tuple[Edited, ...]:
+def mask_personal_data(texts: Sequence[EditedText]) -> tuple[EditedText, ...]:
     """Return texts with tokens such as ``[EMAIL-1]`` in place of personal data, numbered as they come."""
     tokens = _Tokens(text.text for text in texts)
-    return tuple(text.replaced(_PERSONAL, tokens.of, _plain) for text in texts)
+    return tuple(text.replaced(_PERSONAL, tokens.token_for, _fold) for text in texts)
 
 
-class _Plain(dict[int, str]):
+class _AsciiFolding(dict[int, str]):
     """Each sign as ASCII has it, where it does: spaces, dashes, double width; filled as texts are read."""
 
     def __missing__(self, code: int) -> str:
@@ -118,11 +118,11 @@ class _Plain(dict[int, str]):
         return plain
 
 
-_PLAIN = _Plain()
+_ASCII_FOLDING = _AsciiFolding()
 
 
-def _plain(text: str) -> str:
-    return text if text.isascii() else text.translate(_PLAIN)
+def _fold(text: str) -> str:
+    return text if text.isascii() else text.translate(_ASCII_FOLDING)
 
 
 class _Tokens:
@@ -132,9 +132,9 @@ class _Tokens:
         self._taken = {token for text in texts for token in _TOKEN.findall(text)}
         self._given: dict[tuple[str, str], str] = {}
 
-    def of(self, match: re.Match[str]) -> str:
+    def token_for(self, match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
-        value = (_KINDS[kind], _same(kind, match.group()))
+        value = (_KINDS[kind], _comparable_value(kind, match.group()))
         if value not in self._given:
             number = 1
             while (token := f"[{_KINDS[kind]}-{number}]") in self._taken:
@@ -147,7 +147,7 @@ class _Tokens:
 _KINDS = {"EMAIL": "EMAIL", "PHONE": "PHONE", "ACCOUNT": "ACCOUNT", "NUMBER": "ACCOUNT"}
 
 
-def _same(kind: str, found: str) -> str:
+def _comparable_value(kind: str, found: str) -> str:
     """Return a value as it is compared: without the signs between, a Dutch number without its country."""
     if kind == "EMAIL":
         return found.casefold()
@@ -162,7 +162,7 @@ _LONGEST = 1_000
 _MARKS = " \t\r\n\"'`“”‘’«»"
 
 
-def find(words: str, answer: str) -> tuple[int, int] | None:
+def find_words(words: str, answer: str) -> tuple[int, int] | None:
     """Return where the words stand, or None: exactly, else with other white space, case or quotes around."""
     for wanted in dict.fromkeys((words, words.strip(_MARKS))):
         if any(map(str.isalnum, wanted)) and len(wanted) <= _LONGEST:

@@ -7,15 +7,15 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoring.judges import prompts
 from scoring.judges.case import JudgeOptions
-from scoring.judges.forms import Evaluation, Form, Scored, Wrong, reply_schema
+from scoring.judges.forms import EvaluationReply, ReplyForm, ScoredReply, WrongWords, reply_schema
 from scoring.judges.prompts import Prompt
-from scoring.judges.replies import Malformed, read
+from scoring.judges.replies import MalformedReply, parse_reply
 from scoring.judges.requests import Failure, Finish, Message, Outcome, Reply, Request
-from scoring.judges.texts import Part, cleaned, fenced
-from scoring.values.opinion import Label, Mistake, Unsure
-from scoring.values.types import HIGHEST, LOWEST, Passage
+from scoring.judges.texts import PromptPart, clean, fence
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Passage
+from scoring.values.opinion import Label, Mistake, UnsureReason
 
-F = TypeVar("F", bound=Form)
+F = TypeVar("F", bound=ReplyForm)
 T = TypeVar("T")
 
 #: A part of a method: asks rounds, and returns what it made of them.
@@ -23,7 +23,7 @@ Rounds: TypeAlias = Generator[tuple[Request, ...], tuple[Outcome, ...], T]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[F]):
+class TypedRequest(Generic[F]):
     """A request with the form that its reply must have.
 
     ``check`` says what else is wrong with a reply, in words of ours, or None.
@@ -35,7 +35,7 @@ class Ask(Generic[F]):
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Generic[F]):
+class TypedReply(Generic[F]):
     """What a model said, and the reply that it said it in."""
 
     form: F
@@ -45,16 +45,16 @@ class Said(Generic[F]):
 class NoOpinion(Exception):
     """A reply that a method cannot do without is not there, or the answer is not for it."""
 
-    def __init__(self, reason: Unsure) -> None:
+    def __init__(self, reason: UnsureReason) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-def ask_all(asks: Sequence[Ask[F]]) -> Rounds[tuple[Said[F] | Unsure, ...]]:
+def ask_all(asks: Sequence[TypedRequest[F]]) -> Rounds[tuple[TypedReply[F] | UnsureReason, ...]]:
     """Ask at once; yields a round, and a second one for those replies that were malformed."""
     outcomes = yield tuple(ask.request for ask in asks)
     results = [_result(ask, outcome) for ask, outcome in zip(asks, outcomes, strict=True)]
-    broken = {number: result for number, result in enumerate(results) if isinstance(result, Malformed)}
+    broken = {number: result for number, result in enumerate(results) if isinstance(result, MalformedReply)}
     if not broken:
         return _final(results)
     repairs = [replace(asks[number], request=_repair(asks[number], why)) for number, why in broken.items()]
@@ -64,49 +64,51 @@ def ask_all(asks: Sequence[Ask[F]]) -> Rounds[tuple[Said[F] | Unsure, ...]]:
     return _final(results)
 
 
-def ask_each(asks: Sequence[Ask[F]]) -> Rounds[list[Said[F]]]:
+def require_replies(asks: Sequence[TypedRequest[F]]) -> Rounds[list[TypedReply[F]]]:
     """Ask at once; raises NoOpinion with the reason of the first that has no usable reply."""
     said = []
     for each in (yield from ask_all(asks)):
-        if isinstance(each, Unsure):
+        if isinstance(each, UnsureReason):
             raise NoOpinion(each)
         said.append(each)
     return said
 
 
-def ask_one(ask: Ask[F]) -> Rounds[Said[F]]:
+def require_reply(ask: TypedRequest[F]) -> Rounds[TypedReply[F]]:
     """Ask one request; raises NoOpinion where it has no usable reply."""
-    (said,) = yield from ask_each([ask])
+    (said,) = yield from require_replies([ask])
     return said
 
 
-def _result(ask: Ask[F], outcome: Outcome) -> Said[F] | Unsure | Malformed:
+def _result(ask: TypedRequest[F], outcome: Outcome) -> TypedReply[F] | UnsureReason | MalformedReply:
     if isinstance(outcome, Failure):
-        return Unsure.NO_REPLY
+        return UnsureReason.NO_REPLY
     if outcome.finish is not Finish.STOP:
-        return Unsure.REFUSED if outcome.finish is Finish.REFUSED else Unsure.CUT_OFF
+        return UnsureReason.REFUSED if outcome.finish is Finish.REFUSED else UnsureReason.CUT_OFF
     if not outcome.text.strip():
-        return Unsure.EMPTY
+        return UnsureReason.EMPTY
     try:
-        form = read(outcome.text, ask.form)
-    except Malformed as malformed:
+        form = parse_reply(outcome.text, ask.form)
+    except MalformedReply as malformed:
         return malformed
     problem = ask.check(form) if ask.check else None
-    return Malformed(problem) if problem else Said(form, outcome)
+    return MalformedReply(problem) if problem else TypedReply(form, outcome)
 
 
-def _final(results: Sequence[Said[F] | Unsure | Malformed]) -> tuple[Said[F] | Unsure, ...]:
-    return tuple(Unsure.MALFORMED if isinstance(each, Malformed) else each for each in results)
+def _final(
+    results: Sequence[TypedReply[F] | UnsureReason | MalformedReply],
+) -> tuple[TypedReply[F] | UnsureReason, ...]:
+    return tuple(UnsureReason.MALFORMED if isinstance(each, MalformedReply) else each for each in results)
 
 
-def _repair(ask: Ask[F], malformed: Malformed) -> Request:
+def _repair(ask: TypedRequest[F], malformed: MalformedReply) -> Request:
     """Return the request with what was wrong behind the data.
 
     The reply itself is not shown: it may quote hostile data outside any fence. It stays one message, since
     the templates of many models refuse two of a user in a row.
     """
     *before, last = ask.request.messages
-    note = prompts.filled("repair", {"problem": malformed})
+    note = prompts.fill_template("repair", {"problem": malformed})
     return replace(ask.request, messages=(*before, Message("user", f"{last.content}\n\n{note}")))
 
 
@@ -124,42 +126,44 @@ class Brief:
 
     question: str
     answer: str
-    kind: str
-    reference: tuple[Part, ...]
+    reference_kind: str
+    reference: tuple[PromptPart, ...]
     passages: tuple[Passage, ...]
     options: JudgeOptions
-    examples: tuple[Part, ...] = ()
+    examples: tuple[PromptPart, ...] = ()
     shortened: bool = False
 
     @property
-    def whole(self) -> tuple[Part, ...]:
+    def all_parts(self) -> tuple[PromptPart, ...]:
         """Everything: the reference first, the longest, which other answers may share."""
-        return (*self.reference, *self.asked)
+        return (*self.reference, *self.question_and_answer)
 
     @property
-    def asked(self) -> tuple[Part, ...]:
+    def question_and_answer(self) -> tuple[PromptPart, ...]:
         """Question and answer."""
-        return Part("question", self.question), Part("answer", self.answer)
+        return PromptPart("question", self.question), PromptPart("answer", self.answer)
 
-    def ask(
+    def typed_request(
         self,
         prompt: Prompt[F],
-        parts: Sequence[Part],
+        parts: Sequence[PromptPart],
         *,
         check: Callable[[F], str | None] | None = None,
         values: Mapping[str, object] = _NO_VALUES,
-        added: Iterable[str] = (),
+        extras: Iterable[str] = (),
         judge: str | None = None,
         sample: int = 0,
         temperature: float | None = None,
         logprobs: bool = False,
-    ) -> Ask[F]:
+    ) -> TypedRequest[F]:
         """Return the request for a prompt on some parts of the case; ``judge`` None is the first of them."""
-        examples = self.examples if issubclass(prompt.form, Scored) else ()
-        added = (*(["examples"] if examples else []), *added)
-        system = prompts.system_message(prompt, self.kind, values, added)
+        examples = self.examples if issubclass(prompt.form, ScoredReply) else ()
+        extras = (*(["examples"] if examples else []), *extras)
+        system = prompts.system_message(prompt, self.reference_kind, values, extras)
         # What a model said in an earlier round is data as well.
-        data = fenced(prompt.name, [Part(part.name, cleaned(part.text).text) for part in (*examples, *parts)])
+        data = fence(
+            prompt.name, [PromptPart(part.name, clean(part.text).text) for part in (*examples, *parts)]
+        )
         request = Request(
             messages=(Message("system", system), Message("user", f"{data}\n\n{prompts.text('closing')}")),
             schema=reply_schema(prompt.form),
@@ -170,17 +174,17 @@ class Brief:
             sample=sample,
             shortened=self.shortened and any(part in self.reference for part in parts),
         )
-        return Ask(request, prompt.form, check)
+        return TypedRequest(request, prompt.form, check)
 
 
-def numbered(name: str, texts: Iterable[str]) -> Part:
+def numbered_part(name: str, texts: Iterable[str]) -> PromptPart:
     """Return texts as one part: one JSON object a line with its number, which no text can break out of."""
-    return lines(name, ({"number": number, "text": each} for number, each in enumerate(texts, start=1)))
+    return jsonl_part(name, ({"number": number, "text": each} for number, each in enumerate(texts, start=1)))
 
 
-def lines(name: str, objects: Iterable[Mapping[str, object]]) -> Part:
+def jsonl_part(name: str, objects: Iterable[Mapping[str, object]]) -> PromptPart:
     """Return objects as one part, one a line."""
-    return Part(name, "\n".join(json.dumps(each, ensure_ascii=False) for each in objects))
+    return PromptPart(name, "\n".join(json.dumps(each, ensure_ascii=False) for each in objects))
 
 
 # A reply that says TRUE with a score below the middle, or FALSE with nearly the highest, was not thought out.
@@ -197,15 +201,15 @@ class Judgement:
     label: Label | None
     confidence: float = 0.0
     score: float | None = None
-    wrong: tuple[Wrong, ...] = ()
+    wrong: tuple[WrongWords, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     consistency: float | None = None
     relevance: float | None = None
-    unsure: Unsure | None = None
+    unsure: UnsureReason | None = None
 
 
 #: A method: asks its rounds on a brief, and judges; may raise NoOpinion.
-Run: TypeAlias = Callable[[Brief], Rounds[Judgement]]
+RunMethod: TypeAlias = Callable[[Brief], Rounds[Judgement]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +221,12 @@ class Method:
     """
 
     name: str
-    run: Run
+    run: RunMethod
     prompts: tuple[Prompt[Any], ...]
-    requests: Callable[[JudgeOptions], int]
+    max_requests: Callable[[JudgeOptions], int]
 
 
-def label_of(evaluation: Evaluation) -> Label:
+def label_of(evaluation: EvaluationReply) -> Label:
     """Return the label of the two dimensions of paper 004.
 
     What is not consistent is untrue. What is consistent but does not address the question is what
@@ -233,21 +237,21 @@ def label_of(evaluation: Evaluation) -> Label:
     return Label.TRUE if evaluation.relevant else Label.NOT_GIVEN
 
 
-def contradiction(label: Label, score: float) -> str | None:
+def label_score_conflict(label: Label, score: float) -> str | None:
     """Say that a label and a score do not go together, in words for the repair, or None."""
     if (label is Label.TRUE and score < _TRUE_FROM) or (label is Label.FALSE and score > FALSE_TO):
         return f"the decision {label} and the score {score:g} contradict each other"
     return None
 
 
-def check_evaluation(evaluation: Evaluation) -> str | None:
+def check_evaluation(evaluation: EvaluationReply) -> str | None:
     """Say what in an evaluation contradicts itself, or None."""
-    return contradiction(label_of(evaluation), evaluation.score)
+    return label_score_conflict(label_of(evaluation), evaluation.score)
 
 
-def judged(label: Label, confidence: float, said: Scored) -> Judgement:
+def judgement_of(label: Label, confidence: float, reply: ScoredReply) -> Judgement:
     """Return the judgement of a reply that has a score."""
-    return Judgement(label, confidence, said.score, said.wrong)
+    return Judgement(label, confidence, reply.score, reply.wrong)
 
 
 def check_numbers(given: Iterable[int], expected: int) -> str | None:
@@ -257,6 +261,6 @@ def check_numbers(given: Iterable[int], expected: int) -> str | None:
     return f"it does not give each number from 1 to {expected} once"
 
 
-def scaled(share: float) -> float:
+def score_from_share(share: float) -> float:
     """Return a share in [0, 1] on the scale of scores."""
-    return LOWEST + (HIGHEST - LOWEST) * share
+    return MIN_SCORE + (MAX_SCORE - MIN_SCORE) * share

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scoring.values.opinion import Label, Mistake, Opinion, Unsure, Usage
-from scoring.values.types import Evidence
+from scoring.values.exchange import Evidence
+from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason, Usage
 
 #: Raise it with every change of the form, or of what stands in it: what is of another one is not read.
 VERSION: Literal[1] = 1
@@ -18,11 +18,11 @@ class OpinionUnreadable(ValueError):
     """This is no opinion of ours, or not on this answer; the message quotes nothing of it."""
 
 
-class _Form(BaseModel):
+class _StrictForm(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class WrongForm(_Form):
+class WrongWordsForm(_StrictForm):
     """Wrong words of the answer, by their place in it."""
 
     start: _Count
@@ -36,7 +36,7 @@ class WrongForm(_Form):
         return Evidence(self.kind.value, answer[self.start : self.end], self.start, self.end)
 
 
-class UsageForm(_Form):
+class UsageForm(_StrictForm):
     """What the opinion took."""
 
     requests: _Count
@@ -45,7 +45,7 @@ class UsageForm(_Form):
     seconds: float
 
 
-class OpinionForm(_Form):
+class OpinionForm(_StrictForm):
     """An opinion as it stands in files, on its own or as a field of another model of pydantic.
 
     The wrong words are their places and kinds alone, so it takes the answer to read them back.
@@ -60,9 +60,9 @@ class OpinionForm(_Form):
     score: float | None
     consistency: float | None
     relevance: float | None
-    wrong: tuple[WrongForm, ...]
+    wrong: tuple[WrongWordsForm, ...]
     mistakes: tuple[Mistake, ...]
-    unsure: Unsure | None
+    unsure: UnsureReason | None
     shortened: bool
     usage: UsageForm
 
@@ -70,7 +70,7 @@ class OpinionForm(_Form):
     def of(cls, opinion: Opinion) -> Self:
         """Return the form of an opinion; raises ValueError for evidence or numbers that no judge gives."""
         wrong = tuple(
-            WrongForm(start=each.start, end=each.end, kind=Mistake(each.kind)) for each in opinion.wrong
+            WrongWordsForm(start=each.start, end=each.end, kind=Mistake(each.kind)) for each in opinion.wrong
         )
         forms = {"version": VERSION, "wrong": wrong, "usage": UsageForm(**asdict(opinion.usage))}
         return cls(**{each.name: getattr(opinion, each.name) for each in fields(opinion)} | forms)

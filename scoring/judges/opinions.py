@@ -4,73 +4,75 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from scoring.judges.case import Case, Documents, JudgeOptions, shown
-from scoring.judges.forms import Wrong
-from scoring.judges.masking import Edited, find, masked
+from scoring.judges.case import Case, JudgeOptions, ReferenceDocuments, render_example
+from scoring.judges.forms import WrongWords
+from scoring.judges.masking import EditedText, find_words, mask_personal_data
 from scoring.judges.method import Brief, Judgement, Method, NoOpinion, Rounds
 from scoring.judges.methods import METHODS
 from scoring.judges.prompts import version_of
-from scoring.judges.requests import Asking, Outcome, Reply
-from scoring.judges.texts import Part, cleaned, hash_of, shortened
-from scoring.values.opinion import Mistake, Opinion, Unsure, Usage
-from scoring.values.types import Evidence, Passage
+from scoring.judges.requests import OpinionRounds, Outcome, Reply
+from scoring.judges.texts import PromptPart, clean, hash_of, shorten_documents
+from scoring.values.exchange import Evidence, Passage
+from scoring.values.opinion import Mistake, Opinion, UnsureReason, Usage
 from scoring.values.version import SCORER_VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCase:
     """The brief, and the answer with the way back from what the model sees to what the chatbot wrote."""
 
     brief: Brief
-    answer: Edited
+    answer: EditedText
 
 
-def prepare(case: Case, options: JudgeOptions) -> Prepared | Unsure:
+def prepare_case(case: Case, options: JudgeOptions) -> PreparedCase | UnsureReason:
     """Return the case ready to be shown, or why it cannot be judged."""
     reference = _reference(case)
-    if not any(passage.read.strip() for passage in reference):
-        return Unsure.NO_REFERENCE
-    texts = [case.question, case.answer, *(passage.read for passage in reference)]
-    ready = [cleaned(text) for text in (*texts, *map(shown, options.examples))]
-    question, answer, *others = masked(ready) if options.mask else ready
+    if not any(passage.text_with_title.strip() for passage in reference):
+        return UnsureReason.NO_REFERENCE
+    texts = [case.question, case.answer, *(passage.text_with_title for passage in reference)]
+    ready = [clean(text) for text in (*texts, *map(render_example, options.examples))]
+    question, answer, *others = mask_personal_data(ready) if options.mask else ready
     if len(question.text) + len(answer.text) > options.longest:
-        return Unsure.TOO_LONG
+        return UnsureReason.TOO_LONG
     # The title is part of the text now.
     pairs = zip(reference, others, strict=False)
     passages = tuple(replace(passage, text=text.text, title=None) for passage, text in pairs)
     kept = passages
-    if has_documents := isinstance(case.reference, Documents):
-        kept = shortened(passages, f"{question.text}\n{answer.text}", options.longest)
-        parts = tuple(Part(f"document {number}", each.text) for number, each in enumerate(kept, start=1))
+    if has_documents := isinstance(case.reference, ReferenceDocuments):
+        kept = shorten_documents(passages, f"{question.text}\n{answer.text}", options.longest)
+        parts = tuple(
+            PromptPart(f"document {number}", each.text) for number, each in enumerate(kept, start=1)
+        )
     else:
-        parts = (Part("expected answer", passages[0].text),)
+        parts = (PromptPart("expected answer", passages[0].text),)
     examples = "\n".join(each.text for each in others[len(reference) :])
     brief = Brief(
         question=question.text,
         answer=answer.text,
-        kind="documents" if has_documents else "expected",
+        reference_kind="documents" if has_documents else "expected",
         reference=parts,
         passages=passages,
         options=options,
-        examples=(Part("examples", examples),) if examples else (),
+        examples=(PromptPart("examples", examples),) if examples else (),
         shortened=kept != passages,
     )
-    return Prepared(brief, answer)
+    return PreparedCase(brief, answer)
 
 
 def _reference(case: Case) -> tuple[Passage, ...]:
-    if isinstance(case.reference, Documents):
+    if isinstance(case.reference, ReferenceDocuments):
         return case.reference.passages
     return (Passage("", case.reference.text),)
 
 
-def ask(case: Case, method: str, options: JudgeOptions) -> Asking:
+def ask(case: Case, method: str, options: JudgeOptions) -> OpinionRounds:
     """Ask for an opinion on a case: yields rounds of requests, takes their outcomes, returns the opinion.
 
     Whatever comes back, it ends after a number of rounds that the options bound, without an exception.
     Raises KeyError at once where there is no such method.
     """
-    return _asking(METHODS[method], case, options)
+    return _opinion_rounds(METHODS[method], case, options)
 
 
 def prompt_version(method: str) -> str:
@@ -78,16 +80,16 @@ def prompt_version(method: str) -> str:
     return version_of(METHODS[method].prompts)
 
 
-def _asking(method: Method, case: Case, options: JudgeOptions) -> Asking:
-    prepared = prepare(case, options)
+def _opinion_rounds(method: Method, case: Case, options: JudgeOptions) -> OpinionRounds:
+    prepared = prepare_case(case, options)
     log = _Log()
-    if isinstance(prepared, Unsure):
-        return _opinion(method, options, Judgement(None, unsure=prepared), log, None)
+    if isinstance(prepared, UnsureReason):
+        return _make_opinion(method, options, Judgement(None, unsure=prepared), log, None)
     try:
         judgement = yield from _logged(method.run(prepared.brief), log)
     except NoOpinion as nothing:
         judgement = Judgement(None, unsure=nothing.reason)
-    return _opinion(method, options, judgement, log, prepared)
+    return _make_opinion(method, options, judgement, log, prepared)
 
 
 @dataclass(slots=True)
@@ -124,10 +126,10 @@ def _logged(rounds: Rounds[Judgement], log: _Log) -> Rounds[Judgement]:
         return judgement
 
 
-def _opinion(
-    method: Method, options: JudgeOptions, judgement: Judgement, log: _Log, prepared: Prepared | None
+def _make_opinion(
+    method: Method, options: JudgeOptions, judgement: Judgement, log: _Log, prepared: PreparedCase | None
 ) -> Opinion:
-    wrong = _evidence(judgement.wrong, prepared.answer) if prepared else ()
+    wrong = _wrong_evidence(judgement.wrong, prepared.answer) if prepared else ()
     kinds = {*judgement.mistakes, *(each.kind for each in judgement.wrong)}
     return Opinion(
         method=method.name,
@@ -146,12 +148,12 @@ def _opinion(
     )
 
 
-def _evidence(wrong: Iterable[Wrong], answer: Edited) -> tuple[Evidence, ...]:
+def _wrong_evidence(wrong: Iterable[WrongWords], answer: EditedText) -> tuple[Evidence, ...]:
     """Return the words that stand in the answer, by their place in what the chatbot wrote."""
     original = answer.original
     found = set()
     for each in wrong:
-        if span := find(each.words, answer.text):
+        if span := find_words(each.words, answer.text):
             start, end = answer.original_span(*span)
             found.add((start, end, each.kind.value))
     return tuple(Evidence(kind, original[start:end], start, end) for start, end, kind in sorted(found))
@@ -172,15 +174,15 @@ def opinion_key(case: Case, method: str, options: JudgeOptions, models: Mapping[
         "examples": [example.model_dump(mode="json") for example in options.examples]
     }
     settings = json.dumps([SCORER_VERSION, method, prompt_version(method), named, parameters], sort_keys=True)
-    return hash_of((settings, case.question, case.answer, *_keys_reference(case)), _BYTES)
+    return hash_of((settings, case.question, case.answer, *_reference_texts(case)), _BYTES)
 
 
-def _keys_reference(case: Case) -> Iterable[str]:
-    if not isinstance(case.reference, Documents):
+def _reference_texts(case: Case) -> Iterable[str]:
+    if not isinstance(case.reference, ReferenceDocuments):
         return ("expected", case.reference.text)
     documents: Sequence[str] = [
         text
         for passage in case.reference.passages
-        for text in (passage.document_id, passage.version or "", passage.read)
+        for text in (passage.document_id, passage.version or "", passage.text_with_title)
     ]
     return ("documents", *documents)

@@ -8,26 +8,26 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from scoring.judges.forms import Form
+from scoring.judges.forms import ReplyForm
 from scoring.judges.requests import Reply, Token
-from scoring.values.types import is_text
+from scoring.values.exchange import is_encodable
 
-F = TypeVar("F", bound=Form)
+F = TypeVar("F", bound=ReplyForm)
 
 # Far above what any limit of tokens lets through; a parser need not see more.
-_LONGEST = 200_000
-_TOLD = 5
+_MAX_CHARACTERS = 200_000
+_MAX_PROBLEMS = 5
 # Models that reason may leave that in front, where the server does not take it out.
 _REASONING = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
 # Models without structured output put a fence around it, whatever they are told.
 _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
 
 
-class Malformed(ValueError):
+class MalformedReply(ValueError):
     """A reply is not of its form; the message says what is wrong in words of ours alone."""
 
 
-def read(text: str, form: type[F]) -> F:
+def parse_reply(text: str, form: type[F]) -> F:
     """Return the reply.
 
     Raises:
@@ -39,20 +39,20 @@ def read(text: str, form: type[F]) -> F:
     try:
         return form.model_validate_json(text)
     except ValidationError as error:
-        raise Malformed(_problem(error, form)) from None
+        raise MalformedReply(_problem(error, form)) from None
 
 
 def _check_json(text: str) -> None:
     """Refuse what one parser reads otherwise than another: a field given twice, half a character, NaN."""
-    if len(text) > _LONGEST or not is_text(text):
-        raise Malformed("it is not JSON")
+    if len(text) > _MAX_CHARACTERS or not is_encodable(text):
+        raise MalformedReply("it is not JSON")
     try:
         # Half a character may be written as an escape too.
-        whole = is_text(json.dumps(json.loads(text, object_pairs_hook=_unique), ensure_ascii=False))
+        whole = is_encodable(json.dumps(json.loads(text, object_pairs_hook=_unique), ensure_ascii=False))
     except (ValueError, RecursionError):
-        raise Malformed("it is not one JSON object, with each field once") from None
+        raise MalformedReply("it is not one JSON object, with each field once") from None
     if not whole:
-        raise Malformed("it is not JSON")
+        raise MalformedReply("it is not JSON")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _problem(error: ValidationError, form: type[Form]) -> str:
+def _problem(error: ValidationError, form: type[ReplyForm]) -> str:
     """Name fields and what is wrong with them; never a word of the reply, which may quote hostile data."""
-    known = _names(form.model_json_schema())
+    known = _field_names(form.model_json_schema())
     found = (
         (
             ".".join(str(part) if part in known or isinstance(part, int) else "?" for part in each["loc"]),
@@ -71,19 +71,19 @@ def _problem(error: ValidationError, form: type[Form]) -> str:
         )
         for each in error.errors(include_input=False, include_url=False, include_context=False)
     )
-    return "; ".join(f"{place or 'the reply'}: {kind}" for place, kind in list(found)[:_TOLD])
+    return "; ".join(f"{place or 'the reply'}: {kind}" for place, kind in list(found)[:_MAX_PROBLEMS])
 
 
-def _names(schema: object) -> set[str]:
+def _field_names(schema: object) -> set[str]:
     if isinstance(schema, list):
-        return set().union(*map(_names, schema))
+        return set().union(*map(_field_names, schema))
     if not isinstance(schema, dict):
         return set()
     own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
-    return own.union(*map(_names, schema.values()))
+    return own.union(*map(_field_names, schema.values()))
 
 
-def probability(reply: Reply, field: str, choices: Sequence[str]) -> float | None:
+def choice_probability(reply: Reply, field: str, choices: Sequence[str]) -> float | None:
     """Return how probable the field's value was among the choices, or None where it cannot be told.
 
     The first token of the value counts, so the choices must begin differently. Log probabilities of
@@ -95,36 +95,36 @@ def probability(reply: Reply, field: str, choices: Sequence[str]) -> float | Non
         return None
     token, before = found
     weights = dict.fromkeys(choices, 0.0)
-    for text, logprob in dict([(token.text, token.logprob), *token.others]).items():
-        if text[: len(before)] == before and (choice := _begun(text[len(before) :], choices)):
+    for text, logprob in dict([(token.text, token.logprob), *token.alternatives]).items():
+        if text[: len(before)] == before and (choice := _matching_choice(text[len(before) :], choices)):
             weights[choice] += math.exp(min(logprob, 0.0))
     value = next((choice for choice in choices if reply.text.startswith(choice, said.end())), None)
     total = math.fsum(weights.values())
     return weights[value] / total if value and total > 0 else None
 
 
-def lower(stated: float, probable: float | None) -> float:
+def lower_confidence(stated: float, probability: float | None) -> float:
     """Return the lower of the confidence that a model states and the probability of what it said.
 
     Many models state .9 whatever they say, and a label after reasoning is always probable: neither alone
     may make an opinion sure.
     """
-    return stated if probable is None else min(stated, probable)
+    return stated if probability is None else min(stated, probability)
 
 
-def _token_at(reply: Reply, place: int) -> tuple[Token, str] | None:
+def _token_at(reply: Reply, offset: int) -> tuple[Token, str] | None:
     """Return the token that holds a place of the reply, and what of it stands before the place."""
     if "".join(token.text for token in reply.logprobs) != reply.text:
         return None
     start = 0
     for token in reply.logprobs:
-        if start <= place < start + len(token.text):
-            return token, token.text[: place - start]
+        if start <= offset < start + len(token.text):
+            return token, token.text[: offset - start]
         start += len(token.text)
     return None
 
 
-def _begun(text: str, choices: Sequence[str]) -> str | None:
+def _matching_choice(text: str, choices: Sequence[str]) -> str | None:
     """Return the choice that a token begins."""
     said = text.strip('" \n')
     return next(

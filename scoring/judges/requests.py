@@ -74,7 +74,7 @@ class Token:
 
     text: str
     logprob: float
-    others: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,45 +100,45 @@ class Failure:
 
 Outcome: TypeAlias = Reply | Failure
 #: Yields the requests of a round, which do not depend on each other, and takes their outcomes in order.
-Asking: TypeAlias = Generator[tuple[Request, ...], tuple[Outcome, ...], Opinion]
+OpinionRounds: TypeAlias = Generator[tuple[Request, ...], tuple[Outcome, ...], Opinion]
 
 
-def drive(asking: Asking, answer_all: Callable[[tuple[Request, ...]], Sequence[Outcome]]) -> Opinion:
+def drive(rounds: OpinionRounds, complete_all: Callable[[tuple[Request, ...]], Sequence[Outcome]]) -> Opinion:
     """Return the opinion; ``answer_all`` gives one outcome for each request of a round, in their order."""
     outcomes: Sequence[Outcome] | None = None
-    while not isinstance(step := _next(asking, outcomes), Opinion):
-        outcomes = answer_all(step)
+    while not isinstance(step := _next(rounds, outcomes), Opinion):
+        outcomes = complete_all(step)
     return step
 
 
 async def drive_async(
-    asking: Asking, answer_all: Callable[[tuple[Request, ...]], Awaitable[Sequence[Outcome]]]
+    rounds: OpinionRounds, complete_all: Callable[[tuple[Request, ...]], Awaitable[Sequence[Outcome]]]
 ) -> Opinion:
     """Return the opinion; ``answer_all`` may send the requests of a round at the same time."""
     outcomes: Sequence[Outcome] | None = None
-    while not isinstance(step := _next(asking, outcomes), Opinion):
-        outcomes = await answer_all(step)
+    while not isinstance(step := _next(rounds, outcomes), Opinion):
+        outcomes = await complete_all(step)
     return step
 
 
-def advance(asking: Asking, known: Mapping[str, Outcome]) -> tuple[Request, ...] | Opinion:
+def advance(rounds: OpinionRounds, outcomes_by_key: Mapping[str, Outcome]) -> tuple[Request, ...] | Opinion:
     """Return the opinion, or those requests of the first open round whose outcomes are not known, each once.
 
     ``known`` are the outcomes so far by ``Request.key``. A method asks the same for the same replies, so a
     batch file needs to keep nothing else between its rounds: begin the method anew and bring it here.
     """
     outcomes: Sequence[Outcome] | None = None
-    while not isinstance(step := _next(asking, outcomes), Opinion):
-        if missing := [request for request in step if request.key not in known]:
-            asking.close()
+    while not isinstance(step := _next(rounds, outcomes), Opinion):
+        if missing := [request for request in step if request.key not in outcomes_by_key]:
+            rounds.close()
             return tuple(dict.fromkeys(missing))
-        outcomes = [known[request.key] for request in step]
+        outcomes = [outcomes_by_key[request.key] for request in step]
     return step
 
 
-def _next(asking: Asking, outcomes: Sequence[Outcome] | None) -> tuple[Request, ...] | Opinion:
+def _next(rounds: OpinionRounds, outcomes: Sequence[Outcome] | None) -> tuple[Request, ...] | Opinion:
     try:
-        return next(asking) if outcomes is None else asking.send(tuple(outcomes))
+        return next(rounds) if outcomes is None else rounds.send(tuple(outcomes))
     except StopIteration as stop:
         opinion: Opinion = stop.value
         return opinion

@@ -19,24 +19,24 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import groupby
 
-from scoring.judges.masking import Edited
+from scoring.judges.masking import EditedText
 from scoring.text.characters import INVISIBLE
-from scoring.values.types import Passage
+from scoring.values.exchange import Passage
 
-_HALF = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # Of ChatML and Llama 3, DeepSeek, Llama 2 and Mistral, Gemma, and the older sentence marks.
-_TEMPLATE = re.compile(
+_TEMPLATE_TOKEN = re.compile(
     r"<[|｜]|[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|gMASK)\]|<</?SYS>>"
     r"|</?(?:s|bos|eos|pad|unk|sop|eop|start_of_turn|end_of_turn|think|tool_call|tool_response)>",
     re.IGNORECASE,
 )
 
 
-def cleaned(text: str) -> Edited:
+def clean(text: str) -> EditedText:
     """Return a text that a model reads as a person does: nothing unseen, no marks of a chat template."""
-    seen = Edited(text).replaced(_HALF, lambda _: "\ufffd").replaced(INVISIBLE, lambda _: "")
+    seen = EditedText(text).replaced(_SURROGATE, lambda _: "\ufffd").replaced(INVISIBLE, lambda _: "")
     # Marks may share a sign: of "<|>" the second is found once the first is broken up.
-    while (broken := seen.replaced(_TEMPLATE, _spaced)) is not seen:
+    while (broken := seen.replaced(_TEMPLATE_TOKEN, _spaced)) is not seen:
         seen = broken
     return seen
 
@@ -55,40 +55,40 @@ def hash_of(texts: Iterable[str], size: int) -> str:
     return digest.hexdigest()
 
 
-_BYTES = 8
+_MARK_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PromptPart:
     """A text under a name of ours; the text is the only thing in it that others wrote."""
 
     name: str
     text: str
 
 
-def fenced(purpose: str, parts: Sequence[Part]) -> str:
+def fence(purpose: str, parts: Sequence[PromptPart]) -> str:
     """Return the parts, each between two lines with the mark, and before them the line that tells the mark.
 
     ``purpose`` goes into the mark: requests for different things have different ones.
     """
-    mark = mark_for(purpose, parts)
+    mark = fence_mark(purpose, parts)
     blocks = (f"[{part.name} {mark}]\n{part.text}\n[/{part.name} {mark}]" for part in parts)
     return "\n\n".join([f"The mark is {mark}.", *blocks])
 
 
-def mark_for(purpose: str, parts: Sequence[Part]) -> str:
+def fence_mark(purpose: str, parts: Sequence[PromptPart]) -> str:
     """Return the mark: the first of a series of hashes that stands in none of the parts."""
     attempt = 0
     texts = [text for part in parts for text in (part.name, part.text)]
     while any(
-        (mark := hash_of((purpose, str(attempt), *texts), _BYTES)) in part.text.lower() for part in parts
+        (mark := hash_of((purpose, str(attempt), *texts), _MARK_BYTES)) in part.text.lower() for part in parts
     ):
         attempt += 1
     return mark
 
 
 #: What stands where paragraphs are left out.
-LEFT_OUT = "[...]"
+OMISSION_MARK = "[...]"
 _WORD = re.compile(r"\w+")
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 
@@ -96,33 +96,35 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 @dataclass(frozen=True, slots=True, order=True)
 class _Paragraph:
     document: int
-    place: int
+    index: int
     text: str
 
 
-def shortened(documents: Sequence[Passage], near: str, longest: int) -> tuple[Passage, ...]:
+def shorten_documents(documents: Sequence[Passage], query: str, max_characters: int) -> tuple[Passage, ...]:
     """Return the documents with only the paragraphs nearest to a text, ``longest`` characters at most.
 
     Paragraphs keep their order, and ``[...]`` stands for those left out, whole documents excepted.
     """
-    if sum(len(document.read) for document in documents) <= longest:
+    if sum(len(document.text_with_title) for document in documents) <= max_characters:
         return tuple(documents)
-    kept = sorted(_within(_nearest(_paragraphs(documents), near), longest))
+    kept = sorted(_fit(_rank_paragraphs(_paragraphs(documents), query), max_characters))
     return tuple(
         replace(documents[number], text=_joined(paragraphs), title=None)
         for number, paragraphs in groupby(kept, key=lambda each: each.document)
     )
 
 
-def best_passages(documents: Sequence[Passage], near: str, most: int, longest: int) -> tuple[str, ...]:
+def best_passages(
+    documents: Sequence[Passage], query: str, max_passages: int, max_characters: int
+) -> tuple[str, ...]:
     """Return the paragraphs nearest to a text, ``most`` of them at most, in their own order."""
-    kept = _within(_nearest(_paragraphs(documents), near)[:most], longest)
+    kept = _fit(_rank_paragraphs(_paragraphs(documents), query)[:max_passages], max_characters)
     return tuple(each.text for each in sorted(kept))
 
 
-def _nearest(paragraphs: Sequence[_Paragraph], near: str) -> list[_Paragraph]:
+def _rank_paragraphs(paragraphs: Sequence[_Paragraph], query: str) -> list[_Paragraph]:
     """Return the paragraphs by the words they share with a text, the rarer the word the more, best first."""
-    wanted = _words(near)
+    wanted = _words(query)
     words = [_words(paragraph.text) for paragraph in paragraphs]
     held_by = Counter(word for each in words for word in each)
     weight = {word: math.log(1 + len(paragraphs) / held_by[word]) for word in wanted if word in held_by}
@@ -136,17 +138,17 @@ def _paragraphs(documents: Iterable[Passage]) -> list[_Paragraph]:
     return [
         _Paragraph(number, place, text)
         for number, document in enumerate(documents)
-        for place, text in enumerate(_PARAGRAPHS.split(document.read))
+        for place, text in enumerate(_PARAGRAPHS.split(document.text_with_title))
         if text.strip()
     ]
 
 
-def _within(paragraphs: Iterable[_Paragraph], longest: int) -> list[_Paragraph]:
+def _fit(paragraphs: Iterable[_Paragraph], max_characters: int) -> list[_Paragraph]:
     kept: list[_Paragraph] = []
-    room = longest
+    room = max_characters
     for paragraph in paragraphs:
         # Of a paragraph that is too long by itself its beginning is better than nothing.
-        text = paragraph.text if kept else paragraph.text[:longest]
+        text = paragraph.text if kept else paragraph.text[:max_characters]
         if len(text) <= room:
             kept.append(replace(paragraph, text=text))
             room -= len(text)
@@ -157,8 +159,8 @@ def _joined(paragraphs: Iterable[_Paragraph]) -> str:
     texts: list[str] = []
     follows = 0
     for each in paragraphs:
-        texts += [each.text] if each.place == follows else [LEFT_OUT, each.text]
-        follows = each.place + 1
+        texts += [each.text] if each.index == follows else [OMISSION_MARK, each.text]
+        follows = each.index + 1
     return "\n\n".join(texts)
 
 

@@ -1,18 +1,24 @@
 """The lexicon: what the scorer knows of a language, read from one TOML file."""
 
-from scoring.lexicon.model import ClaimWords, Lexicon, Refusals, SendingWords, TypePatterns
-from scoring.lexicon.reader import LexiconError, load_folder, load_lexicon, load_lexicons, load_shipped
-from scoring.lexicon.words import FigureWords, PhraseList
+from scoring.lexicon.lexicon import ClaimWords, Lexicon, MessageTypePatterns, RefusalWords, SendingWords
+from scoring.lexicon.lexicon_reader import (
+    LexiconError,
+    load_folder,
+    load_lexicon,
+    load_lexicons,
+    load_shipped,
+)
+from scoring.lexicon.phrases import FigureWords, PhraseList
 
 __all__ = [
     "ClaimWords",
     "FigureWords",
     "Lexicon",
     "LexiconError",
+    "MessageTypePatterns",
     "PhraseList",
-    "Refusals",
+    "RefusalWords",
     "SendingWords",
-    "TypePatterns",
     "load_folder",
     "load_lexicon",
     "load_lexicons",

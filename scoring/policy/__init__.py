@@ -1,6 +1,6 @@
 """The policy: from what was measured of an answer, and what judges say of it, to a decision."""
 
-from scoring.policy.policy import Doubt, Policy, with_judges
-from scoring.policy.thresholds import NO_HOLDS, Holds, Override, Scope
+from scoring.policy.policy import Doubt, Policy, decide_with_opinion
+from scoring.policy.thresholds import NO_PAUSES, Override, Pauses, PauseScope
 
-__all__ = ["NO_HOLDS", "Doubt", "Holds", "Override", "Policy", "Scope", "with_judges"]
+__all__ = ["NO_PAUSES", "Doubt", "Override", "PauseScope", "Pauses", "Policy", "decide_with_opinion"]

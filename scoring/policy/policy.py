@@ -8,12 +8,20 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
-from scoring.policy.thresholds import NO_HOLDS, Holds, Override, Scope, Thresholds, check, overridden
-from scoring.scorer.profile import KINDS
-from scoring.values.assessment import Assessment, Decided
+from scoring.policy.thresholds import (
+    NO_PAUSES,
+    Override,
+    Pauses,
+    PauseScope,
+    Thresholds,
+    apply_override,
+    check_thresholds,
+)
+from scoring.scorer.profile import RULES_BY_KIND
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType, RefusalKind
 from scoring.values.opinion import Opinion
-from scoring.values.rules import Reason, Rule, Severity
-from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
+from scoring.values.rules import Reason, Rule, RuleEffect
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 
 # With such a gap what looks undefined may well be defined: a person decides, whatever the score.
 # Of several the first here leads the reasons: why nothing was found tells more than that nothing is there.
@@ -26,16 +34,16 @@ _UNDECIDABLE = (
 )
 
 # Nothing was judged by itself, so an opinion would stand alone.
-_UNASSESSED = (Reason.SCORING_TIMEOUT, Reason.SCORING_DISABLED)
+_UNSCORED = (Reason.SCORING_TIMEOUT, Reason.SCORING_DISABLED)
 
-_BY_RULE = {
-    Severity.BLOCKS: Decision.BLOCKED,
-    Severity.HOLDS: Decision.REVIEW,
-    Severity.SENDS: Decision.AUTO_SEND,
+_DECISION_BY_EFFECT = {
+    RuleEffect.BLOCK: Decision.BLOCKED,
+    RuleEffect.REVIEW: Decision.REVIEW,
+    RuleEffect.SEND: Decision.AUTO_SEND,
 }
 
 
-_CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in KINDS.values() if rule)})
+_CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in RULES_BY_KIND.values() if rule)})
 
 
 class Doubt(StrEnum):
@@ -64,7 +72,7 @@ class Policy:
 
     Where judges are set up, ``ask`` names which answers are in doubt: by the decision that the checks alone
     come to, or by the code of its reason; ``ask_never`` takes reasons out again, and what has a score is in
-    doubt only from ``ask_from`` to ``ask_to``. What the judges say (:meth:`Thresholds.judged`) counts from a
+    doubt only from ``ask_from`` to ``ask_to``. What the judges say (:meth:`Thresholds.finding`) counts from a
     confidence of ``send_confidence``, or of ``block_confidence`` where it is that the answer is untrue, and
     where they have read the documents whole. What becomes of the answer is for :func:`with_judges` to say.
     ``declined`` is for an answer that says that it has none, where a judge finds that right.
@@ -94,15 +102,15 @@ class Policy:
     """
 
     version: str = "shipped-3"
-    auto_send_at: float = HIGHEST
-    block_below: float = LOWEST
+    auto_send_at: float = MAX_SCORE
+    block_below: float = MIN_SCORE
     unscored: Decision = Decision.REVIEW
     refusal: Decision = Decision.REVIEW
     overrides: tuple[Override, ...] = ()
     ask: tuple[str, ...] = (Decision.REVIEW.value, Decision.AUTO_SEND.value)
     ask_never: tuple[str, ...] = (Reason.REFUSAL.value,)
-    ask_from: float = LOWEST
-    ask_to: float = HIGHEST
+    ask_from: float = MIN_SCORE
+    ask_to: float = MAX_SCORE
     send_confidence: float = 0.9
     block_confidence: float = 0.9
     declined: Decision = Decision.REVIEW
@@ -114,7 +122,7 @@ class Policy:
         languages = {None, *(o.language for o in self.overrides)}
         for message_type, language in product(types, languages):
             found = self.thresholds(message_type or MessageType.UNSPECIFIED, language)
-            check(found, message_type, language, _CODES)
+            check_thresholds(found, message_type, language, _CODES)
 
     @property
     def identity(self) -> str:
@@ -122,10 +130,10 @@ class Policy:
         return _identity(self)
 
     @property
-    def held(self) -> frozenset[Scope]:
+    def paused_scopes(self) -> frozenset[PauseScope]:
         """What is held by the policy itself; overrides may let some of it go again."""
-        whole = (Scope(),) if self.hold else ()
-        parts = (Scope(each.message_type, each.language) for each in self.overrides if each.hold)
+        whole = (PauseScope(),) if self.hold else ()
+        parts = (PauseScope(each.message_type, each.language) for each in self.overrides if each.hold)
         return frozenset((*whole, *parts))
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
@@ -133,27 +141,27 @@ class Policy:
         found = Thresholds(**{each.name: getattr(self, each.name) for each in fields(Thresholds)})
         for override in self.overrides:
             if override.covers(message_type, language):
-                found = overridden(found, override)
+                found = apply_override(found, override)
         return found
 
-    def doubt(self, assessment: Assessment) -> Doubt | None:
+    def doubt(self, scored_answer: ScoredAnswer) -> Doubt | None:
         """Return what an opinion could do for an answer, or None where none is to be asked for."""
-        if any(gap in assessment.degraded for gap in (*_UNDECIDABLE, *_UNASSESSED)):
+        if any(gap in scored_answer.degraded for gap in (*_UNDECIDABLE, *_UNSCORED)):
             return None
-        decision, reason = self._by_checks(assessment)
-        thresholds = self.thresholds(assessment.message_type, assessment.language)
-        if not thresholds.asks_about(decision, str(reason), assessment.score):
+        decision, reason = self._decide_by_checks(scored_answer)
+        thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
+        if not thresholds.is_in_doubt(decision, str(reason), scored_answer.score):
             return None
-        held = decision is Decision.REVIEW and not _may_be_sent(assessment)
+        held = decision is Decision.REVIEW and not _may_be_sent(scored_answer)
         return Doubt.ONE_WAY if held or decision is Decision.BLOCKED else Doubt.BOTH_WAYS
 
-    def settles(self, assessment: Assessment, opinions: Sequence[Opinion]) -> bool:
+    def is_settled(self, scored_answer: ScoredAnswer, opinions: Sequence[Opinion]) -> bool:
         """Say whether opinions decide, so that no other needs to be asked for."""
-        return self.thresholds(assessment.message_type, assessment.language).settles(opinions)
+        return self.thresholds(scored_answer.message_type, scored_answer.language).is_settled(opinions)
 
     def decide(
-        self, assessment: Assessment, opinions: Sequence[Opinion] = (), holds: Holds = NO_HOLDS
-    ) -> Decided:
+        self, scored_answer: ScoredAnswer, opinions: Sequence[Opinion] = (), pauses: Pauses = NO_PAUSES
+    ) -> PolicyDecision:
         """Return the decision and its reasons, the deciding one first.
 
         Nothing is sent by itself of which something could not be checked, and where documents are
@@ -162,54 +170,56 @@ class Policy:
         (:meth:`doubt`). What would be sent and is held, by the policy or by ``holds``, is for review, and why
         it would have been sent comes after that.
         """
-        decision, first = self._by_checks(assessment)
+        decision, first = self._decide_by_checks(scored_answer)
         reasons: tuple[str | Rule, ...] = (first,)
-        if opinions and self.doubt(assessment) is not None:
-            thresholds = self.thresholds(assessment.message_type, assessment.language)
-            judged = thresholds.judged(opinions, assessment.refuses)
-            decision = with_judges(
-                decision, judged, declined=thresholds.declined, may_be_sent=_may_be_sent(assessment)
+        if opinions and self.doubt(scored_answer) is not None:
+            thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
+            judged = thresholds.opinion_reason(opinions, scored_answer.refusal)
+            decision = decide_with_opinion(
+                decision, judged, declined=thresholds.declined, may_be_sent=_may_be_sent(scored_answer)
             )
             reasons = (judged, first)
-        if decision is Decision.AUTO_SEND and (held := self._held(assessment, holds)):
+        if decision is Decision.AUTO_SEND and (held := self._pause_reason(scored_answer, pauses)):
             decision, reasons = Decision.REVIEW, (held, *reasons)
-        return Decided(decision, _reasons(reasons, assessment), self.identity)
+        return PolicyDecision(decision, _reasons(reasons, scored_answer), self.identity)
 
-    def _held(self, assessment: Assessment, holds: Holds) -> Reason | None:
-        of = assessment.message_type, assessment.language
-        return Reason.SENDING_HELD if self.thresholds(*of).hold else holds.reason(*of)
+    def _pause_reason(self, scored_answer: ScoredAnswer, pauses: Pauses) -> Reason | None:
+        of = scored_answer.message_type, scored_answer.language
+        return Reason.SENDING_HELD if self.thresholds(*of).hold else pauses.reason(*of)
 
-    def _by_checks(self, assessment: Assessment) -> tuple[Decision, str | Rule]:
-        gaps = _gaps(assessment)
+    def _decide_by_checks(self, scored_answer: ScoredAnswer) -> tuple[Decision, str | Rule]:
+        gaps = _gaps(scored_answer)
         for gap in _UNDECIDABLE:
             if gap in gaps:
                 return Decision.REVIEW, gap
-        decision, reason = self._by_score(assessment)
-        unscored = assessment.score is None and reason is not Reason.REFUSAL
+        decision, reason = self._decide_by_score(scored_answer)
+        unscored = scored_answer.score is None and reason is not Reason.REFUSAL
         if gaps and (decision is Decision.AUTO_SEND or unscored):
             return Decision.REVIEW, gaps[0]
         return decision, reason
 
-    def _by_score(self, assessment: Assessment) -> tuple[Decision, Reason | Rule]:
-        thresholds = self.thresholds(assessment.message_type, assessment.language)
-        if assessment.refuses is Refuses.PURELY:
+    def _decide_by_score(self, scored_answer: ScoredAnswer) -> tuple[Decision, Reason | Rule]:
+        thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
+        if scored_answer.refusal is RefusalKind.FULL:
             return thresholds.refusal, Reason.REFUSAL
-        if isinstance(assessment.because, Rule):
-            return _BY_RULE[assessment.because.severity], assessment.because
-        if assessment.score is None:
-            return _without_score(assessment.because, thresholds)
-        return _by_mean(assessment.score, assessment.refuses, thresholds)
+        if isinstance(scored_answer.reason, Rule):
+            return _DECISION_BY_EFFECT[scored_answer.reason.effect], scored_answer.reason
+        if scored_answer.score is None:
+            return _decide_unscored(scored_answer.reason, thresholds)
+        return _decide_by_mean(scored_answer.score, scored_answer.refusal, thresholds)
 
 
-def _gaps(assessment: Assessment) -> tuple[str, ...]:
+def _gaps(scored_answer: ScoredAnswer) -> tuple[str, ...]:
     """Return what could not be checked and matters: thanks are thanks, whatever was not found."""
-    rule = assessment.because
+    rule = scored_answer.reason
     if isinstance(rule, Rule) and not rule.uses_documents:
-        return tuple(gap for gap in assessment.degraded if gap not in _UNDECIDABLE)
-    return assessment.degraded
+        return tuple(gap for gap in scored_answer.degraded if gap not in _UNDECIDABLE)
+    return scored_answer.degraded
 
 
-def with_judges(by_checks: Decision, judged: Reason, *, declined: Decision, may_be_sent: bool) -> Decision:
+def decide_with_opinion(
+    check_decision: Decision, opinion_reason: Reason, *, declined: Decision, may_be_sent: bool
+) -> Decision:
     """Return the decision on an answer that judges were asked about.
 
     What the checks block no opinion sends; one of TRUE alone brings it to review. What they would send is
@@ -218,21 +228,21 @@ def with_judges(by_checks: Decision, judged: Reason, *, declined: Decision, may_
     speaks against sending that, and ``declined`` what becomes of an answer that rightly says that it has
     none.
     """
-    if by_checks is Decision.BLOCKED:
-        return Decision.REVIEW if judged is Reason.JUDGED_TRUE else Decision.BLOCKED
-    if judged is Reason.JUDGED_UNTRUE and by_checks is Decision.REVIEW:
+    if check_decision is Decision.BLOCKED:
+        return Decision.REVIEW if opinion_reason is Reason.JUDGED_TRUE else Decision.BLOCKED
+    if opinion_reason is Reason.JUDGED_UNTRUE and check_decision is Decision.REVIEW:
         return Decision.BLOCKED
     sent = {Reason.JUDGED_TRUE: Decision.AUTO_SEND, Reason.JUDGED_DECLINED: declined}
-    if may_be_sent or by_checks is Decision.AUTO_SEND:
-        return sent.get(judged, Decision.REVIEW)
+    if may_be_sent or check_decision is Decision.AUTO_SEND:
+        return sent.get(opinion_reason, Decision.REVIEW)
     return Decision.REVIEW
 
 
-def _may_be_sent(assessment: Assessment) -> bool:
+def _may_be_sent(scored_answer: ScoredAnswer) -> bool:
     """Whether no check speaks against the answer, each could be made, and the profile has any for it."""
-    rule = assessment.because
-    objects = isinstance(rule, Rule) and rule.marks_fault
-    return not (assessment.degraded or objects or rule is Reason.MESSAGE_TYPE_NOT_SCORED)
+    rule = scored_answer.reason
+    objects = isinstance(rule, Rule) and rule.counts_against_answer
+    return not (scored_answer.degraded or objects or rule is Reason.MESSAGE_TYPE_NOT_SCORED)
 
 
 @lru_cache(maxsize=8)
@@ -244,23 +254,23 @@ def _identity(policy: Policy) -> str:
     return f"{policy.version}+{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
-def _by_mean(score: float, refuses: Refuses, thresholds: Thresholds) -> tuple[Decision, Reason]:
+def _decide_by_mean(score: float, refusal: RefusalKind, thresholds: Thresholds) -> tuple[Decision, Reason]:
     if score < thresholds.block_below:
-        if refuses is Refuses.AND_ANSWERS:
+        if refusal is RefusalKind.PARTIAL:
             return Decision.REVIEW, Reason.REFUSAL
         return Decision.BLOCKED, Reason.LOW_SCORE
     # At the highest score only a rule sends: no mean, however high, proves anything.
-    if thresholds.auto_send_at <= score and thresholds.auto_send_at < HIGHEST:
+    if thresholds.auto_send_at <= score and thresholds.auto_send_at < MAX_SCORE:
         return Decision.AUTO_SEND, Reason.HIGH_SCORE
     return Decision.REVIEW, Reason.MIDDLE_SCORE
 
 
-def _without_score(because: Reason | None, thresholds: Thresholds) -> tuple[Decision, Reason]:
-    if because is Reason.MESSAGE_TYPE_NOT_SCORED:
-        return thresholds.unscored, because
-    return Decision.REVIEW, because or Reason.NO_APPLICABLE_FEATURE
+def _decide_unscored(reason: Reason | None, thresholds: Thresholds) -> tuple[Decision, Reason]:
+    if reason is Reason.MESSAGE_TYPE_NOT_SCORED:
+        return thresholds.unscored, reason
+    return Decision.REVIEW, reason or Reason.NO_APPLICABLE_FEATURE
 
 
-def _reasons(first: tuple[str | Rule, ...], assessment: Assessment) -> tuple[str, ...]:
-    others = (assessment.because, *assessment.degraded)
+def _reasons(first: tuple[str | Rule, ...], scored_answer: ScoredAnswer) -> tuple[str, ...]:
+    others = (scored_answer.reason, *scored_answer.degraded)
     return tuple(dict.fromkeys(str(code) for code in (*first, *others) if code is not None))

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType, RefusalKind
 from scoring.values.opinion import Label, Opinion
 from scoring.values.rules import Reason
-from scoring.values.types import HIGHEST, LOWEST, Decision, MessageType, Refuses
 
 _LANGUAGE = re.compile("[a-z]{2}")
 # The scale that judges are given: 4 is "true, with a detail that misleads nobody", 2 "mostly untrue".
@@ -64,17 +64,17 @@ class Thresholds:
     declined: Decision
     hold: bool
 
-    def asks_about(self, decision: Decision, reason: str, score: float | None) -> bool:
+    def is_in_doubt(self, decision: Decision, reason: str, score: float | None) -> bool:
         """Say whether an answer is in doubt of which the checks alone make this."""
         named = decision in self.ask or reason in self.ask
         in_band = score is None or self.ask_from <= score <= self.ask_to
         return named and in_band and reason not in self.ask_never
 
-    def settles(self, opinions: Sequence[Opinion]) -> bool:
+    def is_settled(self, opinions: Sequence[Opinion]) -> bool:
         """Say whether the opinions so far decide: the last one is sure, or two contradict each other."""
-        return bool(opinions) and (_disagree(opinions) or self._is_sure(opinions[-1]))
+        return bool(opinions) and (_disagree(opinions) or self._is_confident(opinions[-1]))
 
-    def judged(self, opinions: Sequence[Opinion], refuses: Refuses) -> Reason:
+    def opinion_reason(self, opinions: Sequence[Opinion], refusal: RefusalKind) -> Reason:
         """Return what judges say of an answer, in the order in which they were asked, one or more.
 
         The last one counts, since the next is asked only where those before were not sure; but none does
@@ -84,12 +84,12 @@ class Thresholds:
         last = opinions[-1]
         if _disagree(opinions):
             return Reason.JUDGES_DISAGREE
-        if not self._is_sure(last):
+        if not self._is_confident(last):
             return Reason.JUDGE_UNSURE
         score, named = last.score, last.wrong or last.mistakes
         flawless = score is not None and score >= _TRUE_FROM and not named
         if last.label is Label.NOT_GIVEN:
-            declines = flawless and refuses is not Refuses.NOT
+            declines = flawless and refusal is not RefusalKind.NONE
             return Reason.JUDGED_DECLINED if declines else Reason.JUDGED_NOT_GIVEN
         if last.label is Label.TRUE and flawless:
             return Reason.JUDGED_TRUE
@@ -97,7 +97,7 @@ class Thresholds:
             return Reason.JUDGED_UNTRUE
         return Reason.JUDGED_PARTLY_UNTRUE
 
-    def _is_sure(self, opinion: Opinion) -> bool:
+    def _is_confident(self, opinion: Opinion) -> bool:
         # What was left out of shortened documents may say otherwise.
         least = self.block_confidence if opinion.label is Label.FALSE else self.send_confidence
         return opinion.label is not None and not opinion.shortened and opinion.confidence >= least
@@ -107,23 +107,23 @@ def _disagree(opinions: Sequence[Opinion]) -> bool:
     return {Label.TRUE, Label.FALSE} <= {each.label for each in opinions}
 
 
-def check_language(of: str, language: str | None) -> None:
+def check_language(subject: str, language: str | None) -> None:
     """Refuse what can be no language; ``of`` names what it is the language of.
 
     Raises:
         ValueError: it is neither None nor two lowercase letters.
     """
     if language is not None and not _LANGUAGE.fullmatch(language):
-        raise ValueError(f"the language of {of} must be two lowercase letters, not {language!r}")
+        raise ValueError(f"the language of {subject} must be two lowercase letters, not {language!r}")
 
 
-def overridden(base: Thresholds, override: Override) -> Thresholds:
+def apply_override(base: Thresholds, override: Override) -> Thresholds:
     """Return ``base`` with what the override names in its place."""
     given = {each.name: getattr(override, each.name) for each in fields(Thresholds)}
     return replace(base, **{name: value for name, value in given.items() if value is not None})
 
 
-def check(
+def check_thresholds(
     thresholds: Thresholds, message_type: MessageType | None, language: str | None, codes: Collection[str]
 ) -> None:
     """Refuse thresholds out of range or order, and what is asked about that is none of the ``codes``.
@@ -137,12 +137,12 @@ def check(
             f"policy for {where}: refusal and declined must be review or auto_send, a refusal is not wrong"
         )
     low, high = thresholds.block_below, thresholds.auto_send_at
-    if not LOWEST <= low < high <= HIGHEST:
+    if not MIN_SCORE <= low < high <= MAX_SCORE:
         raise ValueError(
             f"policy for {where}: needs 1 <= block_below < auto_send_at <= 5, "
             f"but block_below is {low:g} and auto_send_at is {high:g}"
         )
-    if not LOWEST <= thresholds.ask_from <= thresholds.ask_to <= HIGHEST:
+    if not MIN_SCORE <= thresholds.ask_from <= thresholds.ask_to <= MAX_SCORE:
         raise ValueError(f"policy for {where}: needs 1 <= ask_from <= ask_to <= 5")
     if not (0 < thresholds.send_confidence <= 1 and 0 < thresholds.block_confidence <= 1):
         raise ValueError(f"policy for {where}: a confidence must be above 0 and at most 1")
@@ -152,7 +152,7 @@ def check(
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PauseScope:
     """The answers that a hold is on: of one message type, in one language, both, or all; None is any.
 
     >>> Scope(MessageType.BINARY, "nl").covers(MessageType.BINARY, "en")
@@ -173,10 +173,10 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class Pauses:
     """What is held now; not ``known`` where that could not be read, and then everything is."""
 
-    scopes: frozenset[Scope] = frozenset()
+    scopes: frozenset[PauseScope] = frozenset()
     known: bool = True
 
     def reason(self, message_type: MessageType, language: str | None) -> Reason | None:
@@ -186,4 +186,4 @@ class Holds:
         return None if self.known else Reason.HOLDS_UNKNOWN
 
 
-NO_HOLDS: Final = Holds()
+NO_PAUSES: Final = Pauses()

@@ -1,9 +1,9 @@
 """The message type of a question, by ordered lists of phrases (paper, section V-A)."""
 
-from scoring.lexicon import TypePatterns
+from scoring.lexicon import MessageTypePatterns
 from scoring.text.error_codes import error_codes
-from scoring.text.prepared import PreparedText, clause_starts
-from scoring.values.types import MessageType
+from scoring.text.prepared_text import PreparedText, clause_starts
+from scoring.values.exchange import MessageType
 
 
 def message_type(question: PreparedText) -> MessageType:
@@ -32,19 +32,19 @@ def message_type(question: PreparedText) -> MessageType:
     for patterns in lexicon.message_types:
         if _hits(patterns, question):
             return patterns.type
-    return lexicon.if_question if "?" in question.compared else lexicon.if_statement
+    return lexicon.if_question if "?" in question.compared_text else lexicon.if_statement
 
 
-def _hits(patterns: TypePatterns, question: PreparedText) -> bool:
-    if patterns.type is MessageType.ERROR and not patterns.in_statements and question.derived(error_codes):
+def _hits(patterns: MessageTypePatterns, question: PreparedText) -> bool:
+    if patterns.type is MessageType.ERROR and not patterns.in_statements and question.cached(error_codes):
         return True
     starts = clause_starts(question)
-    asked = _asked(question, starts) if patterns.in_statements else frozenset()
+    asked = _question_word_indices(question, starts) if patterns.in_statements else frozenset()
     hits = patterns.hits(question.word_texts, starts)
     return any(first not in asked for first, _ in hits)
 
 
-def _asked(question: PreparedText, starts: frozenset[int]) -> frozenset[int]:
+def _question_word_indices(question: PreparedText, starts: frozenset[int]) -> frozenset[int]:
     """Return the indices of the words in clauses that end in a question mark."""
     asked: set[int] = set()
     begin = 0

@@ -3,24 +3,30 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scoring.company_terms import Watched
+from scoring.company_terms import WatchedTermsFile
 from scoring.lexicon import Lexicon
 from scoring.text.greeting import content_span
-from scoring.text.parsing import Parser, make_together
-from scoring.text.prepared import ContextText, Material, PreparedText, Source, TextCache
-from scoring.values.assessment import CacheUse
-from scoring.values.types import Exchange, Passage, TranslatedText
+from scoring.text.parsing import Parser, parse_together
+from scoring.text.prepared_text import (
+    PreparedExchange,
+    PreparedPassage,
+    PreparedText,
+    TextCache,
+    TranslationSource,
+)
+from scoring.values.exchange import Exchange, Passage, TranslatedText
+from scoring.values.scored_answer import CacheUse
 
 
 @dataclass(frozen=True, slots=True)
-class Materials:
+class BilingualExchange:
     """An exchange as it came and in English; one and the same where only one can be had."""
 
-    as_it_came: Material
-    english: Material
+    original: PreparedExchange
+    english: PreparedExchange
 
 
-class Preparation:
+class ExchangePreparer:
     """Makes the material of exchanges; a document that many of them cite is prepared once.
 
     In memory every document is kept for a while. In a file only those from the store of documents are, whose
@@ -31,7 +37,7 @@ class Preparation:
     """
 
     def __init__(
-        self, parser: Parser, english: Lexicon, company_terms: Watched | None, documents: TextCache
+        self, parser: Parser, english: Lexicon, company_terms: WatchedTermsFile | None, documents: TextCache
     ) -> None:
         self._parser = parser
         self._english = english
@@ -44,74 +50,90 @@ class Preparation:
         documents = self._documents
         return CacheUse(documents.hits, documents.misses, documents.disk_hits)
 
-    def question(self, exchange: Exchange, lexicon: Lexicon | None) -> PreparedText | None:
+    def prepare_question(self, exchange: Exchange, lexicon: Lexicon | None) -> PreparedText | None:
         """Prepare the question without its courtesies by the lexicon of its language.
 
         Without a lexicon it is the English translation, and without one of these None.
         """
         if lexicon is not None:
-            return self._spoken(PreparedText.of(exchange.question, lexicon, parser=self._parser))
+            return self._without_courtesies(PreparedText.of(exchange.question, lexicon, parser=self._parser))
         if exchange.translation is not None:
-            return self._spoken(self._translated(exchange.translation.question, exchange.question))
+            return self._without_courtesies(
+                self._prepare_translation(exchange.translation.question, exchange.question)
+            )
         return None
 
-    def answer(self, exchange: Exchange, question: PreparedText) -> PreparedText:
+    def prepare_answer(self, exchange: Exchange, question: PreparedText) -> PreparedText:
         """Prepare the answer without its courtesies in the language that the question is read in."""
         if question.source is not None and exchange.translation is not None:
-            return self._spoken(self._translated(exchange.translation.answer, exchange.answer))
-        return self._spoken(PreparedText.of(exchange.answer, question.lexicon, parser=self._parser))
+            return self._without_courtesies(
+                self._prepare_translation(exchange.translation.answer, exchange.answer)
+            )
+        return self._without_courtesies(
+            PreparedText.of(exchange.answer, question.lexicon, parser=self._parser)
+        )
 
-    def materials(self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]) -> Materials:
+    def prepare_exchange(
+        self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]
+    ) -> BilingualExchange:
         """Return the texts of an exchange; ``context`` are its passages that are not blank.
 
         Raises ValueError where a translation is not passage for passage that of the exchange.
         """
-        as_it_came = None if question.source else self._as_it_came(exchange, question, context)
-        english = self._in_english(exchange) if exchange.translation else as_it_came
+        original = None if question.source else self._original_exchange(exchange, question, context)
+        english = self._english_exchange(exchange) if exchange.translation else original
         assert english is not None  # a question without a source is read by its own lexicon
-        return Materials(as_it_came or english, english)
+        return BilingualExchange(original or english, english)
 
-    def _as_it_came(self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]) -> Material:
+    def _original_exchange(
+        self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]
+    ) -> PreparedExchange:
         lexicon = question.lexicon
         answer = PreparedText.of(exchange.answer, lexicon, parser=self._parser)
         documents = tuple(
-            self._document(passage, passage.read, lexicon, len(passage.read) - len(passage.text))
+            self._prepare_passage(
+                passage, passage.text_with_title, lexicon, len(passage.text_with_title) - len(passage.text)
+            )
             for passage in context
         )
-        return Material(question, self._spoken(answer), documents, answer, self._terms(lexicon))
+        return PreparedExchange(
+            question, self._without_courtesies(answer), documents, answer, self._terms(lexicon)
+        )
 
-    def _in_english(self, exchange: Exchange) -> Material:
+    def _english_exchange(self, exchange: Exchange) -> PreparedExchange:
         translation = exchange.translation
         assert translation is not None
-        question = self._spoken(self._translated(translation.question, exchange.question))
-        answer = self._translated(translation.answer, exchange.answer)
+        question = self._without_courtesies(
+            self._prepare_translation(translation.question, exchange.question)
+        )
+        answer = self._prepare_translation(translation.answer, exchange.answer)
         documents = tuple(
-            self._document(passage, english.text, self._english)
+            self._prepare_passage(passage, english.text, self._english)
             for passage, english in zip(exchange.context, translation.context, strict=True)
             if english.text.strip()
         )
         terms = self._terms(self._english)
-        return Material(question, self._spoken(answer), documents, answer, terms)
+        return PreparedExchange(question, self._without_courtesies(answer), documents, answer, terms)
 
     def _terms(self, lexicon: Lexicon) -> frozenset[str] | None:
         return self._company_terms.for_language(lexicon.language) if self._company_terms else None
 
-    def _translated(self, english: TranslatedText, original: str) -> PreparedText:
-        source = Source(original, english.segments)
+    def _prepare_translation(self, english: TranslatedText, original: str) -> PreparedText:
+        source = TranslationSource(original, english.segments)
         return PreparedText.of(english.text, self._english, parser=self._parser, source=source)
 
-    def _spoken(self, text: PreparedText) -> PreparedText:
+    def _without_courtesies(self, text: PreparedText) -> PreparedText:
         return text.part(*content_span(text.original, text.lexicon))
 
-    def _document(
-        self, passage: Passage, text: str, lexicon: Lexicon, body: int | None = None
-    ) -> ContextText:
-        prepared = self._documents.prepare(text, lexicon, lasting=passage.version is not None)
-        return ContextText(passage.document_id, prepared, passage.version, body, passage.offset)
+    def _prepare_passage(
+        self, passage: Passage, text: str, lexicon: Lexicon, body_start: int | None = None
+    ) -> PreparedPassage:
+        prepared = self._documents.prepare(text, lexicon, persistent=passage.version is not None)
+        return PreparedPassage(passage.document_id, prepared, passage.version, body_start, passage.offset)
 
 
-def parse_material(material: Material) -> None:
+def parse_exchange(exchange: PreparedExchange) -> None:
     """Parse the texts of a material together; what is parsed already is not parsed again."""
-    documents = [document.text for document in material.context]
-    texts = (material.whole_answer or material.answer, material.question, *documents)
-    make_together(text.whole_parse for text in texts)
+    documents = [document.text for document in exchange.context]
+    texts = (exchange.whole_answer or exchange.answer, exchange.question, *documents)
+    parse_together(text.whole_parse for text in texts)

@@ -6,14 +6,14 @@ from inspect import getdoc
 from typing import Final
 
 from scoring.features.action_claimed import ActionClaimed
-from scoring.features.base import Feature
 from scoring.features.claims_covered import ClaimsCovered
 from scoring.features.claims_verified import ClaimsVerified
-from scoring.features.company_terms import CompanySpecificTerms
+from scoring.features.company_specific_terms import CompanySpecificTerms
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.components_defined import ComponentsDefined
 from scoring.features.courtesy import Courtesy
 from scoring.features.error_mismatch import ErrorMismatch
+from scoring.features.feature import Feature
 from scoring.features.figures_follow import FiguresFollow
 from scoring.features.hal import Hal
 from scoring.features.numbers_known import NumbersKnown
@@ -25,9 +25,9 @@ from scoring.features.values_agree import ValuesAgree
 from scoring.features.verbatim_document import VerbatimDocument
 from scoring.features.verbatim_guide import VerbatimGuide
 from scoring.scorer.refusal import REFUSAL
-from scoring.scorer.score import Score, rules_for, supported_score, truthfulness
+from scoring.scorer.score import Score, mean_score, rules_for_kinds, support_score
+from scoring.values.exchange import FeatureValue, MessageType
 from scoring.values.rules import Reason, Rule
-from scoring.values.types import FeatureValue, MessageType
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Profile:
     @property
     def rules(self) -> Mapping[str, Rule | None]:
         """What follows from each kind of evidence; of several rules the first decides."""
-        return {kind: rule for feature in self.features for kind, rule in feature.evidence}
+        return {kind: rule for feature in self.features for kind, rule in feature.evidence_rules}
 
     @property
     def needs_company_terms(self) -> bool:
@@ -96,7 +96,7 @@ def profiles() -> Iterator[Profile]:
             ),
             FeatureGroup("quotation", (VerbatimGuide(), VerbatimDocument(), Courtesy())),
         ),
-        supported_score,
+        support_score,
         checks_claims=True,
     )
     yield Profile(
@@ -108,11 +108,11 @@ def profiles() -> Iterator[Profile]:
             FeatureGroup("structure", (Hal(), SubjectCombination(), VerbatimGuide())),
             FeatureGroup("quotation", (VerbatimDocument(),)),
         ),
-        truthfulness,
+        mean_score,
     )
 
 
-def profile_named(name: str) -> Profile:
+def get_profile(name: str) -> Profile:
     """Return the profile of that name; raises ValueError that lists the names there are."""
     known = {profile.name: profile for profile in profiles()}
     if name not in known:
@@ -124,18 +124,20 @@ def profile_named(name: str) -> Profile:
 RULES: Final[dict[str, Mapping[str, Rule | None]]] = {profile.name: profile.rules for profile in profiles()}
 
 #: All kinds of evidence there are, each with the rule that follows from it, None where none does.
-KINDS: Final[dict[str, Rule | None]] = {
+RULES_BY_KIND: Final[dict[str, Rule | None]] = {
     REFUSAL: None,
     **{kind: rule for profile in profiles() for kind, rule in profile.rules.items()},
 }
 
 #: Evidence of these kinds shows what is wrong; all other kinds show what was recognised.
-AT_FAULT: Final = frozenset(kind for kind, rule in KINDS.items() if rule and rule.marks_fault)
+FAULT_KINDS: Final = frozenset(
+    kind for kind, rule in RULES_BY_KIND.items() if rule and rule.counts_against_answer
+)
 
 #: What each reason means in one sentence, by its code.
 DESCRIPTIONS: Final = {
     **{reason.value: reason.description for reason in Reason},
-    **{rule.reason: rule.description for rule in KINDS.values() if rule},
+    **{rule.reason: rule.description for rule in RULES_BY_KIND.values() if rule},
 }
 
 #: What each feature measures, in one sentence.
@@ -146,7 +148,7 @@ _FEATURES: Final = {
 }
 
 
-def describe(code: str) -> str | None:
+def describe_reason(code: str) -> str | None:
     """Return the sentence for a reason code, or None for a code that is not known here."""
     return DESCRIPTIONS.get(code)
 
@@ -156,11 +158,11 @@ def describe_feature(name: str) -> str | None:
     return _FEATURES.get(name)
 
 
-def rules_of(profile: str) -> Mapping[str, Rule | None]:
+def rules_of_profile(profile: str) -> Mapping[str, Rule | None]:
     """Return the rules of a profile by the kinds of their evidence; all rules, if it is not known here."""
-    return RULES.get(profile, KINDS)
+    return RULES.get(profile, RULES_BY_KIND)
 
 
-def rules_found(profile: str, kinds: Collection[str]) -> tuple[Rule, ...]:
+def rules_for_evidence(profile: str, kinds: Collection[str]) -> tuple[Rule, ...]:
     """Return the rules of a profile that follow from evidence of these kinds, in its order."""
-    return tuple(rules_for(kinds, rules_of(profile)))
+    return tuple(rules_for_kinds(kinds, rules_of_profile(profile)))

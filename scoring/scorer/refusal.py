@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.lexicon import Lexicon, PhraseList, Refusals
-from scoring.text.characters import ends_between
-from scoring.text.prepared import PreparedText, Word
+from scoring.lexicon import Lexicon, PhraseList, RefusalWords
+from scoring.text.characters import sentence_ends_between
+from scoring.text.prepared_text import PreparedText, Word
 from scoring.text.spans import content_stems, span_evidence
-from scoring.values.types import Evidence, FeatureValue, Refuses
+from scoring.values.exchange import Evidence, FeatureValue, RefusalKind
 
 REFUSAL = "refusal"
 
 # Whom to ask, and about what: "ask your account manager about your licence".
-_ADVISED_WORDS = 3
+_MAX_ADVICE_WORDS = 3
 # A word that holds one of the question's repeats it: "omzetten" where it was "zet ... om". A prefix
 # that is put before a verb has few letters, and the limits bound the search.
-_LONGEST_PREFIX = 5
-_SHORTEST_STEM = 3
-_LONGEST_STEM = 20
+_MAX_PREFIX = 5
+_MIN_STEM = 3
+_MAX_STEM = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Refusal:
     Evidence: the sentences that refuse.
     """
 
-    pure: bool
+    is_pure: bool
     evidence: tuple[Evidence, ...]
 
 
-def refusal(answer: PreparedText, question: PreparedText) -> Refusal | None:
+def find_refusal(answer: PreparedText, question: PreparedText) -> Refusal | None:
     """Return how an answer refuses, or None where it does not.
 
     An answer refuses where a sentence of it holds a phrase of the lexicon's ``refusal``. It is pure
@@ -53,32 +53,32 @@ def refusal(answer: PreparedText, question: PreparedText) -> Refusal | None:
     refusing = [sentence for sentence in sentences if lists.phrases.occurs(_texts(sentence))]
     if not refusing:
         return None
-    asked = question.derived(content_stems)
+    asked = question.cached(content_stems)
     pure = answer.words[0].text not in lists.verdicts and not any(
-        _says_something(sentence, answer, asked) for sentence in sentences
+        _has_own_content(sentence, answer, asked) for sentence in sentences
     )
     spans = ((sentence[0].start, sentence[-1].end) for sentence in refusing)
     return Refusal(pure, span_evidence(REFUSAL, answer, spans))
 
 
-def refuses(found: Refusal | None) -> Refuses:
+def refusal_kind(refusal: Refusal | None) -> RefusalKind:
     """Return what the policy is told of an answer."""
-    if found is None:
-        return Refuses.NOT
-    return Refuses.PURELY if found.pure else Refuses.AND_ANSWERS
+    if refusal is None:
+        return RefusalKind.NONE
+    return RefusalKind.FULL if refusal.is_pure else RefusalKind.PARTIAL
 
 
-def as_feature(found: Refusal | None) -> tuple[FeatureValue, ...]:
+def refusal_feature(refusal: Refusal | None) -> tuple[FeatureValue, ...]:
     """Return the evidence of a refusal as a feature without a value: it says nothing about the score."""
-    return (FeatureValue(REFUSAL, None, found.evidence),) if found else ()
+    return (FeatureValue(REFUSAL, None, refusal.evidence),) if refusal else ()
 
 
-def _sentences(answer: PreparedText, lists: Refusals) -> Iterator[tuple[Word, ...]]:
+def _sentences(answer: PreparedText, lists: RefusalWords) -> Iterator[tuple[Word, ...]]:
     """Yield the words sentence by sentence; what follows a word such as "but" is one of its own."""
     words: list[Word] = []
     for word in answer.words:
         if words and (
-            word.text in lists.contrasts or ends_between(answer.original, words[-1].end, word.start)
+            word.text in lists.contrasts or sentence_ends_between(answer.original, words[-1].end, word.start)
         ):
             yield tuple(words)
             words = []
@@ -87,24 +87,26 @@ def _sentences(answer: PreparedText, lists: Refusals) -> Iterator[tuple[Word, ..
         yield tuple(words)
 
 
-def _repeats(stem: str, asked: frozenset[str]) -> bool:
+def _occurs_in_question(stem: str, question_stems: frozenset[str]) -> bool:
     """Say whether a stem, or a part of it, is a content word of the question."""
     return any(
-        stem[start:end] in asked
-        for start in range(min(len(stem), _LONGEST_PREFIX + 1))
-        for end in range(start + _SHORTEST_STEM, min(len(stem), _LONGEST_STEM) + 1)
+        stem[start:end] in question_stems
+        for start in range(min(len(stem), _MAX_PREFIX + 1))
+        for end in range(start + _MIN_STEM, min(len(stem), _MAX_STEM) + 1)
     )
 
 
-def _says_something(sentence: tuple[Word, ...], answer: PreparedText, asked: frozenset[str]) -> bool:
+def _has_own_content(
+    sentence: tuple[Word, ...], answer: PreparedText, question_stems: frozenset[str]
+) -> bool:
     lexicon, lists = answer.lexicon, answer.lexicon.refusal
     texts = _texts(sentence)
-    refused, advised = _covered(texts, lists.phrases), _covered(texts, lists.advice)
+    refused, advised = _phrase_indices(texts, lists.phrases), _phrase_indices(texts, lists.advice)
     left = [word for index, word in enumerate(sentence) if index not in refused | advised]
     own = [word for word in left if _is_content(word.text, lexicon)]
-    new = [word for word in own if not _repeats(lexicon.stem(word.text), asked)]
+    new = [word for word in own if not _occurs_in_question(lexicon.stem(word.text), question_stems)]
     if advised and not refused:
-        return len(new) > _ADVISED_WORDS or any(_may_name(word, answer) for word in new)
+        return len(new) > _MAX_ADVICE_WORDS or any(_may_be_name(word, answer) for word in new)
     if refused:
         return bool(new)
     # "The invoice can be deleted" has no word that is not the question's, and "that can be done" no
@@ -112,7 +114,7 @@ def _says_something(sentence: tuple[Word, ...], answer: PreparedText, asked: fro
     return bool(own) or (lists.words.isdisjoint(texts) and len(texts) > 1)
 
 
-def _covered(texts: tuple[str, ...], phrases: PhraseList) -> set[int]:
+def _phrase_indices(texts: tuple[str, ...], phrases: PhraseList) -> set[int]:
     return {index for first, last in phrases.find(texts) for index in range(first, last)}
 
 
@@ -121,7 +123,7 @@ def _is_content(text: str, lexicon: Lexicon) -> bool:
     return not any(text in words for words in (lexicon.function_words, lists.words, lists.contrasts))
 
 
-def _may_name(word: Word, answer: PreparedText) -> bool:
+def _may_be_name(word: Word, answer: PreparedText) -> bool:
     """Say whether a word may be a name, a number or what one does with a component."""
     lexicon = answer.lexicon
     verbs = lexicon.action_verbs | lexicon.instruction_verbs | lexicon.component_nouns

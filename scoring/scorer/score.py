@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from scoring.features.refusal_justified import REFUSAL_JUSTIFIED
-from scoring.values.rules import Reason, Rule, Severity
-from scoring.values.types import HIGHEST, LOWEST, FeatureValue
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, FeatureValue
+from scoring.values.rules import Reason, Rule, RuleEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,12 @@ class Score:
     """
 
     value: float | None
-    because: Reason | Rule | None = None
+    reason: Reason | Rule | None = None
     support: float | None = None
     contradiction: float | None = None
 
 
-def truthfulness(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> Score:
+def mean_score(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> Score:
     """Return the score of the applicable features.
 
     1. Their mean, equal weights, scaled to 1..5. 2. 1 where a rule says that the answer is untrue: a named
@@ -41,46 +41,46 @@ def truthfulness(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None
     applicable = [value.value for value in values if value.value is not None]
     if not applicable:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
-    met = rules_met(values, rules)
-    if against := deciding(met):
-        return Score(LOWEST, against)
+    met = triggered_rules(values, rules)
+    if against := deciding_rule(met):
+        return Score(MIN_SCORE, against)
     if met:
-        return Score(HIGHEST, met[0])
+        return Score(MAX_SCORE, met[0])
     # fsum, since sum adds floats in another way from Python 3.12 on.
-    return Score(LOWEST + (HIGHEST - LOWEST) * math.fsum(applicable) / len(applicable))
+    return Score(MIN_SCORE + (MAX_SCORE - MIN_SCORE) * math.fsum(applicable) / len(applicable))
 
 
-def deciding(met: Sequence[Rule]) -> Rule | None:
+def deciding_rule(rules: Sequence[Rule]) -> Rule | None:
     """Return the rule that decides against an answer, or None: one that blocks before one that holds."""
-    for severity in (Severity.BLOCKS, Severity.HOLDS):
-        for rule in met:
-            if rule.severity is severity:
+    for severity in (RuleEffect.BLOCK, RuleEffect.REVIEW):
+        for rule in rules:
+            if rule.effect is severity:
                 return rule
     return None
 
 
-def rules_met(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> list[Rule]:
+def triggered_rules(values: Sequence[FeatureValue], rules: Mapping[str, Rule | None]) -> list[Rule]:
     """Return the rules whose evidence was found, in the order of the profile."""
-    return rules_for({evidence.kind for value in values for evidence in value.evidence}, rules)
+    return rules_for_kinds({evidence.kind for value in values for evidence in value.evidence}, rules)
 
 
-def rules_for(found: Collection[str], rules: Mapping[str, Rule | None]) -> list[Rule]:
+def rules_for_kinds(kinds: Collection[str], rules: Mapping[str, Rule | None]) -> list[Rule]:
     """Return the rules that follow from these kinds of evidence, in their order."""
-    return list(dict.fromkeys(rule for name, rule in rules.items() if rule and name in found))
+    return list(dict.fromkeys(rule for name, rule in rules.items() if rule and name in kinds))
 
 
 #: What support is made of, with the weight of each: how far the documents have the answer's claims counts as
 #: much as the wording of these, its phrases and the pairs of its words. What a verifier makes of the claims,
 #: where one is named, counts as much again.
-SUPPORT: Final = {"claims_covered": 2, "phrases_known": 1, "hal": 1, "claims_verified": 2}
+SUPPORT_WEIGHTS: Final = {"claims_covered": 2, "phrases_known": 1, "hal": 1, "claims_verified": 2}
 
 # Support and the mean rating of answers that have it, on the rated answers of three products (see
 # training/rated): at the second, below which the policy blocks, one true answer in fifty lies lower.
-_SUPPORTS = (0.0, 0.29, 0.46, 0.66, 1.0)
-_RATINGS = (LOWEST, 1.5, 3.0, 4.2, HIGHEST)
+_SUPPORT_POINTS = (0.0, 0.29, 0.46, 0.66, 1.0)
+_RATING_POINTS = (MIN_SCORE, 1.5, 3.0, 4.2, MAX_SCORE)
 
 
-def supported_score(
+def support_score(
     values: Sequence[FeatureValue],
     rules: Mapping[str, Rule | None],
 ) -> Score:
@@ -100,15 +100,15 @@ def supported_score(
             decides, before any that holds.
     """
     support = _support({value.name: value.value for value in values})
-    met = rules_met(values, rules)
-    against = deciding(met)
-    contradiction = max((rule.contradiction for rule in met if rule.marks_fault), default=0.0)
-    by_support = HIGHEST if support is None else score_of_support(support)
+    met = triggered_rules(values, rules)
+    against = deciding_rule(met)
+    contradiction = max((rule.contradiction for rule in met if rule.counts_against_answer), default=0.0)
+    by_support = MAX_SCORE if support is None else score_of_support(support)
     if against:
         lower = min(by_support, score_of_contradiction(contradiction))
         return Score(lower, against, support, contradiction)
     if met:
-        return Score(HIGHEST, met[0], support, contradiction)
+        return Score(MAX_SCORE, met[0], support, contradiction)
     if support is None:
         return Score(None, Reason.NO_APPLICABLE_FEATURE)
     return Score(by_support, None, support, contradiction)
@@ -116,18 +116,20 @@ def supported_score(
 
 def score_of_support(support: float) -> float:
     """Return the score, in [1, 5], of an answer that is supported so far, in [0, 1]."""
-    return float(np.interp(support, _SUPPORTS, _RATINGS))
+    return float(np.interp(support, _SUPPORT_POINTS, _RATING_POINTS))
 
 
 def score_of_contradiction(contradiction: float) -> float:
     """Return the score, in [1, 5], of an answer that is contradicted so surely, in [0, 1]."""
-    return HIGHEST - (HIGHEST - LOWEST) * contradiction
+    return MAX_SCORE - (MAX_SCORE - MIN_SCORE) * contradiction
 
 
 def _support(values: Mapping[str, float | None]) -> float | None:
     if values.get("claims_covered") is None:
         return values.get(REFUSAL_JUSTIFIED)
-    claimed = [(value, weight) for name, weight in SUPPORT.items() if (value := values.get(name)) is not None]
+    claimed = [
+        (value, weight) for name, weight in SUPPORT_WEIGHTS.items() if (value := values.get(name)) is not None
+    ]
     # fsum, since sum adds floats in another way from Python 3.12 on.
     mean = math.fsum(value * weight for value, weight in claimed) / sum(weight for _, weight in claimed)
     refused = values.get(REFUSAL_JUSTIFIED)

@@ -27,7 +27,7 @@ SENTENCE_OR_LINE_END = re.compile(rf"{SENTENCE_END.pattern}|\n+")
 _END_BETWEEN_WORDS = re.compile(rf"{_STOP}|(?<=[a-zß-ÿ])[.!?](?=[A-ZÀ-Þ])|;|:(?=\s)|\s[-–—]\s|\n[ \t]*\n")
 
 
-def ends_between(text: str, end: int, start: int) -> bool:
+def sentence_ends_between(text: str, end: int, start: int) -> bool:
     """Say whether a sentence ends between two words, of which one ends and the next starts at these places.
 
     A semicolon, a colon, a dash between spaces and a line end one too; but a line that goes on in small
@@ -40,17 +40,17 @@ def ends_between(text: str, end: int, start: int) -> bool:
     return "\n" in between and not is_wrapped
 
 
-def clause_ends_between(text: str, end: int, start: int, also: str = "") -> bool:
+def clause_ends_between(text: str, end: int, start: int, extra_signs: str = "") -> bool:
     """Say whether a clause ends between two words: at a stop, comma, colon, dash, line end or an ``also``.
 
     An opening bracket ends one too; after a closing one the clause before may go on.
     """
-    return not _CLAUSE_SIGNS.union(also).isdisjoint(text[end:start])
+    return not _CLAUSE_SIGNS.union(extra_signs).isdisjoint(text[end:start])
 
 
-def is_closed(text: str, also: str = "") -> bool:
+def ends_with_stop(text: str, extra_signs: str = "") -> bool:
     """Say whether a text ends as a sentence does, or in one of the signs of ``also``."""
-    return text.rstrip(_AFTER_STOP).endswith((*STOPS, *also))
+    return text.rstrip(_AFTER_STOP).endswith((*STOPS, *extra_signs))
 
 
 _DEFAULT_IGNORABLE = (

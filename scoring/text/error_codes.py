@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared_text import PreparedText
 
 # A vendor's code, a hexadecimal one, or a number that a text uses as a code. No language has its own.
 _SHAPE = re.compile(

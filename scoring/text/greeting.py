@@ -3,8 +3,8 @@
 import re
 
 from scoring.lexicon import Lexicon, PhraseList
-from scoring.text.characters import SENTENCE_OR_LINE_END, is_closed
-from scoring.text.prepared import words_of
+from scoring.text.characters import SENTENCE_OR_LINE_END, ends_with_stop
+from scoring.text.prepared_text import split_words
 
 # A greeting is a greeting word and perhaps a name: "Goedemorgen Jan,".
 _GREETING_WORDS = 4
@@ -48,15 +48,15 @@ def _is_signed(text: str, bounds: list[int], closings: PhraseList) -> bool:
     if len(bounds) <= _SIGNED_BOUNDS:
         return False
     before, signature = text[bounds[-3] : bounds[-2]], text[bounds[-2] : bounds[-1]]
-    if not before.endswith("\n") or is_closed(before):
+    if not before.endswith("\n") or ends_with_stop(before):
         return False
-    if not words_of(before):
+    if not split_words(before):
         return False
-    return _opens_with(closings, before, _GREETING_WORDS) and len(words_of(signature)) <= _SIGNATURE_WORDS
+    return _opens_with(closings, before, _GREETING_WORDS) and len(split_words(signature)) <= _SIGNATURE_WORDS
 
 
 def _opens_with(phrases: PhraseList, sentence: str, most_words: int) -> bool:
-    words = [word.text for word in words_of(sentence)]
+    words = [word.text for word in split_words(sentence)]
     if len(words) > most_words:
         return False
     return not words or any(first == 0 for first, _ in phrases.find(words))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.text.prepared import PreparedText, Word, words_of
+from scoring.text.prepared_text import PreparedText, Word, split_words
 from scoring.text.spans import HEADING
 
 _NUMBERED = re.compile(r"[ \t]{0,20}(?:\*\*|__)?(?P<number>\d{1,2})[.)](?:\*\*|__)?[ \t]{1,8}")
@@ -16,7 +16,7 @@ _FEWEST_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GuideStep:
     """One step of a guide: where its text stands and its words."""
 
     start: int
@@ -28,7 +28,7 @@ class Step:
 class Guide:
     """At least two steps that are numbered one after the other from 1."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[GuideStep, ...]
 
 
 def guides(text: PreparedText) -> tuple[Guide, ...]:
@@ -37,9 +37,9 @@ def guides(text: PreparedText) -> tuple[Guide, ...]:
     Lines below a step belong to it until an empty line, indented ones also after it; empty lines
     between steps are allowed. Any other line, or a heading, ends the guide.
     """
-    collector = _Collector()
+    collector = _GuideCollector()
     for start, end in text.lines():
-        number, body = _step(text, start, end)
+        number, body = _step_number(text, start, end)
         if number is not None and number in (1, collector.next_number):
             collector.step(number, body, end)
         elif not text.original[start:end].strip():
@@ -47,10 +47,10 @@ def guides(text: PreparedText) -> tuple[Guide, ...]:
         else:
             may_belong = not HEADING.match(text.original, start, end)
             collector.line(end, may_belong, indented=text.original[start] in " \t")
-    return tuple(collector.finished(text))
+    return tuple(collector.guides(text))
 
 
-def _step(text: PreparedText, start: int, end: int) -> tuple[int | None, int]:
+def _step_number(text: PreparedText, start: int, end: int) -> tuple[int | None, int]:
     if match := _NUMBERED.match(text.original, start, end):
         return int(match["number"]), match.end()
     match = _NAMED.match(text.original, start, end)
@@ -59,7 +59,7 @@ def _step(text: PreparedText, start: int, end: int) -> tuple[int | None, int]:
     return None, start
 
 
-class _Collector:
+class _GuideCollector:
     def __init__(self) -> None:
         self._guides: list[list[tuple[int, int]]] = [[]]
         self._open_step = False
@@ -77,14 +77,14 @@ class _Collector:
     def empty_line(self) -> None:
         self._open_step = False
 
-    def line(self, end: int, may_belong: bool, indented: bool) -> None:
+    def line(self, end: int, can_continue_step: bool, indented: bool) -> None:
         steps = self._guides[-1]
-        if steps and may_belong and (self._open_step or indented):
+        if steps and can_continue_step and (self._open_step or indented):
             steps[-1] = (steps[-1][0], end)
         elif steps:
             self._guides.append([])
 
-    def finished(self, text: PreparedText) -> Iterator[Guide]:
+    def guides(self, text: PreparedText) -> Iterator[Guide]:
         for bounds in self._guides:
             if len(bounds) >= _FEWEST_STEPS:
-                yield Guide(tuple(Step(*bound, words_of(text.original, *bound)) for bound in bounds))
+                yield Guide(tuple(GuideStep(*bound, split_words(text.original, *bound)) for bound in bounds))

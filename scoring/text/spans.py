@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from scoring.text.characters import ends_between
-from scoring.text.parsing import NO_WORDS, Parse
-from scoring.text.prepared import PreparedText, Source
-from scoring.values.types import Evidence, Segment
+from scoring.text.characters import sentence_ends_between
+from scoring.text.parsing import NON_WORD_POS, Parse
+from scoring.text.prepared_text import PreparedText, TranslationSource
+from scoring.values.exchange import Evidence, Segment
 
 # Marks of emphasis, code and quotation that belong to the word that they touch.
 _OPENING = re.compile(r"[*_`\"“‘„«]{1,4}\Z")
@@ -19,20 +19,20 @@ _WIDEST_MARK = 4
 
 def is_word(parse: Parse, index: int) -> bool:
     """Say whether a token is a word; so is a number that a pipeline takes for a symbol ("50%", "2:00")."""
-    return parse.pos[index] not in NO_WORDS or any(map(str.isdigit, parse.text[index]))
+    return parse.pos[index] not in NON_WORD_POS or any(map(str.isdigit, parse.text[index]))
 
 
-def sentence_runs(text: PreparedText) -> tuple[tuple[int, ...], ...]:
+def sentence_tokens(text: PreparedText) -> tuple[tuple[int, ...], ...]:
     """Return the indices of the words of each sentence; a colon, a semicolon and a line end one too."""
-    return tuple(map(tuple, _runs(text)))
+    return tuple(map(tuple, _iter_sentence_tokens(text)))
 
 
-def _runs(text: PreparedText) -> Iterator[list[int]]:
+def _iter_sentence_tokens(text: PreparedText) -> Iterator[list[int]]:
     parse, run = text.parse, list[int]()
     for index in range(len(parse)):
         if not is_word(parse, index):
             continue
-        if run and ends_between(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
+        if run and sentence_ends_between(text.original, int(parse.end[run[-1]]), int(parse.start[index])):
             yield run
             run = []
         run.append(index)
@@ -40,9 +40,9 @@ def _runs(text: PreparedText) -> Iterator[list[int]]:
         yield run
 
 
-def run_span(text: PreparedText, run: Sequence[int]) -> tuple[int, int]:
+def token_span(text: PreparedText, tokens: Sequence[int]) -> tuple[int, int]:
     """Return where a run of tokens stands in the original, with the marks around its first and last word."""
-    start, end = int(text.parse.start[run[0]]), int(text.parse.end[run[-1]])
+    start, end = int(text.parse.start[tokens[0]]), int(text.parse.end[tokens[-1]])
     opening = _OPENING.search(text.original[max(start - _WIDEST_MARK, text.start) : start])
     closing = _CLOSING.match(text.original, end, text.end)
     return start - len(opening.group() if opening else ""), closing.end() if closing else end
@@ -54,7 +54,7 @@ def content_stems(text: PreparedText) -> frozenset[str]:
     return frozenset(lexicon.stem(word) for word in text.word_texts if word not in lexicon.function_words)
 
 
-def first_places(text: PreparedText) -> dict[str, tuple[int, int]]:
+def first_stem_spans(text: PreparedText) -> dict[str, tuple[int, int]]:
     """Return the first place of every stem of a text, as character offsets."""
     places: dict[str, tuple[int, int]] = {}
     for word in text.words:
@@ -65,8 +65,8 @@ def first_places(text: PreparedText) -> dict[str, tuple[int, int]]:
 #: How a line begins that is a heading.
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 #: How one begins that is an item of a list, and what a line has that parts the head of a table from its rows.
-ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
-RULE = frozenset("|-: \t")
+LIST_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4}")
+TABLE_RULE_SIGNS = frozenset("|-: \t")
 
 # Nobody names a component with more characters; the limit also bounds the search.
 _LONGEST = 120
@@ -89,7 +89,7 @@ _PATTERNS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MarkedSpan:
     """A marked stretch of a text: ``inner`` is what is marked, ``outer`` includes the marks."""
 
     start: int
@@ -98,23 +98,23 @@ class Mark:
     outer_end: int
 
 
-def marks(text: PreparedText) -> tuple[Mark, ...]:
+def marked_spans(text: PreparedText) -> tuple[MarkedSpan, ...]:
     """Return the marked stretches of a text in order, without overlaps.
 
     A stronger mark wins: bold inside a quoted sentence is found, the quotes are not.
     """
     taken = bytearray(text.end)
-    found = [mark for pattern in _PATTERNS for mark in _by(pattern, text, taken)]
+    found = [mark for pattern in _PATTERNS for mark in _find_marked(pattern, text, taken)]
     return tuple(sorted(found, key=lambda mark: mark.start))
 
 
-def _by(pattern: re.Pattern[str], text: PreparedText, taken: bytearray) -> list[Mark]:
+def _find_marked(pattern: re.Pattern[str], text: PreparedText, taken: bytearray) -> list[MarkedSpan]:
     found = []
     for match in pattern.finditer(text.original, text.start, text.end):
         start, end = match.span()
         if taken.find(1, start, end) < 0:
             taken[start:end] = b"\x01" * (end - start)
-            found.append(Mark(*match.span("x"), start, end))
+            found.append(MarkedSpan(*match.span("x"), start, end))
     return found
 
 
@@ -138,7 +138,7 @@ def span_evidence(
     )
 
 
-def original_spans(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def original_spans(source: TranslationSource, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the spans of the original that spans of its translation render, each once.
 
     A translation is known segment by segment only, so what is yielded are whole segments, without
@@ -149,13 +149,13 @@ def original_spans(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator
     seen = set()
     for start, end in spans:
         met = source.segments[bisect_right(ends, start) : bisect_left(starts, end)]
-        found = _trimmed(source.text, met) if met else None
+        found = _trimmed_span(source.text, met) if met else None
         if found and found not in seen:
             seen.add(found)
             yield found
 
 
-def _trimmed(text: str, met: Sequence[Segment]) -> tuple[int, int] | None:
+def _trimmed_span(text: str, met: Sequence[Segment]) -> tuple[int, int] | None:
     start = max(met[0].start, 0)
     stretch = text[start : max(met[-1].end, start)]
     kept = stretch.strip()

@@ -6,12 +6,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from scoring.cache.cache_file import TRANSLATIONS, KeptFile
-from scoring.translation.errors import OF_THE_MOMENT, Fault, TranslationFailed, TranslatorMisconfigured
-from scoring.values.types import TranslatedText
+from scoring.cache.cache_file import TRANSLATION_CACHE_ID, CacheFile
+from scoring.translation.errors import (
+    TRANSIENT_FAULTS,
+    TranslationFailed,
+    TranslationFault,
+    TranslatorMisconfigured,
+)
+from scoring.values.exchange import TranslatedText
 
 
-class RecentTexts:
+class RecentTranslations:
     """Translated texts, and texts that no translation could be had of, the least recently used dropped.
 
     Args:
@@ -21,13 +26,15 @@ class RecentTexts:
     """
 
     def __init__(
-        self, characters: int, retry_after: float, clock: Callable[[], float] = time.monotonic
+        self, max_characters: int, retry_after: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._most = characters
+        self._max_characters = max_characters
         self._retry_after = retry_after
         self._clock = clock
         self._characters = 0
-        self._outcomes: OrderedDict[tuple[str, str], tuple[TranslatedText | Fault, float]] = OrderedDict()
+        self._outcomes: OrderedDict[tuple[str, str], tuple[TranslatedText | TranslationFault, float]] = (
+            OrderedDict()
+        )
 
     def get(self, source: str, text: str) -> TranslatedText | None:
         """Return the translation of a text from ``source``; None when nothing is known of it.
@@ -45,14 +52,14 @@ class RecentTexts:
             raise TranslationFailed(outcome)
         return None
 
-    def put(self, source: str, text: str, outcome: TranslatedText | Fault) -> None:
+    def put(self, source: str, text: str, outcome: TranslatedText | TranslationFault) -> None:
         """Remember what came of translating a text; a fault of the moment is not remembered."""
-        if outcome in OF_THE_MOMENT:
+        if outcome in TRANSIENT_FAULTS:
             return
         if self._outcomes.pop((source, text), None) is None:
             self._characters += len(text)
         self._outcomes[source, text] = (outcome, self._clock())
-        while self._characters > self._most:
+        while self._characters > self._max_characters:
             (_, dropped), _ = self._outcomes.popitem(last=False)
             self._characters -= len(dropped)
 
@@ -63,7 +70,7 @@ VERSION = 1
 _BUSY = frozenset({"OPENING_LOCKED", "SQLITE_BUSY"})
 
 
-class KeptTranslations:
+class TranslationCache:
     """Translations of sentences in a file that several processes share, by hashes of the sentences.
 
     Where the file fails, nothing is found or kept for a while, and translating goes on.
@@ -78,11 +85,11 @@ class KeptTranslations:
         TranslatorMisconfigured: the file cannot be made, or keeps something else.
     """
 
-    def __init__(self, path: Path, mib: int, depends_on: str, on_error: Callable[[str], None]) -> None:
-        self._file = KeptFile(path, TRANSLATIONS, mib)
-        self._depends_on = f"{VERSION}\0{depends_on}"
+    def __init__(self, path: Path, max_mib: int, identity: str, on_error: Callable[[str], None]) -> None:
+        self._file = CacheFile(path, TRANSLATION_CACHE_ID, max_mib)
+        self._identity = f"{VERSION}\0{identity}"
         self._on_error = on_error
-        if failures := set(self._file.failures()) - _BUSY:
+        if failures := set(self._file.take_failures()) - _BUSY:
             reason = "it is not a file of translations" if "FOREIGN" in failures else ", ".join(failures)
             raise TranslatorMisconfigured(f"cannot use {path}: {reason}")
 
@@ -94,21 +101,21 @@ class KeptTranslations:
         """Return those of the translations that are there, by their sentences."""
         by_key = {self._key(sentence, language): sentence for sentence in sentences}
         found = self._file.find(by_key)
-        self._tell()
+        self._report_failures()
         return {by_key[key]: content.decode("utf-8", "surrogatepass") for key, content in found.items()}
 
-    def keep(self, translations: Mapping[str, str], language: str) -> None:
+    def put(self, translations: Mapping[str, str], language: str) -> None:
         """Keep the translations of these sentences."""
         self._file.put({
             self._key(sentence, language): translation.encode("utf-8", "surrogatepass")
             for sentence, translation in translations.items()
         })  # fmt: skip
-        self._tell()
+        self._report_failures()
 
     def _key(self, sentence: str, language: str) -> bytes:
-        text = f"{self._depends_on}\0{language}\0{sentence}"
+        text = f"{self._identity}\0{language}\0{sentence}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
-    def _tell(self) -> None:
-        for failure in self._file.failures():
+    def _report_failures(self) -> None:
+        for failure in self._file.take_failures():
             self._on_error(failure)

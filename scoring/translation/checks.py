@@ -5,9 +5,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 
-from scoring.translation.errors import Fault
+from scoring.translation.errors import TranslationFault
 
-Identify = Callable[[str], str | None]
+DetectLanguage = Callable[[str], str | None]
 
 _NUMBER = re.compile(r"\d+(?:[.,:'’\u00a0\u202f]\d+)*")
 _TIME = re.compile(r"([01]?\d|2[0-4])[.:h]([0-5]\d)")
@@ -17,16 +17,16 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WIDE = re.compile(r"[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
 # Valid in JSON, but neither can be kept or sent on: no UTF-8 has a lone surrogate, and few take a NUL.
 _NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
-_MARK = re.compile(r"\*\*[ \t]{0,4}([^*\n]{1,400}?)[ \t]{0,4}\*\*")
+_BOLD = re.compile(r"\*\*[ \t]{0,4}([^*\n]{1,400}?)[ \t]{0,4}\*\*")
 
 _NOON = 12
-_TIMES_AS_LONG = 3
+_MAX_LENGTH_RATIO = 3
 #: A word may become a phrase ("jawel": "yes, it certainly does").
 _LENGTH_SLACK = 40
 #: Fewer words than this are too often the same in two languages: names of products, menus, codes.
-_TELLING_WORDS = 5
+_MIN_WORDS = 5
 #: From here on no English text has been seen to be taken for one of another language.
-_CLEAR_WORDS = 12
+_MIN_CLEAR_WORDS = 12
 #: Translators turn small numbers into words, and months too.
 _SMALL_NUMBERS = {
     "0": {"zero", "no"},
@@ -45,12 +45,12 @@ _SMALL_NUMBERS = {
 }
 
 
-def tidied(translation: str) -> str:
+def tidy(translation: str) -> str:
     """Undo what translators do to the form of a sentence: line ends, blanks inside ``**`` marks."""
-    return _MARK.sub(r"**\1**", " ".join(translation.split()))
+    return _BOLD.sub(r"**\1**", " ".join(translation.split()))
 
 
-def fault_of(source: str, translation: str) -> Fault | None:
+def find_fault(source: str, translation: str) -> TranslationFault | None:
     """Say what is wrong with the translation of a sentence, or None.
 
     Checked are characters that no text has; emptiness; a length beyond three times, or below a third,
@@ -59,44 +59,44 @@ def fault_of(source: str, translation: str) -> Fault | None:
     22.00: 10 pm; 2: two).
     """
     if _NOT_TEXT.search(translation):
-        return Fault.NOT_TEXT
+        return TranslationFault.NOT_TEXT
     if not any(map(str.isalnum, translation)):
-        return Fault.EMPTY
+        return TranslationFault.EMPTY
     size, translated = _size(source), _size(translation)
     if (
-        translated > _TIMES_AS_LONG * size + _LENGTH_SLACK
-        or size > _TIMES_AS_LONG * translated + _LENGTH_SLACK
+        translated > _MAX_LENGTH_RATIO * size + _LENGTH_SLACK
+        or size > _MAX_LENGTH_RATIO * translated + _LENGTH_SLACK
     ):
-        return Fault.WRONG_LENGTH
-    return None if _keeps_numbers(source, translation) else Fault.NUMBERS_LOST
+        return TranslationFault.WRONG_LENGTH
+    return None if _preserves_numbers(source, translation) else TranslationFault.NUMBERS_LOST
 
 
-def is_untranslated(source: str, translation: str, language: str, identify: Identify) -> bool:
+def is_untranslated(source: str, translation: str, language: str, detect_language: DetectLanguage) -> bool:
     """Say whether a text came back as it was, in ``language``, or in a third one, instead of in English.
 
     Names and codes are the same in many languages, so few words are not held against a translator,
     and neither is a text that was English all along. ``identify`` gives a text's language code.
     """
     words = _WORD.findall(translation)
-    if len(words) < _TELLING_WORDS:
+    if len(words) < _MIN_WORDS:
         return False
-    found = identify(translation)
+    found = detect_language(translation)
     if found in {"en", language}:
         return found == language
-    is_third = found is not None and len(words) >= _CLEAR_WORDS
+    is_third = found is not None and len(words) >= _MIN_CLEAR_WORDS
     return is_third or words == _WORD.findall(source)
 
 
-def keeps_marks(source: str, translation: str) -> bool:
+def preserves_bold(source: str, translation: str) -> bool:
     """Say whether a translation marks as much in bold as its source does."""
-    return len(_MARK.findall(source)) <= len(_MARK.findall(translation))
+    return len(_BOLD.findall(source)) <= len(_BOLD.findall(translation))
 
 
 def _size(text: str) -> int:
     return len(text) + 2 * len(_WIDE.findall(text))
 
 
-def _keeps_numbers(source: str, translation: str) -> bool:
+def _preserves_numbers(source: str, translation: str) -> bool:
     wanted, found = Counter(map(_value, _NUMBER.findall(source))), _NUMBER.findall(translation)
     lost = wanted - Counter(map(_value, found))
     if not lost or _digits(source) == _digits(translation):  # the latter: grouped otherwise, 10 000

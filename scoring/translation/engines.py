@@ -19,7 +19,7 @@ from deep_translator.constants import (
 )
 from deep_translator.exceptions import TooManyRequests, TranslationNotFound
 
-from scoring.translation.http import BoundedHttp
+from scoring.translation.http import BoundedHttpClient
 
 ProviderName = Literal["libretranslate", "google", "deepl", "mymemory"]
 Use = Literal["refused", "allowed", "needed"]
@@ -51,22 +51,22 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProviderSpec:
     """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code.
 
     ``engine`` makes its translator for such a code. ``url`` and ``key`` are those of the options.
     """
 
-    engine: Callable[[ProviderOptions, str, BoundedHttp], Engine]
-    code: Callable[[str], str | None]
-    longest: int
-    keeps_lines: bool = True
+    engine: Callable[[ProviderOptions, str, BoundedHttpClient], Engine]
+    language_code: Callable[[str], str | None]
+    max_characters: int
+    preserves_lines: bool = True
     url: Use = "refused"
     key: Use = "refused"
 
 
 class _Libre(LibreTranslator):  # type: ignore[misc]
-    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttp) -> None:
+    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttpClient) -> None:
         # It refuses to be made without a key; where none is set, none is sent.
         url = f"{(options.base_url or '').rstrip('/')}/"
         super().__init__("auto", "en", options.api_key or "none", custom_url=url)
@@ -80,7 +80,7 @@ class _Libre(LibreTranslator):  # type: ignore[misc]
 
 
 class _Deepl(DeeplTranslator):  # type: ignore[misc]
-    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttp) -> None:
+    def __init__(self, options: ProviderOptions, code: str, http: BoundedHttpClient) -> None:
         key = options.api_key or ""
         super().__init__(code, "en", key, use_free_api=key.endswith(":fx"))
         if options.base_url:
@@ -96,7 +96,7 @@ class _Deepl(DeeplTranslator):  # type: ignore[misc]
 
 
 class _Google(GoogleTranslator):  # type: ignore[misc]
-    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttp) -> None:
+    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttpClient) -> None:
         super().__init__(code, "en")
         self._http = http
 
@@ -110,7 +110,7 @@ class _Google(GoogleTranslator):  # type: ignore[misc]
 
 
 class _MyMemory(MyMemoryTranslator):  # type: ignore[misc]
-    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttp) -> None:
+    def __init__(self, _: ProviderOptions, code: str, http: BoundedHttpClient) -> None:
         super().__init__(code, "en-GB")
         self._base_url = BASE_URLS["MYMEMORY"].replace("http://", "https://", 1)
         self._http = http
@@ -139,12 +139,12 @@ def _mymemory_code(language: str) -> str | None:
     return home if home in codes else min(codes, default=None)
 
 
-KINDS: Mapping[ProviderName, Kind] = {
+PROVIDER_SPECS: Mapping[ProviderName, ProviderSpec] = {
     # Its codes are those of ISO 639-1; the server tells which it has.
-    "libretranslate": Kind(_Libre, str, longest=4_500, url="needed", key="allowed"),
-    "deepl": Kind(_Deepl, _deepl_code, longest=4_500, url="allowed", key="needed"),
+    "libretranslate": ProviderSpec(_Libre, str, max_characters=4_500, url="needed", key="allowed"),
+    "deepl": ProviderSpec(_Deepl, _deepl_code, max_characters=4_500, url="allowed", key="needed"),
     # It takes 5,000.
-    "google": Kind(_Google, _google_code, longest=4_500),
+    "google": ProviderSpec(_Google, _google_code, max_characters=4_500),
     # It takes 500. What the service does with several lines is not said anywhere.
-    "mymemory": Kind(_MyMemory, _mymemory_code, longest=450, keeps_lines=False),
+    "mymemory": ProviderSpec(_MyMemory, _mymemory_code, max_characters=450, preserves_lines=False),
 }

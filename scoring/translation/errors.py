@@ -5,7 +5,7 @@ from enum import StrEnum
 from scoring.cache.circuit_breaker import BreakerState
 
 
-class Fault(StrEnum):
+class TranslationFault(StrEnum):
     """A stable code for logs and metrics."""
 
     TIMEOUT = "timeout"
@@ -27,20 +27,33 @@ class Fault(StrEnum):
 
 #: The translator is at fault, whatever the text: these open the circuit breaker.
 OUTAGES = frozenset(
-    {Fault.TIMEOUT, Fault.UNREACHABLE, Fault.RATE_LIMITED, Fault.SERVER_ERROR, Fault.UNAUTHORIZED}
+    {
+        TranslationFault.TIMEOUT,
+        TranslationFault.UNREACHABLE,
+        TranslationFault.RATE_LIMITED,
+        TranslationFault.SERVER_ERROR,
+        TranslationFault.UNAUTHORIZED,
+    }
 )
 
 #: Faults of the moment. The others come again when the same text is sent again.
-OF_THE_MOMENT = OUTAGES | {Fault.BREAKER_OPEN}
+TRANSIENT_FAULTS = OUTAGES | {TranslationFault.BREAKER_OPEN}
 
 #: Trying again may help.
-PASSING = frozenset({Fault.TIMEOUT, Fault.UNREACHABLE, Fault.RATE_LIMITED, Fault.SERVER_ERROR})
+RETRYABLE_FAULTS = frozenset(
+    {
+        TranslationFault.TIMEOUT,
+        TranslationFault.UNREACHABLE,
+        TranslationFault.RATE_LIMITED,
+        TranslationFault.SERVER_ERROR,
+    }
+)
 
 
 class TranslationFailed(Exception):
     """A text could not be translated; ``fault`` says why."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: TranslationFault) -> None:
         super().__init__(fault.value)
         self.fault = fault
 
@@ -49,26 +62,26 @@ class TranslatorMisconfigured(ValueError):
     """A translator cannot be made from these settings; the message is one line, without secrets."""
 
 
-class Observer:
+class TranslationObserver:
     """Hears what happens, and ignores what no subclass of it makes use of.
 
     Called from several threads; must return at once.
     """
 
-    def ended(self, outcome: str, seconds: float) -> None:
+    def exchange_finished(self, outcome: str, seconds: float) -> None:
         """An exchange was translated, or not: how that ended, and the seconds that it waited."""
 
-    def called(self, outcome: str, seconds: float) -> None:
+    def call_finished(self, outcome: str, seconds: float) -> None:
         """One HTTP call ended: ``translated`` or the code of a fault."""
 
-    def looked_up(self, hits: int, misses: int) -> None:
+    def cache_looked_up(self, hits: int, misses: int) -> None:
         """So many sentences were in the cache, so many were not."""
 
-    def breaker_became(self, state: BreakerState) -> None:
+    def breaker_changed(self, state: BreakerState) -> None:
         """The circuit breaker changed its state."""
 
     def cache_failed(self, error: str) -> None:
         """The cache could not be read or written; ``error`` is SQLite's name of it."""
 
-    def document_failed(self, document_id: str, fault: Fault) -> None:
+    def document_failed(self, document_id: str, fault: TranslationFault) -> None:
         """A document could not be translated, and it is the document's doing; told once in a while."""

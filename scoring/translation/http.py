@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 import httpx2
 
 #: No translation of what is sent in one call is longer; a server that has gone wrong sends anything.
-_MOST_BYTES = 4_000_000
+_MAX_BYTES = 4_000_000
 
 # It logs addresses, and some translators take texts only in these.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
-class TooSlow(Exception):
+class ResponseTimeout(Exception):
     """The answer did not come within the time limit."""
 
 
-class TooLarge(Exception):
+class ResponseTooLarge(Exception):
     """The answer is larger than any translation."""
 
 
-class BoundedHttp:
+class BoundedHttpClient:
     """Sends requests, each within ``timeout`` seconds for connecting and then for the whole answer.
 
     Name resolution has the limits of the operating system. Connections are kept for ``threads``
@@ -63,8 +63,8 @@ def _chunks(response: httpx2.Response, deadline: float) -> Iterator[bytes]:
     read = 0
     for chunk in response.iter_raw():
         read += len(chunk)
-        if read > _MOST_BYTES:
-            raise TooLarge
+        if read > _MAX_BYTES:
+            raise ResponseTooLarge
         if time.monotonic() > deadline:
-            raise TooSlow
+            raise ResponseTimeout
         yield chunk

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scoring.text.characters import SENTENCE_END
-from scoring.values.types import Segment, TranslatedText
+from scoring.values.exchange import Segment, TranslatedText
 
 # What two neighbouring quantifiers repeat is disjoint, and long runs come last: no text makes a search go
 # back over more than a few characters. A group that is repeated takes 170 bytes each time, so it is bounded.
@@ -25,21 +25,21 @@ _CLAUSE_END = re.compile(r"[,;:–—]?[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SentenceSpan:
     """A sentence, or a part of a very long one: ``[start, end)`` of the text, without outer blanks."""
 
     start: int
     end: int
 
 
-def pieces(text: str, longest: int) -> Iterator[Piece]:
+def split_sentences(text: str, max_characters: int) -> Iterator[SentenceSpan]:
     """Yield what is to be translated of a text, in order; none has more than ``longest`` characters."""
     for start, end in _running_lines(text):
         for first, last in _sentences(text, start, end):
-            yield from _cut(text, first, last, longest)
+            yield from _split_long(text, first, last, max_characters)
 
 
-def assemble(text: str, parts: Sequence[Piece], translations: Sequence[str]) -> TranslatedText:
+def assemble(text: str, spans: Sequence[SentenceSpan], translations: Sequence[str]) -> TranslatedText:
     """Put the translation of each piece in the place of the piece.
 
     What stands between the pieces is copied; where it holds a letter or digit (a step's number, a
@@ -48,7 +48,7 @@ def assemble(text: str, parts: Sequence[Piece], translations: Sequence[str]) -> 
     output: list[str] = []
     segments: list[Segment] = []
     done = length = 0
-    for end, stretch, is_translated in _stretches(text, parts, translations):
+    for end, stretch, is_translated in _output_parts(text, spans, translations):
         reached = length + len(stretch)
         if is_translated or any(map(str.isalnum, stretch)):
             segments.append(Segment(done, end, length, reached))
@@ -57,12 +57,12 @@ def assemble(text: str, parts: Sequence[Piece], translations: Sequence[str]) -> 
     return TranslatedText("".join(output), tuple(segments))
 
 
-def _stretches(
-    text: str, parts: Sequence[Piece], translations: Sequence[str]
+def _output_parts(
+    text: str, spans: Sequence[SentenceSpan], translations: Sequence[str]
 ) -> Iterator[tuple[int, str, bool]]:
     """Yield what the translation is made of: the end in the text, the words, and if they are translated."""
     done = 0
-    for part, translation in zip(parts, translations, strict=True):
+    for part, translation in zip(spans, translations, strict=True):
         yield part.start, text[done : part.start], False
         yield part.end, translation, True
         done = part.end
@@ -108,18 +108,21 @@ def _may_split(text: str, start: int, at: int, end: int) -> bool:
     return text.count("**", start, at) % 2 == 0
 
 
-def _cut(text: str, start: int, end: int, longest: int) -> Iterator[Piece]:
-    while end - start > longest:
-        cuts = [match.end() for match in _CLAUSE_END.finditer(text, start + longest // 2, start + longest)]
-        at = cuts[-1] if cuts else start + longest
+def _split_long(text: str, start: int, end: int, max_characters: int) -> Iterator[SentenceSpan]:
+    while end - start > max_characters:
+        cuts = [
+            match.end()
+            for match in _CLAUSE_END.finditer(text, start + max_characters // 2, start + max_characters)
+        ]
+        at = cuts[-1] if cuts else start + max_characters
         yield from _trimmed(text, start, at)
         start = at
     yield from _trimmed(text, start, end)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Piece]:
+def _trimmed(text: str, start: int, end: int) -> Iterator[SentenceSpan]:
     stretch = text[start:end]
     kept = stretch.strip()
     if any(map(str.isalpha, kept)):
         start += len(stretch) - len(stretch.lstrip())
-        yield Piece(start, start + len(kept))
+        yield SentenceSpan(start, start + len(kept))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from scoring.values.types import HIGHEST, LOWEST, Evidence
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Evidence
 
 
 class Label(StrEnum):
@@ -33,7 +33,7 @@ class Mistake(StrEnum):
     OFF_CONTEXT = "off_context"
 
 
-class Unsure(StrEnum):
+class UnsureReason(StrEnum):
     """Why there is no label: a stable code."""
 
     #: No reply came: the endpoint was away, too slow, or its budget spent.
@@ -89,7 +89,7 @@ class Opinion:
     relevance: float | None = None
     wrong: tuple[Evidence, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
-    unsure: Unsure | None = None
+    unsure: UnsureReason | None = None
     shortened: bool = False
     usage: Usage = field(default=Usage())
 
@@ -101,5 +101,5 @@ class Opinion:
             raise ValueError("without a label there is neither confidence nor score")
         if not 0 <= self.confidence <= 1:
             raise ValueError("a confidence is from 0 to 1")
-        if self.score is not None and not LOWEST <= self.score <= HIGHEST:
+        if self.score is not None and not MIN_SCORE <= self.score <= MAX_SCORE:
             raise ValueError("a score is from 1 to 5")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from scoring.values.claims import ClaimStatus
+from scoring.values.checked_claims import ClaimStatus
 
 
 class Code(StrEnum):
@@ -20,14 +20,14 @@ class Code(StrEnum):
         return member
 
 
-class Severity(StrEnum):
+class RuleEffect(StrEnum):
     """What becomes of an answer by a rule, whatever the thresholds: the first two set its score to 1."""
 
-    BLOCKS = "blocks"
+    BLOCK = "blocks"
     #: For a rule that takes too many true answers for untrue: a person decides.
-    HOLDS = "holds"
+    REVIEW = "holds"
     #: The only one that sets the score to 5.
-    SENDS = "sends"
+    SEND = "sends"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Rule:
 
     reason: str
     description: str
-    severity: Severity
+    effect: RuleEffect
     contradiction: float = 0.0
     status: ClaimStatus | None = None
     mistake: str | None = None
@@ -54,13 +54,13 @@ class Rule:
         return self.reason
 
     @property
-    def marks_fault(self) -> bool:
+    def counts_against_answer(self) -> bool:
         """Whether its evidence shows what is wrong, and not what was recognised."""
-        return self.severity is not Severity.SENDS
+        return self.effect is not RuleEffect.SEND
 
 
 #: Kinds of evidence, stable codes, each with the rule that follows from it, None where none does.
-Kinds = tuple[tuple[str, Rule | None], ...]
+EvidenceRules = tuple[tuple[str, Rule | None], ...]
 
 
 class Reason(Code):

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from scoring.verifier.verifying import Asked, NoVerifier, Opinion, Verified
+from scoring.verifier.verifying import VerifierInput, VerifierPrediction, VerifierResult, VerifierUnavailable
 
-FILE = "verifier.json"
-_TRANSFORMERS_FILE = "config.json"
+CONFIG_FILE = "verifier.json"
+_TRANSFORMERS_CONFIG_FILE = "config.json"
 
-Label = Literal["supported", "contradicted", "absent"]
+ModelLabel = Literal["supported", "contradicted", "absent"]
 
 # What models of natural language inference call the three, in small letters.
-_LABELS: Mapping[str, Label] = {
+_LABELS: Mapping[str, ModelLabel] = {
     "entailment": "supported",
     "supported": "supported",
     "contradiction": "contradicted",
@@ -30,7 +30,7 @@ _LABELS: Mapping[str, Label] = {
 }
 
 
-class Description(BaseModel):
+class VerifierConfig(BaseModel):
     """How a model is asked and how its logits are read.
 
     ``labels``: what its logits stand for, in their order; a model of two labels knows no contradiction.
@@ -42,14 +42,14 @@ class Description(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    labels: tuple[Label, ...]
+    labels: tuple[ModelLabel, ...]
     first: Literal["passage", "claim"] = "passage"
     between: str | None = None
     most_tokens: Annotated[int, Field(ge=16, le=8192)] = 256
     temperatures: Mapping[str, Annotated[float, Field(gt=0)]] = {}
 
     @model_validator(mode="after")
-    def _tells_support(self) -> Self:
+    def _has_supported_label(self) -> Self:
         if "supported" not in self.labels:
             raise ValueError("no label is 'supported'")
         return self
@@ -63,41 +63,41 @@ class Description(BaseModel):
         return (said, passage) if self.first == "claim" else (passage, said)
 
 
-def read_description(folder: Path) -> Description:
+def read_config(folder: Path) -> VerifierConfig:
     """Read ``verifier.json``, or, where there is none, the labels of a ``config.json`` of transformers.
 
     Raises:
         ValueError: neither tells what the logits stand for.
         OSError: neither can be read.
     """
-    own = folder / FILE
+    own = folder / CONFIG_FILE
     if own.exists():
-        return Description.model_validate_json(own.read_bytes())
-    others = folder / _TRANSFORMERS_FILE
+        return VerifierConfig.model_validate_json(own.read_bytes())
+    others = folder / _TRANSFORMERS_CONFIG_FILE
     if not others.exists():
-        raise FileNotFoundError(f"there is neither {FILE} nor {_TRANSFORMERS_FILE}")
+        raise FileNotFoundError(f"there is neither {CONFIG_FILE} nor {_TRANSFORMERS_CONFIG_FILE}")
     told = TypeAdapter(dict[str, Any]).validate_json(others.read_bytes())
     names = TypeAdapter(dict[int, str]).validate_python(told.get("id2label"))
-    return Description.model_validate({"labels": [_label(names[place]) for place in sorted(names)]})
+    return VerifierConfig.model_validate({"labels": [_model_label(names[place]) for place in sorted(names)]})
 
 
-def _label(name: str) -> Label:
+def _model_label(name: str) -> ModelLabel:
     try:
         return _LABELS[name.casefold()]
     except KeyError as error:
         raise ValueError(f"{name!r} is no label that is known") from error
 
 
-MODEL = "model.onnx"
-TOKENIZER = "tokenizer.json"
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
 
 # A batch cannot be ended: the fewer pairs, the closer the time limit is kept. On one core more gain nothing:
 # a model of 12 layers took 24 to 26 ms a pair in batches of 1, 2, 4 and 8.
-_BATCH = 2
+_BATCH_SIZE = 2
 
-_LONGEST_REASON = 200
+_MAX_REASON_CHARACTERS = 200
 
-Numbers = npt.NDArray[np.float32]
+FloatArray = npt.NDArray[np.float32]
 
 
 class Session(Protocol):
@@ -128,19 +128,21 @@ class OnnxVerifier:
         self,
         session: Session,
         tokenizer: Any,
-        description: Description,
+        config: VerifierConfig,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session = session
         self._tokenizer = tokenizer
-        self._description = description
+        self._config = config
         self._clock = clock
         self._inputs = frozenset(given.name for given in session.get_inputs())
         if not self._inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
             raise ValueError("other inputs than token ids, their mask and their types")
-        tokenizer.enable_truncation(description.most_tokens, strategy="longest_first")
+        tokenizer.enable_truncation(config.most_tokens, strategy="longest_first")
 
-    def verify(self, asked: Sequence[Asked], language: str, seconds: float) -> Verified:
+    def verify(
+        self, inputs: Sequence[VerifierInput], language: str, timeout_seconds: float
+    ) -> VerifierResult:
         """Return opinions on claims of one answer; no batch begins when ``seconds`` are over.
 
         Raises:
@@ -148,17 +150,17 @@ class OnnxVerifier:
             Exception: it fails on one.
         """
         began = self._clock()
-        opinions: list[Opinion | None] = [None] * len(asked)
-        encodings = self._encoded(asked)
-        order = sorted(range(len(asked)), key=lambda place: len(encodings[place].ids))
-        for start in range(0, len(order), _BATCH):
-            if self._clock() - began >= seconds:
+        opinions: list[VerifierPrediction | None] = [None] * len(inputs)
+        encodings = self._encode(inputs)
+        order = sorted(range(len(inputs)), key=lambda place: len(encodings[place].ids))
+        for start in range(0, len(order), _BATCH_SIZE):
+            if self._clock() - began >= timeout_seconds:
                 break
-            places = order[start : start + _BATCH]
+            places = order[start : start + _BATCH_SIZE]
             logits = self._logits([encodings[place] for place in places])
-            for place, opinion in zip(places, self._opinions(logits, language), strict=True):
+            for place, opinion in zip(places, self._predictions(logits, language), strict=True):
                 opinions[place] = opinion
-        return Verified(tuple(opinions), self._clock() - began)
+        return VerifierResult(tuple(opinions), self._clock() - began)
 
     def check(self) -> None:
         """Ask about the longest pair.
@@ -167,17 +169,17 @@ class OnnxVerifier:
             ValueError: the model gives other logits than its description says.
             Exception: the model cannot read so many tokens, or not this tokenizer's.
         """
-        longest = Asked("", "a", "a " * self._description.most_tokens)
-        logits = self._logits(self._encoded([longest]))
-        if logits.shape != (1, len(self._description.labels)):
+        longest = VerifierInput("", "a", "a " * self._config.most_tokens)
+        logits = self._logits(self._encode([longest]))
+        if logits.shape != (1, len(self._config.labels)):
             raise ValueError("other logits than labels")
 
-    def _encoded(self, asked: Sequence[Asked]) -> list[Any]:
-        texts = [self._description.texts(each.question, each.claim, each.passage) for each in asked]
+    def _encode(self, inputs: Sequence[VerifierInput]) -> list[Any]:
+        texts = [self._config.texts(each.question, each.claim, each.passage) for each in inputs]
         # Not as a batch, for which the tokenizer would take as many threads as there are processors.
         return [self._tokenizer.encode(*pair) for pair in texts]
 
-    def _logits(self, encodings: Sequence[Any]) -> Numbers:
+    def _logits(self, encodings: Sequence[Any]) -> FloatArray:
         longest = max(len(encoding.ids) for encoding in encodings)
         inputs = {
             "input_ids": _padded([encoding.ids for encoding in encodings], longest),
@@ -187,18 +189,18 @@ class OnnxVerifier:
         given = {name: values for name, values in inputs.items() if name in self._inputs}
         return np.asarray(self._session.run(None, given)[0], np.float32)
 
-    def _opinions(self, logits: Numbers, language: str) -> list[Opinion]:
+    def _predictions(self, logits: FloatArray, language: str) -> list[VerifierPrediction]:
         if not np.isfinite(logits).all():
             raise ValueError("logits that are no numbers")
-        labels = self._description.labels
-        scaled = logits / self._description.temperatures.get(language, 1.0)
+        labels = self._config.labels
+        scaled = logits / self._config.temperatures.get(language, 1.0)
         powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         probabilities = powers / powers.sum(axis=1, keepdims=True)
         return [
-            Opinion(
+            VerifierPrediction(
                 **{
                     name: float(sum(row[place] for place, label in enumerate(labels) if label == name))
-                    for name in Opinion.__slots__
+                    for name in VerifierPrediction.__slots__
                 }
             )
             for row in probabilities
@@ -216,32 +218,32 @@ def open_verifier(folder: Path) -> OnnxVerifier:
         import onnxruntime  # noqa: PLC0415
         import tokenizers  # noqa: PLC0415
     except ImportError as error:
-        told = f"a verifier needs pip install 'truthgate[verifier]': {_told(error)}"
-        raise NoVerifier("verifier_not_installed", told) from error
+        told = f"a verifier needs pip install 'truthgate[verifier]': {_error_summary(error)}"
+        raise VerifierUnavailable("verifier_not_installed", told) from error
     options = onnxruntime.SessionOptions()
     # More threads would take the cores from the other scoring processes.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
-        (folder / MODEL).stat()  # onnxruntime says less clearly what is missing
-        description = read_description(folder)
-        tokenizer = tokenizers.Tokenizer.from_str((folder / TOKENIZER).read_text("utf-8"))
+        (folder / MODEL_FILE).stat()  # onnxruntime says less clearly what is missing
+        description = read_config(folder)
+        tokenizer = tokenizers.Tokenizer.from_str((folder / TOKENIZER_FILE).read_text("utf-8"))
         session = onnxruntime.InferenceSession(
-            str(folder / MODEL), options, providers=["CPUExecutionProvider"]
+            str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
         )
         verifier = OnnxVerifier(session, tokenizer, description)
         verifier.check()
     # Neither library has a class of its own for what it cannot read.
     except Exception as error:
-        told = f"no verifier can be opened in {folder}: {_told(error)}"
-        raise NoVerifier("verifier_unreadable", told) from error
+        told = f"no verifier can be opened in {folder}: {_error_summary(error)}"
+        raise VerifierUnavailable("verifier_unreadable", told) from error
     return verifier
 
 
-def _told(error: Exception) -> str:
+def _error_summary(error: Exception) -> str:
     """Say in one short line what is wrong with a folder; its files hold no text of customers."""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{Path(error.filename).name} is missing"
-    return shorten(f"{type(error).__name__}: {error}", _LONGEST_REASON, placeholder=" ...")
+    return shorten(f"{type(error).__name__}: {error}", _MAX_REASON_CHARACTERS, placeholder=" ...")
 
 
 def _padded(rows: Sequence[Sequence[int]], length: int) -> npt.NDArray[np.int64]:

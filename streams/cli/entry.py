@@ -12,32 +12,30 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import (
-    company_terms,
-    dead_letters,
-    demo,
-    documents,
-    evaluate,
-    explain,
-    judge,
-    monitoring,
-    publish,
-    replay,
-    score,
-    search,
-    settings,
-    tail,
-    topics,
+from streams.cli import dead_letters, demo, evaluate, explain, judge
+from streams.cli.command_output import (
+    CommandFailed,
+    ExitCode,
+    OutputFailed,
+    check_standard_output,
+    say,
+    write_line,
 )
-from streams.cli import pause as holds
-from streams.cli import services as health
-from streams.cli import services as serve
-from streams.cli import services as worker
-from streams.cli import tail as trying
-from streams.cli.output import CommandFailed, ExitCode, OutputFailed, check_standard_output, say, write_line
-from streams.kafka.clients import ServiceUnreachable
+from streams.cli.company_terms_commands import app as company_terms_app
+from streams.cli.document_commands import app as documents_app
+from streams.cli.monitoring_commands import app as monitoring_app
+from streams.cli.pause_commands import hold, holds, resume
+from streams.cli.publish_command import publish_documents
+from streams.cli.replay_command import replay
+from streams.cli.score_command import score
+from streams.cli.search_command import search
+from streams.cli.service_commands import health, serve, worker
+from streams.cli.settings_commands import app as settings_app
+from streams.cli.tail_commands import tail, try_out
+from streams.cli.topic_commands import app as topics_app
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.observability.failures import InfrastructureFailure
-from streams.settings import WrongSettings
+from streams.settings import InvalidSettings
 
 NAME = "truthgate"
 
@@ -48,28 +46,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
-app.command("worker")(worker.worker)
-app.command("serve")(serve.serve)
-app.command("health")(health.health)
-app.command("try")(trying.try_out)
-app.command("score")(score.score)
+app.command("worker")(worker)
+app.command("serve")(serve)
+app.command("health")(health)
+app.command("try")(try_out)
+app.command("score")(score)
 app.command("evaluate")(evaluate.evaluate)
-app.command("search")(search.search)
-app.command("replay")(replay.replay)
-app.command("publish-documents")(publish.publish_documents)
-app.command("tail")(tail.tail)
+app.command("search")(search)
+app.command("replay")(replay)
+app.command("publish-documents")(publish_documents)
+app.command("tail")(tail)
 app.command("explain")(explain.explain)
-app.command("hold")(holds.hold)
-app.command("resume")(holds.resume)
-app.command("holds")(holds.holds)
-app.add_typer(company_terms.app, name="company-terms")
-app.add_typer(company_terms.app, name="lexicon", hidden=True)  # as it was called before
-app.add_typer(documents.app, name="documents")
-app.add_typer(topics.app, name="topics")
-app.add_typer(settings.app, name="settings")
+app.command("hold")(hold)
+app.command("resume")(resume)
+app.command("holds")(holds)
+app.add_typer(company_terms_app, name="company-terms")
+app.add_typer(company_terms_app, name="lexicon", hidden=True)  # as it was called before
+app.add_typer(documents_app, name="documents")
+app.add_typer(topics_app, name="topics")
+app.add_typer(settings_app, name="settings")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(judge.app, name="judge")
-app.add_typer(monitoring.app, name="monitoring")
+app.add_typer(monitoring_app, name="monitoring")
 
 
 def _print_version(wanted: bool) -> None:
@@ -129,7 +127,7 @@ def run(arguments: Sequence[str]) -> int:
         say(str(error))
         return error.code
     except _EXPECTED as error:
-        for line in (_message(error), *(error.more if isinstance(error, WrongSettings) else ())):
+        for line in (_message(error), *(error.more if isinstance(error, InvalidSettings) else ())):
             say(line)
         return _code(error)
 
@@ -139,7 +137,7 @@ _EXPECTED = (
     KeyboardInterrupt,
     typer.TyperException,
     CommandFailed,
-    WrongSettings,
+    InvalidSettings,
     ServiceUnreachable,
     RegistryUnreachable,
     InfrastructureFailure,
@@ -164,7 +162,7 @@ def _code(error: BaseException) -> ExitCode:
     match error:
         case KeyboardInterrupt():
             return ExitCode.INTERRUPTED
-        case typer.TyperException() | WrongSettings():
+        case typer.TyperException() | InvalidSettings():
             return ExitCode.WRONG_USAGE
         case CommandFailed():
             return error.code

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from scoring.values.rules import Reason
-from streams.cli.output import ExitCode, WrongUsage, plural, say
-from streams.llm.endpoints.faults import Fault, with_meaning
-from streams.llm.endpoints.judge_metrics import Observer
+from streams.cli.command_output import ExitCode, UsageError, plural, say
+from streams.llm.endpoints.faults import EndpointFault, describe_code
+from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.scorers.pool import fork_server
-from streams.settings import MOST_PROCESSES, Settings
+from streams.settings import MAX_PROCESSES, Settings
 
 # A process takes as long to start as to judge some answers; one that loads a pipeline for itself takes
 # some 60 MB more than one that shares it.
@@ -56,17 +56,17 @@ TranslateOption = Annotated[
 ]
 ProcessesOption = Annotated[
     int | None,
-    typer.Option("--processes", min=1, max=MOST_PROCESSES, help="Scoring processes; default: one a CPU."),
+    typer.Option("--processes", min=1, max=MAX_PROCESSES, help="Scoring processes; default: one a CPU."),
 ]
 
 
-def chosen(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
+def apply_options(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
     """Give the settings with what the command line says instead; None leaves a setting as it is."""
     options = {"profile": profile and profile.value, "processes": processes}
-    return settings.changed("scoring", {key: value for key, value in options.items() if value})
+    return settings.with_values("scoring", {key: value for key, value in options.items() if value})
 
 
-def started(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
+def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
     """Start what takes long to load, and give the settings to score so many answers with.
 
     Few answers get fewer processes, and are better off with pipelines ``on_demand``: that is the second
@@ -77,33 +77,33 @@ def started(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
     if answers is None or not few:
         return settings, False
     enough = min(settings.scoring.processes, answers // _ANSWERS_EACH + 1)
-    return settings.changed("scoring", {"processes": enough}), True
+    return settings.with_values("scoring", {"processes": enough}), True
 
 
-def translated(settings: Settings, mode: TranslateMode | None) -> Settings:
+def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Settings:
     """Give the settings with this translation mode; None leaves it as it is.
 
     Raises:
-        WrongUsage: the mode is always, and no translator is configured.
+        UsageError: the mode is always, and no translator is configured.
     """
     if mode == "always" and settings.translation.provider is None:
-        raise WrongUsage("--translate always: no translator is configured (set translation.provider)")
-    return settings.changed("translation", {"mode": mode}) if mode else settings
+        raise UsageError("--translate always: no translator is configured (set translation.provider)")
+    return settings.with_values("translation", {"mode": mode}) if mode else settings
 
 
-def tell_if_untranslated(settings: Settings) -> Settings:
+def warn_if_untranslated(settings: Settings) -> Settings:
     """Say so where texts were to be translated if that can be, and nobody can; give the settings back."""
     if settings.translation.mode == "auto" and settings.translation.provider is None:
         say("warning: nothing is translated: no translator is configured (set translation.provider)")
     return settings
 
 
-def most_in_work(settings: Settings) -> int:
+def max_in_flight(settings: Settings) -> int:
     """Give how many answers are in work at once."""
     return settings.scoring.processes * _WAITING_EACH
 
 
-class Unserved(Observer):
+class ServiceFailures(EndpointObserver):
     """How many answers were to be translated, searched for, scored in time or judged, and could not be.
 
     As the observer of judges it remembers why.
@@ -111,21 +111,21 @@ class Unserved(Observer):
 
     def __init__(self) -> None:
         self._degraded: Counter[str] = Counter()
-        self._faults: dict[str, Fault] = {}
+        self._faults: dict[str, EndpointFault] = {}
 
-    def failed(self, judge: str, fault: Fault) -> None:
+    def failed(self, judge: str, fault: EndpointFault) -> None:
         """Remember why a judge did not reply, the last time."""
         self._faults[judge] = fault
 
-    def see(self, degraded: Iterable[str]) -> None:
+    def add(self, degraded: Iterable[str]) -> None:
         """Take in what could not be checked of one answer."""
         self._degraded.update(degraded)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Say of each kind how many there were, if any."""
         for reason, told in _UNSERVED.items():
             if number := self._degraded[reason]:
-                whys = [f"{judge}: {with_meaning(fault)}" for judge, fault in self._faults.items()]
+                whys = [f"{judge}: {describe_code(fault)}" for judge, fault in self._faults.items()]
                 why = f" ({'; '.join(whys)})" if whys and reason == _UNASKED else ""
                 say(f"{plural(number, 'answer')} {told}{why}: degraded {reason}")
 

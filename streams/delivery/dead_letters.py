@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
-from streams.kafka.records import Headers, Received
+from streams.kafka.kafka_records import Headers, ReceivedRecord
 from streams.observability.failures import BadAnswer
 
-PREFIX = "dlq."
+HEADER_PREFIX = "dlq."
 ERROR_CLASS = "dlq.error.class"
 ERROR_MESSAGE = "dlq.error.message"
 STAGE = "dlq.stage"
@@ -36,7 +36,7 @@ class DeadLetter:
     headers: Headers
 
 
-def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
+def make_dead_letter(received: ReceivedRecord, error: BadAnswer, now: datetime) -> DeadLetter:
     """Make the dead letter of a record that failed.
 
     A record that was replayed from the dead letters keeps the time of its first failure, and
@@ -56,7 +56,7 @@ def bury(received: Received, error: BadAnswer, now: datetime) -> DeadLetter:
     }
     if all(earlier.get(name) == _encoded(reason[name]) for name in (STAGE, ERROR_CLASS)):
         reason[REPEATED] = str(_count(earlier.get(REPEATED)) + 1)
-    original = tuple((key, value) for key, value in received.headers if not key.startswith(PREFIX))
+    original = tuple((key, value) for key, value in received.headers if not key.startswith(HEADER_PREFIX))
     first_failed_at = earlier.get(FIRST_FAILED_AT) or now.isoformat().encode()
     headers = tuple((key, _encoded(value)) for key, value in reason.items())
     return DeadLetter(received.key, received.value, (*original, *headers, (FIRST_FAILED_AT, first_failed_at)))

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable
 Job = Callable[[], Awaitable[None]]
 
 
-class Lanes:
+class KeyedExecutor:
     """Runs jobs, at most ``limit`` accepted at once; jobs of one key run one after the other.
 
     Args:

@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from streams.delivery.dead_letters import DeadLetter, without_value
-from streams.kafka.records import Headers
+from streams.kafka.kafka_records import Headers
 from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
 from streams.observability.instruments import Instruments
 from streams.settings import Settings
@@ -18,19 +18,19 @@ _GRACE_SECONDS = 5.0
 _MARGIN_SECONDS = 30.0
 
 
-def longest_send(delivery_timeout: float) -> float:
+def max_send_seconds(delivery_timeout: float) -> float:
     """Return the seconds after which one send has failed."""
     return delivery_timeout + _GRACE_SECONDS
 
 
-def longest_settling(settings: Settings) -> float:
+def max_settling_seconds(settings: Settings) -> float:
     """Return the seconds within which everything in work has its verdict or dead letter.
 
     An answer is judged in its time from receipt; its verdict may then be refused at the last
     moment, and be followed by a dead letter. What waits behind it in its conversation is by then
     out of time too, and only published.
     """
-    sends = 2 * longest_send(settings.kafka.delivery_timeout_seconds)
+    sends = 2 * max_send_seconds(settings.kafka.delivery_timeout_seconds)
     return settings.flow.answer_timeout_seconds + sends + _MARGIN_SECONDS
 
 
@@ -38,7 +38,7 @@ def longest_settling(settings: Settings) -> float:
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
 
 
-class Place(NamedTuple):
+class RecordLocation(NamedTuple):
     """Where a record has come to stand in its topic."""
 
     partition: int
@@ -55,7 +55,7 @@ class Publisher:
 
     def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float) -> None:
         self._producer = producer
-        self._limit = longest_send(delivery_timeout)
+        self._limit = max_send_seconds(delivery_timeout)
 
     async def publish(
         self,
@@ -64,7 +64,7 @@ class Publisher:
         value: bytes | None,
         headers: Headers,
         partition: int | None = None,
-    ) -> Place:
+    ) -> RecordLocation:
         """Write one record and wait until it is safe; without a ``partition`` it goes to that of its key.
 
         Returns:
@@ -80,7 +80,7 @@ class Publisher:
             reason = f"{topic} refuses the record of {len(value or b'')} bytes: {error}"
             raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
 
-    async def bury(self, topic: str, letter: DeadLetter) -> Place:
+    async def publish_dead_letter(self, topic: str, letter: DeadLetter) -> RecordLocation:
         """Write one dead letter and wait until it is safe; one that does not fit goes without its value.
 
         Returns:
@@ -109,12 +109,12 @@ class Publisher:
         value: bytes | None,
         headers: Headers,
         partition: int | None = None,
-    ) -> Place:
+    ) -> RecordLocation:
         try:
             async with asyncio.timeout(self._limit):
                 sending = await self._producer.send(topic, value, key, partition, headers=list(headers))
                 sent = await sending
-                return Place(sent.partition, sent.offset)
+                return RecordLocation(sent.partition, sent.offset)
         except _RECORD_REFUSED:
             raise
         except TimeoutError as error:
@@ -125,7 +125,7 @@ class Publisher:
             ) from error
 
 
-class KafkaTelemetry:
+class KafkaMetrics:
     """The instruments of the connection to the brokers; both are shown from their first answer on."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -144,5 +144,5 @@ class KafkaTelemetry:
 
     def watch(self, silence: Callable[[], float | None], is_up: Callable[[], bool]) -> None:
         """Show what these give, called from any thread; nothing while ``silence`` gives None."""
-        self._silence.show(silence)
-        self._up.show(lambda: None if silence() is None else is_up())
+        self._silence.set_function(silence)
+        self._up.set_function(lambda: None if silence() is None else is_up())

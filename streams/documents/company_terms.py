@@ -13,16 +13,16 @@ from typing import Self
 import structlog
 
 from schemas import KnowledgeDocument
-from scoring.company_terms import CompanyTerms, CompanyTermsError, load, save
-from scoring.company_terms.building import GeneralLanguage, WordCounts, build
-from scoring.scorer.profile import profile_named
-from scoring.text.language import stated_language
+from scoring.company_terms import CompanyTerms, CompanyTermsError, load_terms, save_terms
+from scoring.company_terms.term_extraction import GeneralWordFrequencies, WordCounts, extract_terms
+from scoring.scorer.profile import get_profile
+from scoring.text.language_detection import language_code
 from streams.documents.store import DocumentStore
-from streams.documents.versions import Version
-from streams.observability.failures import as_logged
-from streams.settings import Settings, WrongSettings
+from streams.documents.versions import DocumentVersion
+from streams.observability.failures import loggable_reason
+from streams.settings import InvalidSettings, Settings
 
-FILE_NAME = "company-terms.json"
+TERMS_FILE_NAME = "company-terms.json"
 
 
 class TermsFile:
@@ -32,23 +32,23 @@ class TermsFile:
         self._path = path
 
     @property
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a file, such as that of an earlier life."""
         return self._path.exists()
 
-    def due(self) -> bool:
+    def needs_refresh(self) -> bool:
         """Say whether :meth:`refresh` may have something new; cheap. A file may have changed: always."""
         return True
 
     def refresh(self) -> CompanyTerms:
         """Read the file; raises CompanyTermsError."""
-        return load(self._path)
+        return load_terms(self._path)
 
-    def end(self) -> None:
+    def cancel(self) -> None:
         """Have a refresh that goes on fail soon; called from any thread. Reading a file takes no time."""
 
 
-class StoredTerms(TermsFile):
+class BuiltTermsFile(TermsFile):
     """Terms built from the documents of a store into a file beside it.
 
     A refresh counts the documents that changed since the last one, not the others.
@@ -59,24 +59,24 @@ class StoredTerms(TermsFile):
         least_documents: a language with fewer has no terms.
     """
 
-    def __init__(self, store: DocumentStore, path: Path, least_documents: int) -> None:
+    def __init__(self, store: DocumentStore, path: Path, min_documents: int) -> None:
         super().__init__(path)
         self._store = store
-        self._least_documents = least_documents
-        self._general = GeneralLanguage()
+        self._min_documents = min_documents
+        self._general = GeneralWordFrequencies()
         self._counts = WordCounts()
-        self._versions: dict[str, Version] = {}
+        self._versions: dict[str, DocumentVersion] = {}
         self._saved: str | None = None
-        self._seen: object = None
-        self._ended = threading.Event()
+        self._seen_offsets: object = None
+        self._cancelled = threading.Event()
 
-    def end(self) -> None:
+    def cancel(self) -> None:
         """Have a refresh that goes on fail soon: to count 100,000 documents takes most of a minute."""
-        self._ended.set()
+        self._cancelled.set()
 
-    def due(self) -> bool:
+    def needs_refresh(self) -> bool:
         """Whether the topic was read on or the store begun anew since the last refresh, or the file gone."""
-        return self._seen != self._store.next_offsets or not self.there
+        return self._seen_offsets != self._store.next_offsets or not self.exists
 
     def refresh(self) -> CompanyTerms:
         """Count what changed and write the file.
@@ -88,10 +88,10 @@ class StoredTerms(TermsFile):
         """
         seen = self._store.next_offsets
         self._count_changes()
-        terms = build(self._counts.languages, self._general, self._least_documents)
-        if terms.version != self._saved or not self.there:
-            save(terms, self._path)
-        self._saved, self._seen = terms.version, seen
+        terms = extract_terms(self._counts.languages, self._general, self._min_documents)
+        if terms.version != self._saved or not self.exists:
+            save_terms(terms, self._path)
+        self._saved, self._seen_offsets = terms.version, seen
         return terms
 
     def _count_changes(self) -> None:
@@ -100,7 +100,7 @@ class StoredTerms(TermsFile):
             for document_id in self._counts.document_ids - versions.keys():
                 self._counts.remove(document_id)
             for document_id, version in versions.items():
-                if self._ended.is_set():
+                if self._cancelled.is_set():
                     raise CompanyTermsError("ended")
                 if self._versions.get(document_id) != version and (stored := documents.get(document_id)):
                     count_document(stored.document, self._counts)
@@ -109,13 +109,13 @@ class StoredTerms(TermsFile):
 
 def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:
     """Count a document, in place of its former version; one in no known language counts as none."""
-    if language := stated_language(document.language):
+    if language := language_code(document.language):
         counts.put(document.document_id, language, f"{document.title}\n{document.text}")
     else:
         counts.remove(document.document_id)
 
 
-def count_given(documents: Iterable[KnowledgeDocument]) -> WordCounts:
+def count_file_documents(documents: Iterable[KnowledgeDocument]) -> WordCounts:
     """Count documents of files; there the same id in two languages is two documents."""
     counts = WordCounts()
     for document in documents:
@@ -130,47 +130,49 @@ def offline_terms(
     """Give settings to score with where there is no worker: ``company_terms.file`` is built for now.
 
     One that is set stays, and none is built where none of the ``profiles`` looks for it; None: one may.
-    Raises WrongSettings where it cannot be used.
+    Raises InvalidSettings where it cannot be used.
     """
     check_terms_file(settings)
-    needed = profiles is None or any(profile_named(name).needs_company_terms for name in profiles)
+    needed = profiles is None or any(get_profile(name).needs_company_terms for name in profiles)
     if settings.company_terms.file or not needed:
         yield settings
         return
     chosen = settings.company_terms
-    terms = build(count_given(documents).languages, GeneralLanguage(), chosen.least_documents)
+    terms = extract_terms(
+        count_file_documents(documents).languages, GeneralWordFrequencies(), chosen.least_documents
+    )
     with TemporaryDirectory(prefix="truthgate-") as folder:
-        path = Path(folder) / FILE_NAME
-        save(terms, path)
-        yield settings.changed("company_terms", {"file": path})
+        path = Path(folder) / TERMS_FILE_NAME
+        save_terms(terms, path)
+        yield settings.with_values("company_terms", {"file": path})
 
 
 def terms_path(settings: Settings) -> Path:
     """Return the file that the scoring processes of a worker read the company's terms from."""
-    return settings.company_terms.file or settings.documents.store / FILE_NAME
+    return settings.company_terms.file or settings.documents.store / TERMS_FILE_NAME
 
 
 def terms_source(settings: Settings, store: DocumentStore) -> TermsFile:
     """Return where a worker's terms come from.
 
     Raises:
-        WrongSettings: ``company_terms.file`` names a file that cannot be used.
+        InvalidSettings: ``company_terms.file`` names a file that cannot be used.
     """
     path = terms_path(settings)
     if settings.company_terms.file is None:
-        return StoredTerms(store, path, settings.company_terms.least_documents)
+        return BuiltTermsFile(store, path, settings.company_terms.least_documents)
     check_terms_file(settings)
     return TermsFile(path)
 
 
 def check_terms_file(settings: Settings) -> None:
-    """Refuse a ``company_terms.file`` that cannot be used; raises WrongSettings."""
+    """Refuse a ``company_terms.file`` that cannot be used; raises InvalidSettings."""
     if (path := settings.company_terms.file) is None:
         return
     try:
-        load(path)
+        load_terms(path)
     except CompanyTermsError as error:
-        raise WrongSettings(f"company_terms.file: {error}") from None
+        raise InvalidSettings(f"company_terms.file: {error}") from None
 
 
 log = structlog.get_logger(__name__)
@@ -180,7 +182,7 @@ _FINISH_SECONDS = 5.0
 
 
 @dataclass(eq=False)
-class TermsUpkeep:
+class TermsUpdater:
     """Refreshes the terms now and then, in a thread, for as long as it is entered.
 
     The terms are one signal among several and decide nothing alone. So a refresh that fails is
@@ -203,14 +205,14 @@ class TermsUpkeep:
 
     source: TermsFile
     interval: float
-    after: asyncio.Event
+    start_after: asyncio.Event
     _: KW_ONLY
     on_terms: Callable[[CompanyTerms], None]
     on_failure: Callable[[], None]
     clock: Callable[[], float] = time.monotonic
     ready: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     failure: str | None = field(default=None, init=False)
-    _agreed_at: float | None = field(default=None, init=False)
+    _current_at: float | None = field(default=None, init=False)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
@@ -222,19 +224,19 @@ class TermsUpkeep:
     async def __aexit__(self, *_: object) -> None:
         """End, and a refresh that has begun too, so that nobody closes the store under it."""
         self._stopping.set()
-        self.source.end()
+        self.source.cancel()
         if self._task:
-            await asyncio.wait([self._task], timeout=_FINISH_SECONDS if self.after.is_set() else 0)
+            await asyncio.wait([self._task], timeout=_FINISH_SECONDS if self.start_after.is_set() else 0)
             self._task.cancel()
 
     @property
     def age(self) -> float:
         """Seconds since the terms were last known to agree with their source; NaN before that."""
-        return float("nan") if self._agreed_at is None else self.clock() - self._agreed_at
+        return float("nan") if self._current_at is None else self.clock() - self._current_at
 
     async def _run(self) -> None:
-        await self.after.wait()
-        if await asyncio.to_thread(lambda: self.source.there):
+        await self.start_after.wait()
+        if await asyncio.to_thread(lambda: self.source.exists):
             self.ready.set()
         await self._refresh()
         self.ready.set()
@@ -245,21 +247,21 @@ class TermsUpkeep:
                 await self._refresh_if_due()
 
     async def _refresh_if_due(self) -> None:
-        if self.failure or self.source.due():
+        if self.failure or self.source.needs_refresh():
             await self._refresh()
         else:
-            self._agreed_at = self.clock()
+            self._current_at = self.clock()
 
     async def _refresh(self) -> None:
         try:
             terms = await asyncio.to_thread(self.source.refresh)
         except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged without it
             if not self._stopping.is_set():
-                self._fail(_described(error))
+                self._fail(_error_text(error))
             return
         if self.failure:
             log.info("company_terms_work_again")
-        self.failure, self._agreed_at = None, self.clock()
+        self.failure, self._current_at = None, self.clock()
         self.on_terms(terms)
 
     def _fail(self, reason: str) -> None:
@@ -269,5 +271,5 @@ class TermsUpkeep:
         self.on_failure()
 
 
-def _described(error: Exception) -> str:
-    return str(error) if isinstance(error, CompanyTermsError) else as_logged(error)
+def _error_text(error: Exception) -> str:
+    return str(error) if isinstance(error, CompanyTermsError) else loggable_reason(error)

@@ -1,10 +1,10 @@
 """Metrics of documents and company terms."""
 
 from scoring.company_terms import CompanyTerms
-from streams.observability.instruments import Instruments, Label
+from streams.observability.instruments import Instruments, MetricLabel
 
 
-class DocumentTelemetry:
+class DocumentMetrics:
     """The instruments of the local copy of the documents."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -24,7 +24,7 @@ class DocumentTelemetry:
             "truthgate.company_terms",
             "Words known as the company's own.",
             "None: fewer documents than `company_terms.least_documents`.",
-            Label("language"),
+            MetricLabel("language"),
             unit="{term}",
         )
         self.terms_age = instruments.gauge(

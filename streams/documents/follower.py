@@ -11,17 +11,17 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
-from streams.documents.folder import is_language
+from streams.documents.folder import is_language_tag
 from streams.documents.store import DocumentStore, rebuild_reason
-from streams.documents.versions import BadDocument, NamedDocument, read_changes
-from streams.kafka.clients import ServiceUnreachable
-from streams.kafka.topic_reader import Offsets, TopicLog, TopicReader, open_reader
+from streams.documents.versions import BadDocument, VersionedDocument, read_changes
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics
-from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure, as_logged
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure, loggable_reason
 from streams.settings import Settings
 
 
-class Arrivals:
+class DocumentWaiters:
     """Wakes whoever waits for a document, once it has arrived. For one event loop, not for threads."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Arrivals:
             for document_id, future in futures.items():
                 self._forget(document_id, future)
 
-    def announce(self, document_ids: Iterable[str]) -> None:
+    def notify(self, document_ids: Iterable[str]) -> None:
         """Wake everyone who waits for one of these documents."""
         for document_id in document_ids:
             for future in self._waiting.get(document_id, ()):
@@ -59,8 +59,8 @@ class Arrivals:
 POLL_SECONDS = 0.25
 BATCH = 500  # records in one transaction: tens of milliseconds of work
 PRUNED = 500  # superseded versions forgotten in one transaction
-LOOK_INTERVAL = 60.0  # seconds until added partitions or a replaced topic are noticed
-STRIKES = 3  # looks in a row that may find the topic unknown, or records that do not arrive
+CHECK_INTERVAL_SECONDS = 60.0  # seconds until added partitions or a replaced topic are noticed
+MAX_FAILED_CHECKS = 3  # looks in a row that may find the topic unknown, or records that do not arrive
 
 OnBadDocument = Callable[[BadDocument], Awaitable[None]]
 
@@ -100,7 +100,7 @@ class DocumentFollower:
         *,
         on_bad_document: OnBadDocument | None = None,
         clock: Callable[[], float] = time.time,
-        look_interval: float = LOOK_INTERVAL,
+        check_interval: float = CHECK_INTERVAL_SECONDS,
     ) -> None:
         self.caught_up = asyncio.Event()
         self.records_read = 0
@@ -113,16 +113,16 @@ class DocumentFollower:
         self._history = settings.documents.history_days * 86_400
         self._on_bad_document = on_bad_document
         self._clock = clock
-        self._look_interval = look_interval
-        self._arrivals = Arrivals()
+        self._check_interval = check_interval
+        self._waiters = DocumentWaiters()
         self._reader: TopicReader | None = None
         self._connections = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
         self._failure: asyncio.Queue[InfrastructureFailure] = asyncio.Queue(maxsize=1)
         self._positions: Offsets = {}
-        self._positions_at_look: Offsets = {}
-        self._goal: TopicLog | None = None
-        self._strikes = 0
+        self._positions_at_check: Offsets = {}
+        self._target: TopicSnapshot | None = None
+        self._failed_checks = 0
 
     async def start(self) -> None:
         """Connect, decide where to read on, and begin to follow.
@@ -137,7 +137,7 @@ class DocumentFollower:
                 open_reader(self._settings.kafka, self._topic, clock=self._clock)
             )
             try:
-                seen = await reader.look()
+                seen = await reader.snapshot()
             except (KafkaError, ServiceUnreachable) as error:
                 raise DocumentsLost(_unreadable(self._topic, error)) from error
             await self._resume(reader, seen)
@@ -161,7 +161,7 @@ class DocumentFollower:
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         """Return those of the documents that are there within that many ``seconds``, by id.
 
         Each in the version that was in force at ``produced_at``, or the oldest kept one where none that
@@ -171,30 +171,30 @@ class DocumentFollower:
         found = self._look_up(document_ids, produced_at)
         missing = [document_id for document_id in document_ids if document_id not in found]
         if not self.lag:
-            missing = [each for each in missing if not self._store.is_gone(each, produced_at)]
+            missing = [each for each in missing if not self._store.was_deleted(each, produced_at)]
         if not missing:
             return found
-        await self._arrivals.wait(missing, seconds)
+        await self._waiters.wait(missing, seconds)
         return found | self._look_up(missing, produced_at)
 
-    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
+    def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
         """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
         current = self._store.get(document_id)
         if current and current.version == version:
             return current.document
-        in_force = self._store.in_force(document_id, produced_at)
+        in_force = self._store.version_at(document_id, produced_at)
         return in_force.document if in_force and in_force.version == version else None
 
-    def current(self, document_id: str) -> NamedDocument | None:
+    def current(self, document_id: str) -> VersionedDocument | None:
         """Return the current version of a document, or None where there is none."""
         return self._store.get(document_id)
 
-    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
         """Return the current documents whose title or text holds one of these strings.
 
         They are of lowercase ASCII letters and digits, and found in any case.
         """
-        return await asyncio.to_thread(self._store.holding, strings)
+        return await asyncio.to_thread(self._store.containing, strings)
 
     @property
     def documents(self) -> int:
@@ -202,7 +202,7 @@ class DocumentFollower:
         return len(self._store)
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """Whether it is longer ago than ``documents.stale_after_seconds`` that the copy was complete.
 
         Each look at the topic that finds nothing unread confirms it, so an idle topic does not
@@ -215,24 +215,24 @@ class DocumentFollower:
     @property
     def lag(self) -> int:
         """How many offsets are still to be read, as far as the brokers have told."""
-        known = self._reader.known_ends() if self._reader else {}
-        ends = {**(self._goal.ends if self._goal else {}), **known}
+        known = self._reader.known_end_offsets() if self._reader else {}
+        ends = {**(self._target.end_offsets if self._target else {}), **known}
         return sum(max(0, end - self._positions.get(at, 0)) for at, end in ends.items())
 
-    def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, NamedDocument]:
-        stored = ((key, self._store.in_force(key, produced_at)) for key in document_ids)
+    def _look_up(self, document_ids: Collection[str], produced_at: datetime) -> dict[str, VersionedDocument]:
+        stored = ((key, self._store.version_at(key, produced_at)) for key in document_ids)
         return {key: found for key, found in stored if found}
 
-    async def _resume(self, reader: TopicReader, seen: TopicLog) -> None:
-        if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reads):
+    async def _resume(self, reader: TopicReader, seen: TopicSnapshot) -> None:
+        if reason := rebuild_reason(self._store, seen, self._max_age, self._codec.reader_id):
             log.info("documents_store_rebuilt", reason=reason, topic=self._topic)
-            await asyncio.to_thread(self._store.reset, seen.origins[0])
-        self._goal = seen
-        self._read_on(reader, seen)
+            await asyncio.to_thread(self._store.reset, seen.identities[0])
+        self._target = seen
+        self._resume_reading(reader, seen)
 
-    def _read_on(self, reader: TopicReader, seen: TopicLog) -> None:
+    def _resume_reading(self, reader: TopicReader, seen: TopicSnapshot) -> None:
         left = self._store.next_offsets
-        self._positions = {at: left.get(at.partition, begin) for at, begin in seen.begins.items()}
+        self._positions = {at: left.get(at.partition, begin) for at, begin in seen.beginning_offsets.items()}
         reader.read_from(self._positions)
 
     async def _run(self, reader: TopicReader) -> None:
@@ -245,7 +245,7 @@ class DocumentFollower:
         except (KafkaError, ServiceUnreachable) as error:
             self._fail(DocumentsLost(_unreadable(self._topic, error)))
         except Exception as error:  # noqa: BLE001 - whatever it was, the worker must learn of it
-            lost = DocumentsLost(f"following {self._topic} ended: {as_logged(error)}", EXIT_SOFTWARE)
+            lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", EXIT_SOFTWARE)
             lost.__cause__ = error
             self._fail(lost)
 
@@ -254,29 +254,29 @@ class DocumentFollower:
         self._failure.put_nowait(failure)
 
     async def _follow(self, reader: TopicReader) -> None:
-        next_look = time.monotonic() + self._look_interval
+        next_look = time.monotonic() + self._check_interval
         pruning = True
         while True:
             records = await reader.poll(POLL_SECONDS, BATCH)
             if reader.positions != self._positions:
-                await self._take_in(records, reader.positions)
-            if self._goal and self._goal.reached(self._positions):
-                await asyncio.to_thread(self._store.confirm, self._goal.seen_at)
-                self._goal = None
+                await self._apply(records, reader.positions)
+            if self._target and self._target.is_reached_by(self._positions):
+                await asyncio.to_thread(self._store.mark_complete, self._target.taken_at)
+                self._target = None
                 self.caught_up.set()
             # One batch between two batches of records: nothing waits long for the other.
             pruning = pruning and await asyncio.to_thread(self._store.prune, self._history, PRUNED) == PRUNED
             if time.monotonic() >= next_look:
-                await self._look(reader)
-                next_look, pruning = time.monotonic() + self._look_interval, True
+                await self._check_topic(reader)
+                next_look, pruning = time.monotonic() + self._check_interval, True
 
-    async def _take_in(self, records: Sequence[ConsumerRecord], positions: Offsets) -> None:
+    async def _apply(self, records: Sequence[ConsumerRecord], positions: Offsets) -> None:
         for record in records:
             await self._codec.lookup(record.value)
         # In a thread: the event loop must not stand still for a slow disk.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
         for change in changes:
-            if change.document and not is_language(change.document.language):
+            if change.document and not is_language_tag(change.document.language):
                 # It counts as one whose language is not known, which searches of none prefer.
                 log.warning("document_language_unknown", partition=change.partition, offset=change.offset)
         # All at once, and all to their end: none is left behind when one fails.
@@ -287,7 +287,7 @@ class DocumentFollower:
         arrived = await asyncio.to_thread(self._store.apply, changes, offsets)
         self._positions = positions
         self.records_read += len(records)
-        self._arrivals.announce(arrived)
+        self._waiters.notify(arrived)
 
     async def _report(self, bad: BadDocument) -> None:
         self.bad_documents += 1
@@ -299,17 +299,17 @@ class DocumentFollower:
         if self._on_bad_document:
             await self._on_bad_document(bad)
 
-    async def _look(self, reader: TopicReader) -> None:
+    async def _check_topic(self, reader: TopicReader) -> None:
         try:
-            seen = await reader.look()
+            seen = await reader.snapshot()
         except UnknownTopicOrPartitionError:
-            self._strike("is unknown to the cluster")
+            self._count_failed_check("is unknown to the cluster")
         except (KafkaError, ServiceUnreachable) as error:
-            self._bear(error)
+            self._tolerate_outage(error)
         else:
             self._compare(reader, seen)
 
-    def _bear(self, error: Exception) -> None:
+    def _tolerate_outage(self, error: Exception) -> None:
         """Let an outage pass, until tombstones may be missed. aiokafka connects again by itself."""
         if isinstance(error, KafkaError) and not error.retriable:
             raise error
@@ -317,23 +317,23 @@ class DocumentFollower:
         if self._store.age > self._max_age:
             raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_seconds")
 
-    def _compare(self, reader: TopicReader, seen: TopicLog) -> None:
+    def _compare(self, reader: TopicReader, seen: TopicSnapshot) -> None:
         origin = self._store.origin
         if not (origin and seen.is_same((origin,))):
             raise DocumentsLost(f"topic {self._topic} was replaced by another of that name")
-        if self._goal and self._positions == self._positions_at_look:
-            self._strike("has records that do not arrive")
+        if self._target and self._positions == self._positions_at_check:
+            self._count_failed_check("has records that do not arrive")
         else:
-            self._strikes = 0
-        self._positions_at_look = self._positions
-        self._goal = self._goal or seen
-        if seen.ends.keys() - self._positions.keys():
-            self._read_on(reader, seen)
+            self._failed_checks = 0
+        self._positions_at_check = self._positions
+        self._target = self._target or seen
+        if seen.end_offsets.keys() - self._positions.keys():
+            self._resume_reading(reader, seen)
 
-    def _strike(self, what: str) -> None:
-        self._strikes += 1
-        if self._strikes >= STRIKES:
-            raise DocumentsLost(f"topic {self._topic} {what}")
+    def _count_failed_check(self, problem: str) -> None:
+        self._failed_checks += 1
+        if self._failed_checks >= MAX_FAILED_CHECKS:
+            raise DocumentsLost(f"topic {self._topic} {problem}")
 
 
 def _unreadable(topic: str, error: Exception) -> str:

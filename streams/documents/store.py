@@ -12,7 +12,7 @@ from typing import Any
 from aiokafka import TopicPartition
 
 from schemas import KnowledgeDocument
-from scoring.cache.database import FULL, error_name
+from scoring.cache.shared_database import SQLITE_FULL, error_name
 from streams.documents import timeline
 from streams.documents.store_file import (
     LOCK_NAME,
@@ -22,9 +22,9 @@ from streams.documents.store_file import (
     not_usable,
     prepare_database,
 )
-from streams.documents.versions import Change, NamedDocument, Version
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
+from streams.documents.versions import DocumentChange, DocumentVersion, VersionedDocument
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
 
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
@@ -35,27 +35,27 @@ class StoreFailed(InfrastructureFailure):
 
     def __init__(self, error: sqlite3.Error) -> None:
         reason = error_name(error)
-        told = "no space left" if reason == FULL else reason
+        told = "no space left" if reason == SQLITE_FULL else reason
         super().__init__(f"{SETTING}: the store of documents failed: {told}", EXIT_SOFTWARE)
 
 
-class Snapshot:
+class StoreSnapshot:
     """The current documents of one moment. Raises sqlite3.Error where the file cannot be read."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def versions(self) -> dict[str, Version]:
+    def versions(self) -> dict[str, DocumentVersion]:
         """Return the current version of every document by its id."""
         return timeline.current_versions(self._database)
 
-    def get(self, document_id: str) -> NamedDocument | None:
+    def get(self, document_id: str) -> VersionedDocument | None:
         """Return the current version of a document, or None when there is none."""
         return timeline.current(self._database, document_id)
 
-    def holding(self, strings: Collection[str]) -> list[KnowledgeDocument]:
+    def containing(self, strings: Collection[str]) -> list[KnowledgeDocument]:
         """Return the current documents whose title or text holds one of these, in any case of ASCII."""
-        return timeline.current_holding(self._database, strings)
+        return timeline.current_containing(self._database, strings)
 
 
 class DocumentStore:
@@ -70,7 +70,7 @@ class DocumentStore:
         clock: seconds since 1970.
 
     Raises:
-        WrongSettings: the directory is in use by another worker or cannot be written, or the file in it
+        InvalidSettings: the directory is in use by another worker or cannot be written, or the file in it
             cannot be read at the moment.
     """
 
@@ -99,27 +99,27 @@ class DocumentStore:
             self._writer.close()
             self._lock.close()
 
-    def get(self, document_id: str) -> NamedDocument | None:
+    def get(self, document_id: str) -> VersionedDocument | None:
         """Return the newest version of a document, or None when there is none."""
-        with _failing():
+        with _as_store_failed():
             return timeline.current(self._reader, document_id)
 
-    def named(self, document_id: str, version: str) -> KnowledgeDocument | None:
+    def get_version(self, document_id: str, version: str) -> KnowledgeDocument | None:
         """Return a version of a document by its name, or None where it is not kept."""
-        with _failing():
-            found = timeline.named(self._reader, document_id, version)
+        with _as_store_failed():
+            found = timeline.get_version(self._reader, document_id, version)
         return found.document if found else None
 
-    def holding(self, strings: Collection[str]) -> list[KnowledgeDocument]:
+    def containing(self, strings: Collection[str]) -> list[KnowledgeDocument]:
         """Return the newest documents whose title or text holds one of these strings.
 
         They are of lowercase ASCII letters and digits, and found in any case. All documents are read, on a
         connection of its own: for a thread of one's own.
         """
         with self.snapshot() as documents:
-            return documents.holding(strings)
+            return documents.containing(strings)
 
-    def in_force(self, document_id: str, at: datetime) -> NamedDocument | None:
+    def version_at(self, document_id: str, at: datetime) -> VersionedDocument | None:
         """Return the version of a document that was in force at an aware time.
 
         Where only later ones are kept it is the oldest of them: the document arrived after the answer that
@@ -128,27 +128,27 @@ class DocumentStore:
         known of. None when the document was deleted or unreadable then, save for a deletion that was read
         late and lies between two records of equal content in another partition: that is passed over.
         """
-        with _failing():
-            return timeline.in_force(self._reader, document_id, at)
+        with _as_store_failed():
+            return timeline.version_at(self._reader, document_id, at)
 
-    def is_gone(self, document_id: str, at: datetime) -> bool:
+    def was_deleted(self, document_id: str, at: datetime) -> bool:
         """Say whether a document is known to have been deleted or unreadable at an aware time."""
-        with _failing():
-            return timeline.is_gone(self._reader, document_id, at)
+        with _as_store_failed():
+            return timeline.was_deleted(self._reader, document_id, at)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> Iterator[StoreSnapshot]:
         """Give the documents as the first look finds them, for reading many in a thread of one's own.
 
         It has a connection of its own: on a shared one, a statement that is being read keeps what others
         read at its own older state.
         """
-        with _failing(), closing(connect(self._path)) as database:
+        with _as_store_failed(), closing(connect(self._path)) as database:
             database.execute("BEGIN")
-            yield Snapshot(database)
+            yield StoreSnapshot(database)
 
     def __len__(self) -> int:
-        with _failing():
+        with _as_store_failed():
             return timeline.count_current(self._reader)
 
     @property
@@ -157,28 +157,28 @@ class DocumentStore:
         return dict(self._next_offsets)
 
     @property
-    def unreadable(self) -> int:
+    def unreadable_count(self) -> int:
         """How many documents are missing because their newest version could not be read."""
-        count: int = self._first("SELECT count(*) FROM unreadable")[0]
+        count: int = self._fetch_one("SELECT count(*) FROM unreadable")[0]
         return count
 
-    def unreadable_only_before(self, reader: str) -> bool:
+    def has_unreadable_of_other_reader(self, reader_id: str) -> bool:
         """Say whether some of these were tried with another reader (see :attr:`schemas.Codec.reads`) only."""
-        return self._first("SELECT 1 FROM unreadable WHERE reader <> ? LIMIT 1", reader) is not None
+        return self._fetch_one("SELECT 1 FROM unreadable WHERE reader <> ? LIMIT 1", reader_id) is not None
 
     @property
-    def origin(self) -> Origin | None:
+    def origin(self) -> TopicIdentity | None:
         """The topic that the documents came from, or None when the store is new."""
-        row = self._first("SELECT cluster_id, topic, topic_id FROM origin")
-        return Origin(*row) if row else None
+        row = self._fetch_one("SELECT cluster_id, topic, topic_id FROM origin")
+        return TopicIdentity(*row) if row else None
 
     @property
     def age(self) -> float:
         """Seconds since the store was last known to miss nothing; negative when the clock went back."""
-        row = self._first("SELECT complete_at FROM origin")
+        row = self._fetch_one("SELECT complete_at FROM origin")
         return self._clock() - row[0] if row else 0.0
 
-    def reset(self, origin: Origin) -> None:
+    def reset(self, origin: TopicIdentity) -> None:
         """Forget every document and offset, and begin a copy of ``origin``."""
         with self._transaction() as database:
             for table in ("versions", "unreadable", "forgotten", "next_offsets"):
@@ -190,12 +190,12 @@ class DocumentStore:
             )
         self._next_offsets = {}
 
-    def confirm(self, complete_at: float) -> None:
+    def mark_complete(self, complete_at: float) -> None:
         """Note that the store holds all that the topic held at ``complete_at`` (seconds since 1970)."""
         with self._transaction() as database:
             database.execute("UPDATE origin SET complete_at = ?", (complete_at,))
 
-    def apply(self, changes: Sequence[Change], next_offsets: Mapping[int, int]) -> list[str]:
+    def apply(self, changes: Sequence[DocumentChange], next_offsets: Mapping[int, int]) -> list[str]:
         """Take in a batch of changes and the offsets to read after it: both or, on failure, neither.
 
         Changes below the offset that the store had reached are skipped, so a batch that is
@@ -214,7 +214,7 @@ class DocumentStore:
         self._next_offsets.update(ahead)
         return [change.document_id for change in fresh if change.document is not None]
 
-    def prune(self, seconds: float, most: int) -> int:
+    def prune(self, seconds: float, limit: int) -> int:
         """Forget versions that were superseded longer ago than this, the oldest first.
 
         The current versions, and what was in force within that time, stay, and so does the note that
@@ -222,22 +222,22 @@ class DocumentStore:
 
         Args:
             seconds: how long a version is kept after another took its place.
-            most: how many are forgotten at once, in one transaction.
+            limit: how many are forgotten at once, in one transaction.
 
         Returns:
-            How many were forgotten; fewer than ``most`` when that was all.
+            How many were forgotten; fewer than ``limit`` when that was all.
         """
         before = int((self._clock() - seconds) * 1000)
         with self._transaction() as database:
-            return timeline.prune(database, before, most)
+            return timeline.prune(database, before, limit)
 
-    def _first(self, query: str, *parameters: str) -> Any:
-        with _failing():
+    def _fetch_one(self, query: str, *parameters: str) -> Any:
+        with _as_store_failed():
             return self._reader.execute(query, parameters).fetchone()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._writing, _failing():
+        with self._writing, _as_store_failed():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -248,14 +248,14 @@ class DocumentStore:
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
+def _as_store_failed() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         raise StoreFailed(error) from error
 
 
-def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: str) -> str | None:
+def rebuild_reason(store: DocumentStore, log: TopicSnapshot, max_age: float, reader_id: str) -> str | None:
     """Say in a stable code why the store must be built anew from the topic, or None to read on.
 
     Args:
@@ -264,7 +264,7 @@ def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: 
         max_age: seconds. The broker keeps a tombstone for ``delete.retention.ms`` (a day, unless
             set) after the log's cleaning has reached it. A store that was last complete before
             that may have missed a tombstone for good, and would show a deleted document forever.
-        reader: what values are read with now (:attr:`schemas.Codec.reads`). A rebuild forgets the past
+        reader_id: what values are read with now (:attr:`schemas.Codec.reads`). A rebuild forgets the past
             versions that compaction has removed from the topic, and writes the dead letters again, so an
             unreadable document is worth one only when another release, or other settings, may read it.
     """
@@ -278,8 +278,8 @@ def rebuild_reason(store: DocumentStore, log: TopicLog, max_age: float, reader: 
     for number, offset in store.next_offsets.items():
         at = TopicPartition(origin.topic, number)
         # Beyond the end: not the log that was read. Before the beginning: records went unread.
-        if at not in log.ends or not log.begins[at] <= offset <= log.ends[at]:
+        if at not in log.end_offsets or not log.beginning_offsets[at] <= offset <= log.end_offsets[at]:
             return "offset_out_of_range"
-    if store.unreadable_only_before(reader):
+    if store.has_unreadable_of_other_reader(reader_id):
         return "unreadable_documents"
     return None

@@ -7,9 +7,9 @@ from typing import IO
 
 import structlog
 
-from scoring.cache.database import FULL, error_name, is_damage
-from scoring.cache.files import take_lock
-from streams.settings import WrongSettings
+from scoring.cache.shared_database import SQLITE_FULL, error_name, is_corruption
+from scoring.cache.shared_files import try_lock
+from streams.settings import InvalidSettings
 
 
 def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
@@ -23,21 +23,21 @@ def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
         setting: what names the directory, for the message.
 
     Raises:
-        WrongSettings: in one line: another worker holds the lock, or the directory cannot be written.
+        InvalidSettings: in one line: another worker holds the lock, or the directory cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / name).open("ab")
     except OSError as error:
-        raise WrongSettings(f"{setting}: cannot write to {directory}: {error.strerror}") from error
+        raise InvalidSettings(f"{setting}: cannot write to {directory}: {error.strerror}") from error
     try:
-        if take_lock(lock):
+        if try_lock(lock):
             return lock
     except OSError as error:
         lock.close()
-        raise WrongSettings(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
+        raise InvalidSettings(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
     lock.close()
-    raise WrongSettings(
+    raise InvalidSettings(
         f"{setting}: {directory} is in use by another worker; give each worker a directory of its own"
     )
 
@@ -101,11 +101,11 @@ def prepare_database(directory: Path) -> Path:
     with a full disk, stays where it is. The caller holds the directory's lock.
 
     Raises:
-        WrongSettings: the database cannot be read or created.
+        InvalidSettings: the database cannot be read or created.
     """
     path = directory / DATABASE_NAME
     try:
-        if path.exists() and (fault := _fault_of(path)):
+        if path.exists() and (fault := _find_fault(path)):
             _set_aside(path)
             log.warning("documents_store_set_aside", path=str(path), reason=fault)
         if not path.exists():
@@ -115,12 +115,12 @@ def prepare_database(directory: Path) -> Path:
     return path
 
 
-def not_usable(path: Path, error: OSError | sqlite3.Error) -> WrongSettings:
+def not_usable(path: Path, error: OSError | sqlite3.Error) -> InvalidSettings:
     """Say in one line that the database cannot be opened or made, and why."""
     reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
-    if reason == FULL:
-        return WrongSettings(f"{SETTING}: no space left on {path.parent}")
-    return WrongSettings(f"{SETTING}: cannot open or make {path}: {reason}")
+    if reason == SQLITE_FULL:
+        return InvalidSettings(f"{SETTING}: no space left on {path.parent}")
+    return InvalidSettings(f"{SETTING}: cannot open or make {path}: {reason}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -140,7 +140,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _fault_of(path: Path) -> str | None:
+def _find_fault(path: Path) -> str | None:
     """Say what is wrong with an existing file, or None; raises sqlite3.Error where that cannot be told."""
     if path.stat().st_size == 0:
         return "empty"
@@ -149,7 +149,7 @@ def _fault_of(path: Path) -> str | None:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             return _fault_of_database(connection)
     except sqlite3.DatabaseError as error:
-        if not is_damage(error):
+        if not is_corruption(error):
             raise
         return error_name(error)
 

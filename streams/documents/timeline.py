@@ -28,14 +28,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from schemas.records import KnowledgeDocument
-from streams.documents.versions import Change, NamedDocument, Version, document_version
+from streams.documents.versions import DocumentChange, DocumentVersion, VersionedDocument, version_name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
 _CURRENT = "SELECT * FROM versions WHERE document_id = ? AND until IS NULL"
-_NAMED = "SELECT * FROM versions WHERE document_id = ? AND version = ? LIMIT 1"
+_BY_VERSION = "SELECT * FROM versions WHERE document_id = ? AND version = ? LIMIT 1"
 _AT = """
 SELECT * FROM versions WHERE document_id = ? AND since <= ?
 ORDER BY since DESC, partition DESC, "offset" DESC LIMIT 1
@@ -85,10 +85,10 @@ _PRUNE = (
 _NOTE_FORGOTTEN = "INSERT OR IGNORE INTO forgotten VALUES (?)"
 _IS_FORGOTTEN = "SELECT 1 FROM forgotten WHERE document_id = ?"
 
-_Place: TypeAlias = tuple[str, int, int, int]  # document_id, since, partition, offset
+_RowKey: TypeAlias = tuple[str, int, int, int]  # document_id, since, partition, offset
 
 
-class _Before(NamedTuple):
+class _PrecedingRow(NamedTuple):
     """The row before a place."""
 
     rowid: int
@@ -97,27 +97,29 @@ class _Before(NamedTuple):
     version: str | None
 
 
-def current(database: sqlite3.Connection, document_id: str) -> NamedDocument | None:
+def current(database: sqlite3.Connection, document_id: str) -> VersionedDocument | None:
     """Return the newest version of a document, or None when there is none."""
     row = database.execute(_CURRENT, (document_id,)).fetchone()
-    return _stored(row) if row else None
+    return _from_row(row) if row else None
 
 
-def named(database: sqlite3.Connection, document_id: str, version: str) -> NamedDocument | None:
+def get_version(database: sqlite3.Connection, document_id: str, version: str) -> VersionedDocument | None:
     """Return a version of a document by its name, or None where it is not kept."""
-    row = database.execute(_NAMED, (document_id, version)).fetchone()
-    return _stored(row) if row else None
+    row = database.execute(_BY_VERSION, (document_id, version)).fetchone()
+    return _from_row(row) if row else None
 
 
-def current_holding(database: sqlite3.Connection, strings: Collection[str]) -> list[KnowledgeDocument]:
+def current_containing(database: sqlite3.Connection, strings: Collection[str]) -> list[KnowledgeDocument]:
     """Return the newest documents whose title or text holds one of these, in any case of ASCII letters."""
     found = {row for each in strings for row in database.execute(_CURRENT_LIKE, (f"%{each}%",) * 2)}
-    return [stored.document for row in sorted(found) if (stored := _stored(row))]
+    return [stored.document for row in sorted(found) if (stored := _from_row(row))]
 
 
-def current_versions(database: sqlite3.Connection) -> dict[str, Version]:
+def current_versions(database: sqlite3.Connection) -> dict[str, DocumentVersion]:
     """Return the newest version of every document by its id."""
-    return {document_id: Version(*version) for document_id, *version in database.execute(_ALL_CURRENT)}
+    return {
+        document_id: DocumentVersion(*version) for document_id, *version in database.execute(_ALL_CURRENT)
+    }
 
 
 def count_current(database: sqlite3.Connection) -> int:
@@ -126,32 +128,32 @@ def count_current(database: sqlite3.Connection) -> int:
     return count
 
 
-def in_force(database: sqlite3.Connection, document_id: str, at: datetime) -> NamedDocument | None:
+def version_at(database: sqlite3.Connection, document_id: str, at: datetime) -> VersionedDocument | None:
     """Return the version of a document that was in force at an aware time.
 
     Where every kept record is later, that is the oldest version kept; it is a ``substitute`` where older
     ones were pruned. None when the document was deleted or unreadable then, or is not known.
     """
     if row := _row_at(database, document_id, at):
-        return _stored(row)
+        return _from_row(row)
     row = database.execute(_OLDEST, (document_id,)).fetchone()
-    oldest = _stored(row) if row else None
+    oldest = _from_row(row) if row else None
     if oldest and database.execute(_IS_FORGOTTEN, (document_id,)).fetchone():
-        return replace(oldest, substitute=True)
+        return replace(oldest, is_substitute=True)
     return oldest
 
 
-def is_gone(database: sqlite3.Connection, document_id: str, at: datetime) -> bool:
+def was_deleted(database: sqlite3.Connection, document_id: str, at: datetime) -> bool:
     """Say whether a document is known to have been deleted or unreadable at an aware time."""
     row = _row_at(database, document_id, at)
-    return row is not None and _stored(row) is None
+    return row is not None and _from_row(row) is None
 
 
-def write(database: sqlite3.Connection, change: Change, now: int) -> None:
+def write(database: sqlite3.Connection, change: DocumentChange, now: int) -> None:
     """Put one record, read at ``now`` (milliseconds since 1970), into its place in the order."""
     place = (change.document_id, _since(database, change, now), change.partition, change.offset)
     found = database.execute(_BEFORE, place).fetchone()
-    before = _Before(*found) if found else None
+    before = _PrecedingRow(*found) if found else None
     if before and (before.repeated, before.partition) > place[1:3]:
         return
     later = database.execute(_AFTER, place).fetchone()
@@ -160,9 +162,9 @@ def write(database: sqlite3.Connection, change: Change, now: int) -> None:
     _insert(database, change, place, before, later[0] if later else None)
 
 
-def prune(database: sqlite3.Connection, before: int, most: int) -> int:
+def prune(database: sqlite3.Connection, before: int, limit: int) -> int:
     """Forget versions that were superseded before a time, ``most`` at once; returns how many."""
-    forgotten = database.execute(_PRUNE, (before, most)).fetchall()
+    forgotten = database.execute(_PRUNE, (before, limit)).fetchall()
     database.executemany(_NOTE_FORGOTTEN, forgotten)
     return len(forgotten)
 
@@ -174,7 +176,7 @@ def _row_at(database: sqlite3.Connection, document_id: str, at: datetime) -> tup
     return row
 
 
-def _since(database: sqlite3.Connection, change: Change, now: int) -> int:
+def _since(database: sqlite3.Connection, change: DocumentChange, now: int) -> int:
     newest = database.execute(_NEWEST_TIME, (change.document_id,)).fetchone()
     if newest and newest[0] > now:  # stored while the worker's own clock was ahead
         database.execute(_PULL_BACK, {"id": change.document_id, "now": now})
@@ -184,22 +186,26 @@ def _since(database: sqlite3.Connection, change: Change, now: int) -> int:
 
 
 def _insert(
-    database: sqlite3.Connection, change: Change, place: _Place, before: _Before | None, later: int | None
+    database: sqlite3.Connection,
+    change: DocumentChange,
+    key: _RowKey,
+    before: _PrecedingRow | None,
+    later: int | None,
 ) -> None:
-    since, document = place[1], change.document
-    name = document_version(document) if document else None
+    since, document = key[1], change.document
+    name = version_name(document) if document else None
     if before and (before.partition, before.version) == (change.partition, name):
-        database.execute(_REPEAT, (since, *_beside(document), before.rowid))
+        database.execute(_REPEAT, (since, *_unversioned_values(document), before.rowid))
         return
     if before:
         database.execute(_SUPERSEDE, (since, before.rowid))
     until = later if document or later is not None else since
-    database.execute(_INSERT, (*place, since, until, name, *_content(document)))
+    database.execute(_INSERT, (*key, since, until, name, *_content(document)))
 
 
-def _note_unreadable(database: sqlite3.Connection, change: Change) -> None:
+def _note_unreadable(database: sqlite3.Connection, change: DocumentChange) -> None:
     if change.unreadable:
-        database.execute(_NOTE_UNREADABLE, (change.document_id, change.reader))
+        database.execute(_NOTE_UNREADABLE, (change.document_id, change.reader_id))
     else:
         database.execute(_FORGET_UNREADABLE, (change.document_id,))
 
@@ -207,19 +213,19 @@ def _note_unreadable(database: sqlite3.Connection, change: Change) -> None:
 def _content(document: KnowledgeDocument | None) -> tuple[Any, ...]:
     if document is None:
         return (None,) * 5
-    return (document.language, document.title, document.text, *_beside(document))
+    return (document.language, document.title, document.text, *_unversioned_values(document))
 
 
-def _beside(document: KnowledgeDocument | None) -> tuple[str | None, int | None]:
+def _unversioned_values(document: KnowledgeDocument | None) -> tuple[str | None, int | None]:
     """Give what is no part of a version's name: the address and the time, in microseconds since 1970."""
     if document is None:
         return None, None
     return document.url, (document.updated_at - _EPOCH) // _MICROSECOND
 
 
-def _stored(row: Sequence[Any]) -> NamedDocument | None:
+def _from_row(row: Sequence[Any]) -> VersionedDocument | None:
     document_id, _, _, _, _, _, version, language, title, text, url, updated_at = row
     if version is None:
         return None
     updated = _EPOCH + updated_at * _MICROSECOND
-    return NamedDocument(KnowledgeDocument(document_id, language, title, text, updated, url), version)
+    return VersionedDocument(KnowledgeDocument(document_id, language, title, text, updated, url), version)

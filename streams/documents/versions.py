@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, KnowledgeDocument
-from scoring.values.types import is_text
-from streams.kafka.records import Received
+from scoring.values.exchange import is_encodable
+from streams.kafka.kafka_records import ReceivedRecord
 from streams.observability.failures import BadAnswer, Stage
 
 _LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class NamedDocument:
+class VersionedDocument:
     """A document as it was in one version, and that version's name (see :func:`document_version`).
 
     ``substitute`` says that the version which was asked for may have been another, that is not kept any more.
@@ -23,11 +23,11 @@ class NamedDocument:
 
     document: KnowledgeDocument
     version: str
-    substitute: bool = False
+    is_substitute: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class DocumentVersion:
     """The record that a version came from; another version of the document has another.
 
     ``timestamp`` is in milliseconds since 1970, ``name`` that of :func:`document_version`.
@@ -40,7 +40,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocumentChange:
     """One record of the topic: the new document of an id, or None when there is none any more.
 
     ``timestamp`` is the record's, in milliseconds since 1970. ``unreadable`` says that there is a
@@ -54,10 +54,10 @@ class Change:
     offset: int
     timestamp: int
     unreadable: bool = False
-    reader: str = ""
+    reader_id: str = ""
 
 
-def document_version(document: KnowledgeDocument) -> str:
+def version_name(document: KnowledgeDocument) -> str:
     """Name a version by its content: 16 hexadecimal digits of the SHA-256 of language, title and text.
 
     The same content has the same name in every worker and after every restart, wherever it was read
@@ -70,7 +70,7 @@ def document_version(document: KnowledgeDocument) -> str:
     return digest.hexdigest()[:_LENGTH]
 
 
-_FAULTS = {
+_FAULT_TEXTS = {
     "invalid_key": "the key is empty or no UTF-8",
     "key_mismatch": "the key is another than the document's id",
     "invalid_text": "a text cannot be encoded as UTF-8",
@@ -81,24 +81,26 @@ _FAULTS = {
 class BadDocument:
     """A record that holds no document that can be used, and why it belongs in the dead letters."""
 
-    received: Received
+    received: ReceivedRecord
     reason: BadAnswer
 
 
-def read_changes(records: Iterable[ConsumerRecord], codec: Codec) -> tuple[list[Change], list[BadDocument]]:
+def read_changes(
+    records: Iterable[ConsumerRecord], codec: Codec
+) -> tuple[list[DocumentChange], list[BadDocument]]:
     """Read records: the changes they make, in order, and those that hold no usable document."""
     read = [read_change(record, codec) for record in records]
     return [change for change, _ in read if change], [bad for _, bad in read if bad]
 
 
-def read_change(record: ConsumerRecord, codec: Codec) -> tuple[Change | None, BadDocument | None]:
+def read_change(record: ConsumerRecord, codec: Codec) -> tuple[DocumentChange | None, BadDocument | None]:
     """Read one record: what it does to the store, and what is wrong with it, if anything.
 
     A value that cannot be read takes the older version away. That version is out of date, and no
     answer may be judged against it; besides, compaction removes it from the topic, so a store
     that is built later would not have it either.
     """
-    document_id = _text(record.key)
+    document_id = _decode_key(record.key)
     if document_id is None:
         return None, _bad(record, _fault("invalid_key"))
     document, reason = None, None
@@ -109,8 +111,10 @@ def read_change(record: ConsumerRecord, codec: Codec) -> tuple[Change | None, Ba
         reason = BadAnswer(Stage(error.stage), error.code, str(error))
     place = (record.partition, record.offset, record.timestamp)
     if reason is None:
-        return Change(document_id, document, *place), None
-    return Change(document_id, None, *place, unreadable=True, reader=codec.reads), _bad(record, reason)
+        return DocumentChange(document_id, document, *place), None
+    return DocumentChange(document_id, None, *place, unreadable=True, reader_id=codec.reader_id), _bad(
+        record, reason
+    )
 
 
 def _fault_of(document: KnowledgeDocument, document_id: str) -> BadAnswer | None:
@@ -118,14 +122,14 @@ def _fault_of(document: KnowledgeDocument, document_id: str) -> BadAnswer | None
         # Compaction and deletion go by the key; under another id the document could not be deleted.
         return _fault("key_mismatch")
     texts = (document.language, document.title, document.text, document.url or "")
-    return None if all(map(is_text, texts)) else _fault("invalid_text")
+    return None if all(map(is_encodable, texts)) else _fault("invalid_text")
 
 
 def _fault(code: str) -> BadAnswer:
-    return BadAnswer(Stage.VALIDATE, code, _FAULTS[code])
+    return BadAnswer(Stage.VALIDATE, code, _FAULT_TEXTS[code])
 
 
-def _text(key: bytes | None) -> str | None:
+def _decode_key(key: bytes | None) -> str | None:
     try:
         return key.decode("utf-8") if key else None
     except UnicodeDecodeError:
@@ -134,4 +138,4 @@ def _text(key: bytes | None) -> str | None:
 
 def _bad(record: ConsumerRecord, reason: BadAnswer) -> BadDocument:
     place = (record.topic, record.partition, record.offset)
-    return BadDocument(Received(*place, record.key, record.value, tuple(record.headers)), reason)
+    return BadDocument(ReceivedRecord(*place, record.key, record.value, tuple(record.headers)), reason)

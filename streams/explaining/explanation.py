@@ -11,12 +11,12 @@ from opentelemetry.trace import get_current_span
 from schemas.records import Verdict
 from scoring.policy.thresholds import Thresholds
 from scoring.values.rules import Reason
-from streams.kafka.records import Headers
-from streams.observability.attributes import context_of
+from streams.kafka.kafka_records import Headers
+from streams.observability.span_attributes import extract_context
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VerdictLocation:
     """Where a verdict stands: in a topic with ``partition`` and ``offset``, or in a file with its ``line``.
 
     Lines are counted from 1.
@@ -36,20 +36,20 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedVerdict:
     """A verdict as it was found. ``written_at`` is its record's time, aware; ``trace_id`` is hexadecimal."""
 
     verdict: Verdict
-    place: Place | None = None
+    location: VerdictLocation | None = None
     written_at: datetime | None = None
     trace_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedVerdict:
     """Another verdict on the same answer; ``differs`` names the fields that differ, but for the time."""
 
-    place: Place | None
+    place: VerdictLocation | None
     written_at: datetime | None
     scored_at: datetime
     decision: str
@@ -59,7 +59,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonTold:
+class ReasonExplanation:
     """Why an answer was sent, held or blocked: a code, what it means, and what to do; empty if not known."""
 
     code: str
@@ -67,7 +67,7 @@ class ReasonTold:
     to_do: str
 
 
-class Part(StrEnum):
+class RuleRole(StrEnum):
     """What a rule had to do with the verdict."""
 
     #: The decision is that of the rule.
@@ -79,7 +79,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RuleTold:
+class RuleExplanation:
     """A rule whose evidence was found: ``severity`` is blocks, holds or sends.
 
     ``contradiction``, in [0, 1], is how surely it speaks against the answer; ``kinds`` are those of the
@@ -89,14 +89,14 @@ class RuleTold:
     reason: str
     meaning: str
     severity: str
-    part: Part
+    part: RuleRole
     contradiction: float
     kinds: tuple[str, ...]
     features: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureTold:
+class FeatureExplanation:
     """What a feature measures, in a sentence, and the rules that its evidence led to, by their reasons."""
 
     name: str
@@ -104,7 +104,7 @@ class FeatureTold:
     rules: tuple[str, ...]
 
 
-class MadeBy(StrEnum):
+class ScoreOrigin(StrEnum):
     """What a score was made of."""
 
     #: How far the documents have what the answer says: the lower of the two.
@@ -119,7 +119,7 @@ class MadeBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreTold:
+class ScoreExplanation:
     """A score in [1, 5] and where it comes from, both None where there is none.
 
     ``of_support`` and ``of_contradiction`` are the scores that each would give alone, as far as they are
@@ -127,13 +127,13 @@ class ScoreTold:
     """
 
     value: float | None
-    made_by: MadeBy | None
+    made_by: ScoreOrigin | None
     of_support: float | None
     of_contradiction: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyTold:
+class PolicyExplanation:
     """The policy that decided; ``thresholds`` are those for such answers, None where it is not at hand."""
 
     version: str
@@ -150,28 +150,28 @@ class Explanation:
     """
 
     verdict: Verdict
-    place: Place | None
+    place: VerdictLocation | None
     written_at: datetime | None
     trace_id: str | None
-    reasons: tuple[ReasonTold, ...]
-    rules: tuple[RuleTold, ...]
-    features: tuple[FeatureTold, ...]
-    score: ScoreTold
-    policy: PolicyTold
+    reasons: tuple[ReasonExplanation, ...]
+    rules: tuple[RuleExplanation, ...]
+    features: tuple[FeatureExplanation, ...]
+    score: ScoreExplanation
+    policy: PolicyExplanation
     seconds: float
-    repeats: tuple[Repeat, ...] = ()
+    repeats: tuple[RepeatedVerdict, ...] = ()
 
 
-def found_in(record: ConsumerRecord, verdict: Verdict) -> Found:
+def locate_verdict(record: ConsumerRecord, verdict: Verdict) -> LocatedVerdict:
     """Give the verdict of a record with where and when it was written."""
     written_at = datetime.fromtimestamp(record.timestamp / 1000, UTC) if record.timestamp > 0 else None
-    place = Place(record.topic, record.partition, record.offset)
-    return Found(verdict, place, written_at, trace_id(tuple(record.headers)))
+    place = VerdictLocation(record.topic, record.partition, record.offset)
+    return LocatedVerdict(verdict, place, written_at, trace_id(tuple(record.headers)))
 
 
 def trace_id(headers: Headers) -> str | None:
     """Give the id of the trace that a record belongs to, as 32 hexadecimal digits, or None."""
-    if (context := context_of(headers)) is None:
+    if (context := extract_context(headers)) is None:
         return None
     return f"{get_current_span(context).get_span_context().trace_id:032x}"
 

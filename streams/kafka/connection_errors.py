@@ -6,7 +6,7 @@ from pathlib import Path
 from aiokafka.errors import KafkaError
 
 
-def line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Say in one line what an error says."""
     match error:
         case ConnectionRefusedError():
@@ -20,7 +20,7 @@ def line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def tls_failure(error: BaseException) -> ssl.SSLError | None:
+def find_tls_error(error: BaseException) -> ssl.SSLError | None:
     """Find what TLS says in an error or in what it came from: libraries tell of a broken connection alone."""
     seen: list[BaseException] = []
     cause: BaseException | None = error
@@ -32,7 +32,7 @@ def tls_failure(error: BaseException) -> ssl.SSLError | None:
     return None
 
 
-def distrust(error: ssl.SSLError, setting: str, cafile: Path | None) -> str | None:
+def certificate_error(error: ssl.SSLError, setting: str, cafile: Path | None) -> str | None:
     """Say that a server's certificate is not trusted, and why, if that is what TLS says."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         return None

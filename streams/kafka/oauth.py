@@ -20,15 +20,15 @@ from aiokafka import conn
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import AuthenticationFailedError, KafkaConnectionError, SaslAuthenticationFailed
 
-from streams.kafka.connection_errors import distrust, line, tls_failure
-from streams.settings import OAuthSettings, trusting
+from streams.kafka.connection_errors import certificate_error, error_line, find_tls_error
+from streams.settings import OAuthSettings, client_ssl_context
 
 log = structlog.get_logger(__name__)
 
 #: A token of a few KB is a large one; a broker takes half a MB.
-_MOST_BYTES = 256 * 1024
+_MAX_RESPONSE_BYTES = 256 * 1024
 #: A token is kept for this share of its life, as Kafka's own client does: the rest is for clocks that differ.
-_KEPT = 0.8
+_REUSE_SHARE = 0.8
 #: aiokafka connects again every tenth of a second; an endpoint that is in trouble is spared that.
 _FAILURE_SECONDS = 1.0
 #: RFC 6750, 2.1. Anything else could end the message that it goes into, and begin another.
@@ -49,7 +49,7 @@ class TokenUnavailable(KafkaConnectionError):  # type: ignore[misc]
     """The token endpoint cannot be reached, or does not do its part."""
 
 
-class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
+class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
     """A provider of tokens as aiokafka's and Faust's connections ask for them, in whatever event loop.
 
     A token is kept for most of its life and shared by all connections.
@@ -59,13 +59,13 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         clock: monotonic, in seconds.
 
     Raises:
-        WrongSettings: ``cafile`` cannot be used.
+        InvalidSettings: ``cafile`` cannot be used.
     """
 
     def __init__(self, settings: OAuthSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
         self._clock = clock
-        self._trust = trusting("kafka.oauth.cafile", settings.cafile)
+        self._trust = client_ssl_context("kafka.oauth.cafile", settings.cafile)
         self._token: str | None = None
         self._token_until = 0.0
         self._failure: TokenRefused | TokenUnavailable | None = None
@@ -87,7 +87,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
                 log.warning("kafka_token_not_had", reason=error.args[0])
             self._failure, self._failure_until = error, self._clock() + _FAILURE_SECONDS
             raise
-        self._token, self._token_until = token, now + _KEPT * seconds
+        self._token, self._token_until = token, now + _REUSE_SHARE * seconds
         self._failure, self._served = None, True
         return token
 
@@ -135,14 +135,16 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
                 body = b""
                 async for chunk in response.aiter_raw():
                     body += chunk
-                    if len(body) > _MOST_BYTES:
+                    if len(body) > _MAX_RESPONSE_BYTES:
                         raise TokenRefused(f"{self._where} answers with more than a token")
                 return response.status_code, body
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            failure = tls_failure(error)
-            if failure and (told := distrust(failure, "kafka.oauth.cafile", self._settings.cafile)):
+            failure = find_tls_error(error)
+            if failure and (told := certificate_error(failure, "kafka.oauth.cafile", self._settings.cafile)):
                 raise TokenRefused(f"{self._where}: {told}") from None
-            raise TokenUnavailable(f"{self._where} cannot be reached: {line(failure or error)}") from None
+            raise TokenUnavailable(
+                f"{self._where} cannot be reached: {error_line(failure or error)}"
+            ) from None
 
     def _headers(self) -> dict[str, str]:
         # Each part is encoded first: RFC 6749, 2.3.1.
@@ -169,19 +171,19 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         return f"{self._settings.token_url} (setting {_SETTING})"
 
 
-_providers: dict[tuple[object, ...], ClientCredentials] = {}
+_providers: dict[tuple[object, ...], ClientCredentialsProvider] = {}
 
 
-def token_provider(settings: OAuthSettings) -> ClientCredentials:
+def token_provider(settings: OAuthSettings) -> ClientCredentialsProvider:
     """Give the provider of this process for these settings: a worker's many clients share one token.
 
     Raises:
-        WrongSettings: ``oauth.cafile`` cannot be used.
+        InvalidSettings: ``oauth.cafile`` cannot be used.
     """
     fields = [(name, str(value)) for name, value in settings if name != "client_secret"]
     key = (*fields, settings.client_secret.get_secret_value())
     if key not in _providers:
-        _providers[key] = ClientCredentials(settings)
+        _providers[key] = ClientCredentialsProvider(settings)
     return _providers[key]
 
 
@@ -217,7 +219,7 @@ class StrictAuthenticator(conn.OAuthAuthenticator):  # type: ignore[misc]
     async def step(self, payload: bytes | None) -> Any:
         """Return what is to be sent next, None at the end; raises SaslAuthenticationFailed."""
         if payload:
-            if isinstance(provider := self._sasl_oauth_token_provider, ClientCredentials):
+            if isinstance(provider := self._sasl_oauth_token_provider, ClientCredentialsProvider):
                 provider.forget()
             raise SaslAuthenticationFailed(f"the broker does not accept the token ({_status(payload)})")
         return await super().step(payload)

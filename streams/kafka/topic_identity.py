@@ -33,14 +33,14 @@ from aiokafka.protocol.types import (
 )
 
 
-class Origin(NamedTuple):
+class TopicIdentity(NamedTuple):
     """The topic that was read, as the brokers know it. ``topic_id`` is empty where the broker tells none."""
 
     cluster_id: str
     topic: str
     topic_id: str
 
-    def is_same(self, other: Origin) -> bool:
+    def is_same(self, other: TopicIdentity) -> bool:
         """Whether both are one topic, as far as they tell: while brokers are upgraded only some tell ids."""
         if (self.cluster_id, self.topic) != (other.cluster_id, other.topic):
             return False
@@ -51,17 +51,17 @@ class Origin(NamedTuple):
 class TopicDescription:
     """A topic as the cluster has it now; ``partitions`` are in ascending order."""
 
-    origin: Origin
+    identity: TopicIdentity
     partitions: tuple[int, ...]
 
 
-async def describe_topic(client: AIOKafkaClient, topic: str, limit: float) -> TopicDescription:
+async def describe_topic(client: AIOKafkaClient, topic: str, timeout_seconds: float) -> TopicDescription:
     """Ask the brokers that ``client`` knows, one after the other, for one topic, without making it.
 
     Args:
         client: bootstrapped.
         topic: the full name.
-        limit: seconds in all.
+        timeout_seconds: seconds in all.
 
     Raises:
         KafkaError: no broker answers within the limit, or the topic cannot be described.
@@ -70,11 +70,13 @@ async def describe_topic(client: AIOKafkaClient, topic: str, limit: float) -> To
     random.shuffle(nodes)
     for node in nodes:
         with suppress(KafkaError, TimeoutError):
-            async with asyncio.timeout(limit / len(nodes)):
+            async with asyncio.timeout(timeout_seconds / len(nodes)):
                 response = await client.send(node, _MetadataRequest(topic))
                 break
     else:
-        raise NodeNotReadyError(f"none of {len(nodes)} brokers describes a topic within {limit:g} s")
+        raise NodeNotReadyError(
+            f"none of {len(nodes)} brokers describes a topic within {timeout_seconds:g} s"
+        )
     return read_description(response.to_object(), topic)
 
 
@@ -86,7 +88,7 @@ def read_description(response: Mapping[str, Any], topic: str) -> TopicDescriptio
         raise error
     partitions = tuple(sorted(entry["partition"] for entry in found["partitions"]))
     topic_id = str(found.get("topic_id") or "")
-    return TopicDescription(Origin(response["cluster_id"] or "", topic, topic_id), partitions)
+    return TopicDescription(TopicIdentity(response["cluster_id"] or "", topic, topic_id), partitions)
 
 
 class _Uuid(AbstractType[UUID]):  # type: ignore[misc]

@@ -9,14 +9,14 @@ from typing import Any, Final, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.kafka.clients import ServiceUnreachable, check_reachable, open_consumer
-from streams.kafka.topic_identity import Origin, describe_topic
+from streams.kafka.kafka_clients import ServiceUnreachable, check_reachable, open_consumer
+from streams.kafka.topic_identity import TopicIdentity, describe_topic
 from streams.settings import KafkaSettings
 
 Offsets: TypeAlias = Mapping[TopicPartition, int]
 
 #: Unpacking so many takes some milliseconds, and the event loop waits for it.
-_MOST_RECORDS: Final = 200
+_MAX_RECORDS: Final = 200
 _POLL_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.5
 #: How long records that are there may fail to arrive: longer than a cluster takes to name another leader.
@@ -26,28 +26,30 @@ _SILENCE_SECONDS: Final = 10.0
 
 
 #: Asks whether the cluster is still there: raises ServiceUnreachable where it is not, or bears it.
-Check: TypeAlias = Callable[[KafkaSettings], Awaitable[None]]
+ReachabilityCheck: TypeAlias = Callable[[KafkaSettings], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class TopicLog:
+class TopicSnapshot:
     """Topics as they stand: which they are, and the first and the next offset of each partition.
 
     ``seen_at`` is in seconds since 1970, from before the offsets were asked for.
     """
 
-    origins: tuple[Origin, ...]
-    begins: Offsets
-    ends: Offsets
-    seen_at: float
+    identities: tuple[TopicIdentity, ...]
+    beginning_offsets: Offsets
+    end_offsets: Offsets
+    taken_at: float
 
-    def is_same(self, origins: tuple[Origin, ...]) -> bool:
+    def is_same(self, origins: tuple[TopicIdentity, ...]) -> bool:
         """Whether these are the topics that were there before, and none was deleted and made again."""
-        return len(origins) == len(self.origins) and all(map(Origin.is_same, self.origins, origins))
+        return len(origins) == len(self.identities) and all(
+            map(TopicIdentity.is_same, self.identities, origins)
+        )
 
-    def reached(self, positions: Offsets) -> bool:
+    def is_reached_by(self, positions: Offsets) -> bool:
         """Whether a reader at ``positions`` has read everything up to these ends."""
-        return all(positions.get(at, 0) >= end for at, end in self.ends.items())
+        return all(positions.get(at, 0) >= end for at, end in self.end_offsets.items())
 
 
 @dataclass(eq=False)
@@ -71,7 +73,7 @@ class TopicReader:
     clock: Callable[[], float] = time.time
     positions: dict[TopicPartition, int] = field(default_factory=dict, init=False)
 
-    async def look(self) -> TopicLog:
+    async def snapshot(self) -> TopicSnapshot:
         """Ask which topics these are and how far they go.
 
         Raises:
@@ -84,19 +86,19 @@ class TopicReader:
             # The consumer has no public way to send a request of one's own.
             client = self.consumer._client  # noqa: SLF001
             described = [await describe_topic(client, topic, limit) for topic in self.topics]
-            places = [TopicPartition(each.origin.topic, n) for each in described for n in each.partitions]
+            places = [TopicPartition(each.identity.topic, n) for each in described for n in each.partitions]
             begins = await self.consumer.beginning_offsets(places)
             ends = await self.consumer.end_offsets(places)
-        return TopicLog(tuple(each.origin for each in described), begins, ends, seen_at)
+        return TopicSnapshot(tuple(each.identity for each in described), begins, ends, seen_at)
 
-    async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
+    async def offsets_since(self, since: int, log: TopicSnapshot) -> dict[TopicPartition, int]:
         """Give of each partition the first offset whose record is not older than ``since`` (milliseconds).
 
-        Raises as :meth:`look` does.
+        Raises as :meth:`snapshot` does.
         """
         async with self._limited():
-            found = await self.consumer.offsets_for_times(dict.fromkeys(log.ends, since))
-        return {at: found[at].offset if found.get(at) else end for at, end in log.ends.items()}
+            found = await self.consumer.offsets_for_times(dict.fromkeys(log.end_offsets, since))
+        return {at: found[at].offset if found.get(at) else end for at, end in log.end_offsets.items()}
 
     def read_from(self, positions: Offsets) -> None:
         """Read these partitions from these offsets on."""
@@ -106,30 +108,32 @@ class TopicReader:
             self.consumer.seek(at, offset)
         self.positions = dict(positions)
 
-    def hold_back(self, partitions: Collection[TopicPartition]) -> None:
+    def pause_only(self, partitions: Collection[TopicPartition]) -> None:
         """Read nothing of these partitions until the next call, and all others."""
         held = self.consumer.paused()
         self.consumer.pause(*(at for at in partitions if at not in held))
         self.consumer.resume(*(at for at in held if at not in partitions))
 
-    async def poll(self, wait: float, most: int = _MOST_RECORDS) -> list[ConsumerRecord]:
+    async def poll(self, wait: float, max_records: int = _MAX_RECORDS) -> list[ConsumerRecord]:
         """Return the next records, in order within a partition; ``positions`` are those after them.
 
         Args:
             wait: seconds to wait when there is none.
-            most: how many records at most.
+            max_records: how many records at most.
 
         Raises:
             KafkaError: a position is out of the log's range, or reading is not allowed.
             ServiceUnreachable: a position out of range could not be set right in time.
         """
-        fetched = await self.consumer.getmany(timeout_ms=int(wait * 1000), max_records=most)
+        fetched = await self.consumer.getmany(timeout_ms=int(wait * 1000), max_records=max_records)
         # Known at once, except where a position was out of range and is looked up again.
         async with self._limited():
             self.positions = {at: await self.consumer.position(at) for at in self.positions}
         return [record for records in fetched.values() for record in records]
 
-    async def between(self, begins: Offsets, ends: Offsets) -> AsyncGenerator[list[ConsumerRecord], None]:
+    async def read_between(
+        self, begins: Offsets, ends: Offsets
+    ) -> AsyncGenerator[list[ConsumerRecord], None]:
         """Give all records from ``begins`` up to ``ends``, which are not included; some lists are empty.
 
         Raises as :meth:`poll` does, ServiceUnreachable also when records do not arrive.
@@ -141,9 +145,9 @@ class TopicReader:
         while left:
             before = self.positions
             records = await self.poll(_POLL_SECONDS)
-            yield [record for record in records if record.offset < ends[place_of(record)]]
+            yield [record for record in records if record.offset < ends[partition_of(record)]]
             left = {at: now for at, now in self.positions.items() if now < ends[at]}
-            self.hold_back(self.positions.keys() - left.keys())
+            self.pause_only(self.positions.keys() - left.keys())
             if self.positions != before:
                 moved_at = time.monotonic()
             if time.monotonic() - moved_at > _STALL_SECONDS:
@@ -151,7 +155,9 @@ class TopicReader:
                     f"gives nothing for {_STALL_SECONDS:g} s, though there is more to read"
                 )
 
-    async def on_and_on(self, check: Check = check_reachable) -> AsyncGenerator[list[ConsumerRecord], None]:
+    async def follow(
+        self, check: ReachabilityCheck = check_reachable
+    ) -> AsyncGenerator[list[ConsumerRecord], None]:
         """Give what comes, without end: something every half second at least, if only an empty list.
 
         ``check`` is awaited when nothing has come for a while. Raises as it does, and as :meth:`poll` does.
@@ -166,27 +172,27 @@ class TopicReader:
                 heard_at = time.monotonic()
             yield records
 
-    def at_end(self) -> list[TopicPartition]:
+    def partitions_at_end(self) -> list[TopicPartition]:
         """Give the partitions that are read to their end, as the last answer to a fetch told it."""
-        ends = self.known_ends()
+        ends = self.known_end_offsets()
         return [at for at, position in self.positions.items() if at in ends and position >= ends[at]]
 
-    def complete_at(self) -> float | None:
+    def caught_up_at(self) -> float | None:
         """Return when all that the topics held is known to have been read, in seconds since 1970.
 
         That is the time of the last answer to a fetch, of the partition where it is the longest ago; brokers
         answer twice a second where there is nothing new. None where there is something to read.
         """
-        if len(self.at_end()) < len(self.positions):
+        if len(self.partitions_at_end()) < len(self.positions):
             return None
         return min((self.consumer.last_poll_timestamp(at) / 1000 for at in self.positions), default=None)
 
     @property
     def lag(self) -> int:
         """How many offsets are still to be read, as far as the brokers have told."""
-        return sum(max(0, end - self.positions[at]) for at, end in self.known_ends().items())
+        return sum(max(0, end - self.positions[at]) for at, end in self.known_end_offsets().items())
 
-    def known_ends(self) -> dict[TopicPartition, int]:
+    def known_end_offsets(self) -> dict[TopicPartition, int]:
         """Give the next offset of each partition, as of the last answer to a fetch."""
         ends = {at: self.consumer.highwater(at) for at in self.positions}
         return {at: end for at, end in ends.items() if end is not None}
@@ -218,6 +224,6 @@ async def open_reader(
         yield TopicReader(settings, consumer, topics, clock)
 
 
-def place_of(record: ConsumerRecord) -> TopicPartition:
+def partition_of(record: ConsumerRecord) -> TopicPartition:
     """Give the partition that a record came from."""
     return TopicPartition(record.topic, record.partition)

@@ -15,10 +15,10 @@ from schemas.records import ChatbotAnswer, Identifier
 from scoring.judges import Case, Failure, Finish, JudgeOptions, Outcome, Reply, Request, advance, ask
 from scoring.judges.opinion_json import OpinionForm
 from scoring.values.opinion import Opinion
-from streams.llm.endpoints.completion import reply_of
-from streams.llm.endpoints.faults import Fault, NotAnswered
-from streams.llm.endpoints.parameters import Accepted, chat_body
-from streams.llm.endpoints.statuses import not_answered
+from streams.llm.endpoints.completion import parse_completion
+from streams.llm.endpoints.faults import EndpointFault, NoReply
+from streams.llm.endpoints.parameters import AcceptedParameters, chat_body
+from streams.llm.endpoints.statuses import no_reply_from_status
 
 _BYTES = 16
 
@@ -66,20 +66,20 @@ _URL = "/v1/chat/completions"
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class JudgeModels:
     """The model behind each judge: the one of its own, the one for all, or the one called like it."""
 
     default: str | None = None
-    named: Mapping[str, str] = field(default_factory=dict)
+    by_judge: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, judge: str) -> str:
+    def model_for(self, judge: str) -> str:
         """Return the model to ask."""
-        return self.named.get(judge) or self.default or judge
+        return self.by_judge.get(judge) or self.default or judge
 
 
-def request_line(request: Request, models: Models) -> dict[str, Any]:
+def request_line(request: Request, models: JudgeModels) -> dict[str, Any]:
     """Return a request as JSON values; its ``custom_id`` is its key, by which the reply is found again."""
-    body = chat_body(request, models.of(request.judge), Accepted())
+    body = chat_body(request, models.model_for(request.judge), AcceptedParameters())
     return {"custom_id": request.key, "method": "POST", "url": _URL, "body": body}
 
 
@@ -88,7 +88,7 @@ _NO_REPLY = "no_reply"
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class BatchResponse:
     """What the endpoint sent; ``seconds`` is no part of OpenAI's format, but told by who measures it."""
 
     status_code: int
@@ -101,7 +101,7 @@ class ReplyLine:
     """One line: the request that it is about, and the response, or the error in its place."""
 
     custom_id: Identifier
-    response: Response | None = None
+    response: BatchResponse | None = None
     error: Any = None
 
     @property
@@ -110,21 +110,21 @@ class ReplyLine:
         if self.response is None or self.error is not None:
             return Failure(_NO_REPLY)
         body, seconds = json.dumps(self.response.body).encode(), self.response.seconds
-        found: Reply | NotAnswered = (
-            reply_of(body)
+        found: Reply | NoReply = (
+            parse_completion(body)
             if self.response.status_code == HTTPStatus.OK
-            else not_answered(self.response.status_code, {}, body)
+            else no_reply_from_status(self.response.status_code, {}, body)
         )
         if isinstance(found, Reply):
             return replace(found, seconds=seconds)
         # The same filter gives the same answer: asking again is of no use.
-        if found.fault is Fault.FILTERED:
+        if found.fault is EndpointFault.FILTERED:
             return Reply("", Finish.REFUSED, seconds=seconds)
         return Failure(found.fault.value, seconds)
 
 
 @dataclass(slots=True)
-class Replies(Mapping[str, Outcome]):
+class BatchReplies(Mapping[str, Outcome]):
     """The replies so far, by the keys of requests; remembers which of them a method has looked for.
 
     With ``give_up`` there is a failure for every request without a reply, whether it was asked or not;
@@ -153,7 +153,7 @@ class Replies(Mapping[str, Outcome]):
         return self._failures.keys() - self._replies.keys()
 
     @property
-    def unknown(self) -> Collection[str]:
+    def unused(self) -> Collection[str]:
         """The keys of replies that no method has looked for."""
         return {*self._replies, *self._failures} - self._asked
 
@@ -176,7 +176,7 @@ class Replies(Mapping[str, Outcome]):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BatchProgress:
     """How far the judging of several cases is.
 
     ``requests`` are to be sent next, each once. ``opinions`` are in the order of the cases, None where
@@ -187,9 +187,9 @@ class Standing:
     opinions: tuple[Opinion | None, ...]
 
 
-def standing(
-    cases: Iterable[Case], method: str, options: JudgeOptions, known: Mapping[str, Outcome]
-) -> Standing:
+def batch_progress(
+    cases: Iterable[Case], method: str, options: JudgeOptions, outcomes_by_key: Mapping[str, Outcome]
+) -> BatchProgress:
     """Begin the method anew for every case and take it as far as the ``known`` replies go.
 
     Raises KeyError where there is no such method.
@@ -197,8 +197,8 @@ def standing(
     requests: dict[str, Request] = {}
     opinions: list[Opinion | None] = []
     for case in cases:
-        step = advance(ask(case, method, options), known)
+        step = advance(ask(case, method, options), outcomes_by_key)
         opinions.append(step if isinstance(step, Opinion) else None)
         if not isinstance(step, Opinion):
             requests |= {request.key: request for request in step}
-    return Standing(tuple(requests.values()), tuple(opinions))
+    return BatchProgress(tuple(requests.values()), tuple(opinions))

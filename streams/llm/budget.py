@@ -9,24 +9,24 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class BudgetAmount:
     """Requests, and the tokens of them and of their replies together."""
 
     requests: int = 0
     tokens: int = 0
 
-    def __add__(self, other: Amount) -> Amount:
+    def __add__(self, other: BudgetAmount) -> BudgetAmount:
         """Return the sum."""
-        return Amount(self.requests + other.requests, self.tokens + other.tokens)
+        return BudgetAmount(self.requests + other.requests, self.tokens + other.tokens)
 
-    def less(self, other: Amount) -> Amount:
+    def less(self, other: BudgetAmount) -> BudgetAmount:
         """Return what is left of it without the other, of neither less than nothing."""
-        return Amount(max(0, self.requests - other.requests), max(0, self.tokens - other.tokens))
+        return BudgetAmount(max(0, self.requests - other.requests), max(0, self.tokens - other.tokens))
 
 
 #: More than any limit: what is spent where nobody knows how much it was.
-EVERYTHING = Amount(10**15, 10**15)
-NOTHING = Amount()
+MAX_AMOUNT = BudgetAmount(10**15, 10**15)
+NO_AMOUNT = BudgetAmount()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,18 @@ class Limit:
     requests: int | None = None
     tokens: int | None = None
 
-    def share(self, partitions: frozenset[int], of: int) -> Limit:
+    def share(self, partitions: frozenset[int], partition_count: int) -> Limit:
         """Return the share of who has these partitions out of so many.
 
         Each partition has a share of its own in whole numbers, and all of them together are the limit: of a
         limit below their number some have none.
         """
-        return Limit(_share(self.requests, partitions, of), _share(self.tokens, partitions, of))
+        return Limit(
+            _share(self.requests, partitions, partition_count),
+            _share(self.tokens, partitions, partition_count),
+        )
 
-    def allows(self, spent: Amount, need: Amount, least_left: float) -> bool:
+    def allows(self, spent: BudgetAmount, need: BudgetAmount, least_left: float) -> bool:
         """Say whether this much may be spent beside what is, while this part of the limit must be left."""
         return all(
             limit is None or (of_need <= limit - of_spent and limit - of_spent >= least_left * limit)
@@ -54,7 +57,7 @@ class Limit:
             )
         )
 
-    def left(self, spent: Amount) -> Iterator[tuple[str, int]]:
+    def remaining(self, spent: BudgetAmount) -> Iterator[tuple[str, int]]:
         """Yield how much is left of what is limited, by its name."""
         for name, limit, of_spent in (
             ("requests", self.requests, spent.requests),
@@ -71,15 +74,21 @@ class Limits:
     minute: Limit = Limit()
     day: Limit = Limit()
 
-    def share(self, partitions: frozenset[int], of: int) -> Limits:
-        """Return the share of who has these partitions out of so many; see :meth:`Limit.share`."""
-        return Limits(self.minute.share(partitions, of), self.day.share(partitions, of))
+    def share(self, partitions: frozenset[int], partition_count: int) -> Limits:
+        """Return the share of who has these partitions out of so many; see :meth:`Limit.partition_share`."""
+        return Limits(
+            self.minute.share(partitions, partition_count), self.day.share(partitions, partition_count)
+        )
 
 
-def _share(limit: int | None, partitions: frozenset[int], of: int) -> int | None:
+def _share(limit: int | None, partitions: frozenset[int], partition_count: int) -> int | None:
     if limit is None:
         return None
-    return sum(limit * (each + 1) // of - limit * each // of for each in partitions if 0 <= each < of)
+    return sum(
+        limit * (each + 1) // partition_count - limit * each // partition_count
+        for each in partitions
+        if 0 <= each < partition_count
+    )
 
 
 MINUTE_SECONDS, DAY_SECONDS = 60, 86_400
@@ -97,19 +106,19 @@ def steady_clock(
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class BudgetWindow:
     """What was spent in the newest window; ``number`` counts those of its length since 1970."""
 
     seconds: int
     number: int
-    spent: Amount = NOTHING
+    spent: BudgetAmount = NO_AMOUNT
 
-    def at(self, now: float) -> Window:
+    def at(self, now: float) -> BudgetWindow:
         """Return the window of a time, or this one where that lies in the past."""
         number = int(now // self.seconds)
-        return Window(self.seconds, number) if number > self.number else self
+        return BudgetWindow(self.seconds, number) if number > self.number else self
 
-    def resumed(self, now: float) -> Window:
+    def resumed(self, now: float) -> BudgetWindow:
         """Return the window to go on with after a restart.
 
         Where the clock went back by a little, this one goes on until its time has come; where by more than
@@ -118,15 +127,15 @@ class Window:
         number = int(now // self.seconds)
         return replace(self, number=number) if self.number > number + 1 else self.at(now)
 
-    def rest(self, now: float) -> float:
+    def remaining_share(self, now: float) -> float:
         """Return the part of the window that is still to come."""
         return min(1.0, max(0.0, self.number + 1 - now / self.seconds))
 
-    def plus(self, amount: Amount) -> Window:
+    def plus(self, amount: BudgetAmount) -> BudgetWindow:
         """Return it with this much more spent."""
         return replace(self, spent=self.spent + amount)
 
-    def settled(self, reserved: Amount, number: int, used: Amount) -> Window:
+    def settled(self, reserved: BudgetAmount, number: int, used: BudgetAmount) -> BudgetWindow:
         """Return it with what was used in place of what was reserved in the window of that number.
 
         A window that is over gives nothing back to a later one, but what was used beyond the reservation
@@ -137,48 +146,48 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class BudgetSpending:
     """What was spent in the newest minute and in the newest day."""
 
-    minute: Window
-    day: Window
+    minute: BudgetWindow
+    day: BudgetWindow
 
     @classmethod
-    def at_start(cls, now: float, amount: Amount = NOTHING) -> Spent:
+    def at_start(cls, now: float, amount: BudgetAmount = NO_AMOUNT) -> BudgetSpending:
         """Return that this much was spent in the windows of a time."""
         return cls(
-            Window(MINUTE_SECONDS, int(now // MINUTE_SECONDS), amount),
-            Window(DAY_SECONDS, int(now // DAY_SECONDS), amount),
+            BudgetWindow(MINUTE_SECONDS, int(now // MINUTE_SECONDS), amount),
+            BudgetWindow(DAY_SECONDS, int(now // DAY_SECONDS), amount),
         )
 
-    def at(self, now: float) -> Spent:
+    def at(self, now: float) -> BudgetSpending:
         """Return what was spent in the windows of a time."""
-        return Spent(self.minute.at(now), self.day.at(now))
+        return BudgetSpending(self.minute.at(now), self.day.at(now))
 
-    def resumed(self, now: float) -> Spent:
-        """Return what to go on with after a restart; see :meth:`Window.resumed`."""
-        return Spent(self.minute.resumed(now), self.day.resumed(now))
+    def resumed(self, now: float) -> BudgetSpending:
+        """Return what to go on with after a restart; see :meth:`Window.resume`."""
+        return BudgetSpending(self.minute.resumed(now), self.day.resumed(now))
 
-    def plus(self, amount: Amount) -> Spent:
+    def plus(self, amount: BudgetAmount) -> BudgetSpending:
         """Return it with this much more in both windows."""
-        return Spent(self.minute.plus(amount), self.day.plus(amount))
+        return BudgetSpending(self.minute.plus(amount), self.day.plus(amount))
 
 
-class Observer:
+class BudgetObserver:
     """Hears what happens, and ignores what no subclass of it makes use of; must return at once."""
 
-    def used(self, amount: Amount) -> None:
+    def used(self, amount: BudgetAmount) -> None:
         """So much was used for one opinion."""
 
     def refused(self, priority: str) -> None:
         """An opinion was not asked for, since too little was left for its priority."""
 
-    def not_kept(self, error: str) -> None:
+    def write_failed(self, error: str) -> None:
         """What was spent could not be written; ``error`` is the system's name of why."""
 
 
 #: The part of what even spending would have left that answers of the second priority leave to the first.
-LEFT_TO_FIRST = 0.5
+RESERVED_FOR_FIRST = 0.5
 
 
 class Priority(StrEnum):
@@ -193,11 +202,11 @@ class Priority(StrEnum):
 class Reservation:
     """What may be spent on one opinion; until it is settled, all of it counts as spent."""
 
-    def __init__(self, reserved: Amount, settle: Callable[[Amount], None]) -> None:
+    def __init__(self, reserved: BudgetAmount, settle: Callable[[BudgetAmount], None]) -> None:
         self.amount = reserved
-        self._settle: Callable[[Amount], None] | None = settle
+        self._settle: Callable[[BudgetAmount], None] | None = settle
 
-    def settle(self, used: Amount) -> None:
+    def settle(self, used: BudgetAmount) -> None:
         """Count what was used in its place; from then on it does nothing any more."""
         settle, self._settle = self._settle, None
         if settle is not None:
@@ -215,7 +224,7 @@ class Budget:
     Args:
         limits: of the whole deployment.
         clock: seconds since 1970; where it goes back, the window that was stays.
-        spent: what was spent before, by :meth:`streams.llm.budget.Spent.resumed`.
+        spent: what was spent before, by :meth:`streams.llm.budget.Spent.resume`.
         observer: hears of what is used and refused.
     """
 
@@ -223,26 +232,26 @@ class Budget:
         self,
         limits: Limits,
         clock: Callable[[], float],
-        spent: Spent | None = None,
-        observer: Observer | None = None,
+        spending: BudgetSpending | None = None,
+        observer: BudgetObserver | None = None,
     ) -> None:
         self._limits = limits
         self._clock = clock
-        self._spent = spent or Spent.at_start(clock())
-        self._observer = observer or Observer()
+        self._spending = spending or BudgetSpending.at_start(clock())
+        self._observer = observer or BudgetObserver()
         self._share: Limits | None = None
 
     @property
-    def spent(self) -> Spent:
+    def spending(self) -> BudgetSpending:
         """What was spent in the newest windows that anything was asked in."""
-        return self._spent
+        return self._spending
 
-    def assign(self, partitions: Collection[int], of: int) -> None:
+    def assign(self, partitions: Collection[int], partition_count: int) -> None:
         """Take the share of these partitions out of all there are; 0 where that is not known."""
         mine = frozenset(partitions)
-        self._share = self._limits.share(mine, of) if mine and of > 0 else None
+        self._share = self._limits.share(mine, partition_count) if mine and partition_count > 0 else None
 
-    def reserve(self, need: Amount, priority: Priority) -> Reservation | None:
+    def reserve(self, need: BudgetAmount, priority: Priority) -> Reservation | None:
         """Reserve an estimate of what an opinion needs, or refuse it.
 
         What the share of the minute and of the day have left must be enough for it. For the second priority
@@ -251,30 +260,30 @@ class Budget:
         An estimate above the share of a whole window is never granted.
         """
         now = self._clock()
-        self._spent = self._spent.at(now)
-        kept = LEFT_TO_FIRST if priority is Priority.SECOND else 0.0
-        share, minute, day = self._share, self._spent.minute, self._spent.day
+        self._spending = self._spending.at(now)
+        kept = RESERVED_FOR_FIRST if priority is Priority.SECOND else 0.0
+        share, minute, day = self._share, self._spending.minute, self._spending.day
         if share is None or not (
-            share.minute.allows(minute.spent, need, kept * minute.rest(now))
-            and share.day.allows(day.spent, need, kept * day.rest(now))
+            share.minute.allows(minute.spent, need, kept * minute.remaining_share(now))
+            and share.day.allows(day.spent, need, kept * day.remaining_share(now))
         ):
             self._observer.refused(priority)
             return None
-        self._spent = spent = self._spent.plus(need)
+        self._spending = spent = self._spending.plus(need)
         return Reservation(need, lambda used: self._settle(need, spent, used))
 
-    def left(self) -> Mapping[tuple[str, ...], float]:
+    def remaining(self) -> Mapping[tuple[str, ...], float]:
         """Return what is left now, by window and by what is limited; may be asked from any thread."""
-        spent, share = self._spent.at(self._clock()), self._share or self._limits.share(frozenset(), 1)
+        spent, share = self._spending.at(self._clock()), self._share or self._limits.share(frozenset(), 1)
         return {
             (name, kind): left
             for name, limit, window in (("minute", share.minute, spent.minute), ("day", share.day, spent.day))
-            for kind, left in limit.left(window.spent)
+            for kind, left in limit.remaining(window.spent)
         }
 
-    def _settle(self, reserved: Amount, at: Spent, used: Amount) -> None:
-        spent = self._spent.at(self._clock())
-        self._spent = Spent(
+    def _settle(self, reserved: BudgetAmount, at: BudgetSpending, used: BudgetAmount) -> None:
+        spent = self._spending.at(self._clock())
+        self._spending = BudgetSpending(
             spent.minute.settled(reserved, at.minute.number, used),
             spent.day.settled(reserved, at.day.number, used),
         )

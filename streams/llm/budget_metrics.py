@@ -2,15 +2,15 @@
 
 import structlog
 
-from streams.llm.budget import Amount, Budget, Observer, Priority
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.llm.budget import Budget, BudgetAmount, BudgetObserver, Priority
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 
 log = structlog.get_logger(__name__)
 
-_OF = Label("of", ("requests", "tokens"))
+_OF = MetricLabel("of", ("requests", "tokens"))
 
 
-class BudgetTelemetry(Observer):
+class BudgetMetrics(BudgetObserver):
     """The instruments of the budget; nothing is left to show where it has no limits."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -25,7 +25,7 @@ class BudgetTelemetry(Observer):
             "What is left of this worker's share of the budget in the present minute and day of UTC, for "
             "each limit that is set; 0 while it has no partitions.",
             "0: answers in doubt are held, degraded judge_budget_spent; `judges.budget`.",
-            Label("window", ("minute", "day")),
+            MetricLabel("window", ("minute", "day")),
             _OF,
         )
         self._refused = instruments.counter(
@@ -33,7 +33,7 @@ class BudgetTelemetry(Observer):
             "Opinions that were not asked for since too little was left: first are those where both labels "
             "can decide, second where one can.",
             "`truthgate_judge_budget_left`; `judges.budget`; what the policy names in doubt.",
-            Label("priority", tuple(Priority)),
+            MetricLabel("priority", tuple(Priority)),
             unit="{opinion}",
         )
         self._errors = instruments.counter(
@@ -46,9 +46,9 @@ class BudgetTelemetry(Observer):
 
     def watch(self, budget: Budget) -> None:
         """Show what is left of this budget."""
-        self._left.show_all(budget.left)
+        self._left.set_labelled_function(budget.remaining)
 
-    def used(self, amount: Amount) -> None:
+    def used(self, amount: BudgetAmount) -> None:
         """Count what was used."""
         self._used.add("requests", number=amount.requests)
         self._used.add("tokens", number=amount.tokens)
@@ -57,7 +57,7 @@ class BudgetTelemetry(Observer):
         """Count the refusal."""
         self._refused.add(priority)
 
-    def not_kept(self, error: str) -> None:
+    def write_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        if self._errors.is_first(error):
+        if self._errors.add_and_check_first(error):
             log.warning("judge_budget_not_kept", error_type=error, setting="judges.budget.file")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import structlog
 
-from scoring.cache.cache_file import OPINIONS, KeptFile
+from scoring.cache.cache_file import OPINION_CACHE_ID, CacheFile
 from scoring.cache.single_flight import SingleFlight
 from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
-from scoring.values.opinion import Opinion, Unsure
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
-from streams.settings.judges import KeptOpinionSettings
+from scoring.values.opinion import Opinion, UnsureReason
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
+from streams.settings.judge_settings import OpinionCacheSettings
 
 
-class Lookup(StrEnum):
+class LookupResult(StrEnum):
     """Where an opinion was found."""
 
     HIT = "hit"
@@ -25,10 +25,10 @@ class Lookup(StrEnum):
     MISS = "miss"
 
 
-class Observer:
+class OpinionCacheObserver:
     """Hears what happens, and ignores what no subclass of it makes use of; must return at once."""
 
-    def looked_up(self, result: Lookup) -> None:
+    def looked_up(self, result: LookupResult) -> None:
         """An opinion was looked for."""
 
     def failed(self, error: str) -> None:
@@ -38,10 +38,10 @@ class Observer:
 #: The name of the file beside the documents, where the settings name none.
 OPINIONS_NAME = "opinions.sqlite3"
 
-Ask = Callable[[], Awaitable[Opinion | None]]
+AskOpinion = Callable[[], Awaitable[Opinion | None]]
 
 
-class KeptOpinions:
+class OpinionCache:
     """Opinions by their keys, in a file that holds no text and that several workers may share.
 
     Where the file fails, nothing is found or kept for a while, and asking goes on.
@@ -51,13 +51,13 @@ class KeptOpinions:
         observer: hears what is found, and what fails.
     """
 
-    def __init__(self, file: KeptFile | None, observer: Observer | None = None) -> None:
+    def __init__(self, file: CacheFile | None, observer: OpinionCacheObserver | None = None) -> None:
         self._file = file
-        self._observer = observer or Observer()
+        self._observer = observer or OpinionCacheObserver()
         self._flights: SingleFlight[Opinion | None] = SingleFlight()
-        self._tell()
+        self._report_failures()
 
-    async def opinion(self, key: str, answer: str, ask: Ask) -> Opinion | None:
+    async def get_or_ask(self, key: str, answer: str, ask: AskOpinion) -> Opinion | None:
         """Return the opinion of a key, kept or else asked for; None where ``ask`` gives none.
 
         Who wants the same at the same time waits for one asking, and gets what it gives, with the time that
@@ -68,25 +68,25 @@ class KeptOpinions:
             answer: what the opinion is on; the wrong words are read from it.
             ask: asks for it, and counts what it costs. Cancelled when nobody waits any more.
         """
-        if self._flights.is_under_way(key):
-            self._observer.looked_up(Lookup.SHARED)
-        return await self._flights.run(key, lambda: self._found_or_asked(key, answer, ask))
+        if self._flights.is_running(key):
+            self._observer.looked_up(LookupResult.SHARED)
+        return await self._flights.run(key, lambda: self._look_up_or_ask(key, answer, ask))
 
-    async def found(self, key: str, answer: str) -> Opinion | None:
+    async def get(self, key: str, answer: str) -> Opinion | None:
         """Return the opinion of a key where it is kept."""
         # The disk may be slow, and others wait for this thread.
         found = await asyncio.to_thread(self._find, key, answer)
-        self._tell()
-        self._observer.looked_up(Lookup.HIT if found else Lookup.MISS)
+        self._report_failures()
+        self._observer.looked_up(LookupResult.HIT if found else LookupResult.MISS)
         return found
 
-    async def _found_or_asked(self, key: str, answer: str, ask: Ask) -> Opinion | None:
-        if found := await self.found(key, answer):
+    async def _look_up_or_ask(self, key: str, answer: str, ask: AskOpinion) -> Opinion | None:
+        if found := await self.get(key, answer):
             return found
         opinion = await ask()
-        if opinion is not None and opinion.unsure is not Unsure.NO_REPLY:
-            await asyncio.to_thread(self._keep, key, opinion)
-            self._tell()
+        if opinion is not None and opinion.unsure is not UnsureReason.NO_REPLY:
+            await asyncio.to_thread(self._put, key, opinion)
+            self._report_failures()
         return opinion
 
     def _find(self, key: str, answer: str) -> Opinion | None:
@@ -97,35 +97,35 @@ class KeptOpinions:
         try:
             return None if content is None else read_opinion(content, answer)
         except OpinionUnreadable:
-            self._file.failed("UNREADABLE")
+            self._file.record_failure("UNREADABLE")
             return None
 
-    def _keep(self, key: str, opinion: Opinion) -> None:
+    def _put(self, key: str, opinion: Opinion) -> None:
         if self._file is None:
             return
         try:
             content = write_opinion(opinion)
         except ValueError:
-            self._file.failed("UNWRITABLE")
+            self._file.record_failure("UNWRITABLE")
         else:
             self._file.put({key.encode(): content.encode()})
 
-    def _tell(self) -> None:
-        for failure in self._file.failures() if self._file else ():
+    def _report_failures(self) -> None:
+        for failure in self._file.take_failures() if self._file else ():
             self._observer.failed(failure)
 
 
 @contextmanager
-def open_kept_opinions(
-    settings: KeptOpinionSettings, directory: Path, observer: Observer | None = None
-) -> Iterator[KeptOpinions]:
+def open_opinion_cache(
+    settings: OpinionCacheSettings, directory: Path, observer: OpinionCacheObserver | None = None
+) -> Iterator[OpinionCache]:
     """Give the kept opinions; ``directory`` is where their file is if the settings name none."""
     if not settings.mib:
-        yield KeptOpinions(None, observer)
+        yield OpinionCache(None, observer)
         return
-    file = KeptFile(settings.file or directory / OPINIONS_NAME, OPINIONS, settings.mib)
+    file = CacheFile(settings.file or directory / OPINIONS_NAME, OPINION_CACHE_ID, settings.mib)
     try:
-        yield KeptOpinions(file, observer)
+        yield OpinionCache(file, observer)
     finally:
         file.close()
 
@@ -133,7 +133,7 @@ def open_kept_opinions(
 log = structlog.get_logger(__name__)
 
 
-class KeptOpinionTelemetry(Observer):
+class OpinionCacheMetrics(OpinionCacheObserver):
     """The instruments of kept opinions."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -142,7 +142,7 @@ class KeptOpinionTelemetry(Observer):
             "Opinions that were looked for before asking, by where they were found: in the file (hit), in an "
             "asking for the same that was under way (shared), or nowhere (miss).",
             "hit: answers that are delivered again; `judges.kept.mib`.",
-            Label("result", tuple(Lookup)),
+            MetricLabel("result", tuple(LookupResult)),
             unit="{opinion}",
         )
         self._errors = instruments.counter(
@@ -153,11 +153,11 @@ class KeptOpinionTelemetry(Observer):
             at_zero=[(OTHER,)],
         )
 
-    def looked_up(self, result: Lookup) -> None:
+    def looked_up(self, result: LookupResult) -> None:
         """Count where it was found."""
         self._lookups.add(result)
 
     def failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        if self._errors.is_first(error):
+        if self._errors.add_and_check_first(error):
             log.warning("kept_opinions_failed", error_type=error, setting="judges.kept.file")

@@ -10,23 +10,23 @@ from typing import Final
 
 from scoring.judges import METHODS, Case, JudgeOptions, ask, opinion_key
 from scoring.policy import Doubt, Policy
-from scoring.values.assessment import Assessment
-from scoring.values.opinion import Opinion, Unsure
+from scoring.values.exchange import Exchange
+from scoring.values.opinion import Opinion, UnsureReason
 from scoring.values.rules import Reason
-from scoring.values.types import Exchange
+from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Priority, steady_clock
-from streams.llm.cached_opinions import KeptOpinions, open_kept_opinions
-from streams.llm.endpoints.faults import NO_CONNECTION, Fault
-from streams.llm.endpoints.judge_metrics import Observer
+from streams.llm.cached_opinions import OpinionCache, open_opinion_cache
+from streams.llm.endpoints.faults import NO_CONNECTION, EndpointFault
+from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.judges import Judges
 from streams.llm.endpoints.opening import open_judges
-from streams.llm.spending import ask_within, limits_of
+from streams.llm.spending import ask_within_budget, limits_from_settings
 from streams.settings import JudgeSettings, Settings
-from streams.settings.judges import KeptOpinionSettings
+from streams.settings.judge_settings import OpinionCacheSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PricedOpinion:
     """One opinion that was asked for; ``cost`` is in the currency of the prices, None where none are set."""
 
     opinion: Opinion
@@ -34,35 +34,37 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class JudgeOpinions:
     """What judges said of one answer, in the order in which they were asked.
 
     ``degraded`` are the codes of what kept a judge from being asked or from replying.
     """
 
-    asked: tuple[Asked, ...] = ()
+    priced_opinions: tuple[PricedOpinion, ...] = ()
     degraded: tuple[str, ...] = ()
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
         """What was said, for the policy."""
-        return tuple(each.opinion for each in self.asked)
+        return tuple(each.opinion for each in self.priced_opinions)
 
 
-NO_ADVICE = Advice()
+NO_OPINIONS = JudgeOpinions()
 
 #: Asks for advice on an exchange as it came in, within so many seconds; only where the policy is in doubt.
-Advise = Callable[[Exchange, Assessment, float], Awaitable[Advice]]
+AskJudges = Callable[[Exchange, ScoredAnswer, float], Awaitable[JudgeOpinions]]
 
 #: With these nothing was sent, so nothing is paid.
-_UNSENT: Final = frozenset({*NO_CONNECTION, Fault.BREAKER_OPEN, Fault.BUSY, Fault.UNKNOWN_JUDGE})
+_UNSENT: Final = frozenset(
+    {*NO_CONNECTION, EndpointFault.BREAKER_OPEN, EndpointFault.BUSY, EndpointFault.UNKNOWN_JUDGE}
+)
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
 #: would not be told: its breaker would stay closed, and no metric would show that it hangs.
-_FOR_INQUIRY: Final = 0.95
+_INQUIRY_SHARE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """One opinion of the chain; ``models`` say by name which model, of which endpoint, is asked."""
 
     method: str
@@ -70,21 +72,21 @@ class Link:
     models: Mapping[str, str]
 
 
-def chain_of(settings: JudgeSettings) -> tuple[Link, ...]:
+def chain_from_settings(settings: JudgeSettings) -> tuple[ChainLink, ...]:
     """Return the chain that the settings describe."""
     models = {name: f"{each.base_url} {each.model}" for name, each in settings.endpoints.items()}
     return tuple(
-        Link(link.method, link.options, {name: models[name] for name in link.judges})
-        for link in settings.links
+        ChainLink(link.method, link.options, {name: models[name] for name in link.judges})
+        for link in settings.effective_chain
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms:
+class _AskTerms:
     """How soon and how urgently one answer is asked about; ``end`` is by the event loop's clock."""
 
     priority: Priority
-    end: float
+    deadline: float
     may_ask: bool
 
 
@@ -105,73 +107,81 @@ class Cascade:
     """
 
     policy: Policy
-    chain: Sequence[Link]
+    chain: Sequence[ChainLink]
     judges: Judges
     budget: Budget
-    kept: KeptOpinions
-    seconds: float
+    opinion_cache: OpinionCache
+    timeout_seconds: float
     max_in_flight: int
-    share: Callable[[], tuple[frozenset[int], int]]
+    assigned_partitions: Callable[[], tuple[frozenset[int], int]]
     in_flight: int = field(default=0, init=False)
 
-    async def advise(self, exchange: Exchange, assessment: Assessment, seconds: float) -> Advice:
+    async def ask_judges(
+        self, exchange: Exchange, scored_answer: ScoredAnswer, timeout_seconds: float
+    ) -> JudgeOpinions:
         """Return what judges say within ``seconds``; nobody is asked where the policy is not in doubt.
 
         Without an opinion in time the advice is degraded ``judge_unavailable``, and without a budget for one
         ``judge_budget_spent``. Raises nothing for what an endpoint does.
         """
-        if (doubt := self.policy.doubt(assessment)) is None:
-            return NO_ADVICE
-        self.budget.assign(*self.share())
-        end = asyncio.get_running_loop().time() + min(seconds, self.seconds)
+        if (doubt := self.policy.doubt(scored_answer)) is None:
+            return NO_OPINIONS
+        self.budget.assign(*self.assigned_partitions())
+        end = asyncio.get_running_loop().time() + min(timeout_seconds, self.timeout_seconds)
         priority = Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND
-        terms = _Terms(priority, end, may_ask=self.in_flight < self.max_in_flight)
-        asked: list[Asked] = []
+        terms = _AskTerms(priority, end, may_ask=self.in_flight < self.max_in_flight)
+        asked: list[PricedOpinion] = []
         self.in_flight += 1
         try:
             for link in self.chain:
-                outcome = await self._ask(link, Case.of(exchange), terms)
+                outcome = await self._ask_link(link, Case.of(exchange), terms)
                 if isinstance(outcome, Reason):
-                    return Advice(tuple(asked), (outcome,))
+                    return JudgeOpinions(tuple(asked), (outcome,))
                 asked.append(outcome)
-                if self.policy.settles(assessment, [each.opinion for each in asked]):
+                if self.policy.is_settled(scored_answer, [each.opinion for each in asked]):
                     break
         finally:
             self.in_flight -= 1
-        return Advice(tuple(asked))
+        return JudgeOpinions(tuple(asked))
 
-    async def _ask(self, link: Link, case: Case, terms: _Terms) -> Asked | Reason:
-        inquiry = self.judges.inquire(_FOR_INQUIRY * (terms.end - asyncio.get_running_loop().time()))
+    async def _ask_link(self, link: ChainLink, case: Case, terms: _AskTerms) -> PricedOpinion | Reason:
+        inquiry = self.judges.inquire(_INQUIRY_SHARE * (terms.deadline - asyncio.get_running_loop().time()))
 
         async def opinion() -> Opinion | None:
             asking = ask(case, link.method, link.options)
-            most = METHODS[link.method].requests(link.options)
-            return await ask_within(self.budget, terms.priority, asking, most, inquiry.answer_all, _UNSENT)
+            most = METHODS[link.method].max_requests(link.options)
+            return await ask_within_budget(
+                self.budget, terms.priority, asking, most, inquiry.complete_all, _UNSENT
+            )
 
         key = opinion_key(case, link.method, link.options, link.models)
         try:
             # The inquiry keeps its time itself; another answer's, which this one may wait for, has its own.
-            async with asyncio.timeout_at(terms.end):
+            async with asyncio.timeout_at(terms.deadline):
                 if not terms.may_ask:
-                    found = await self.kept.found(key, case.answer)
-                    return Asked(found, inquiry.cost) if found else Reason.JUDGE_UNAVAILABLE
-                found = await self.kept.opinion(key, case.answer, opinion)
+                    found = await self.opinion_cache.get(key, case.answer)
+                    return PricedOpinion(found, inquiry.cost) if found else Reason.JUDGE_UNAVAILABLE
+                found = await self.opinion_cache.get_or_ask(key, case.answer, opinion)
         except TimeoutError:
             return Reason.JUDGE_UNAVAILABLE
         if found is None:
             return Reason.JUDGE_BUDGET_SPENT
-        return Reason.JUDGE_UNAVAILABLE if found.unsure is Unsure.NO_REPLY else Asked(found, inquiry.cost)
+        return (
+            Reason.JUDGE_UNAVAILABLE
+            if found.unsure is UnsureReason.NO_REPLY
+            else PricedOpinion(found, inquiry.cost)
+        )
 
 
 #: As if all answers came by one partition: the whole of every limit.
-_WHOLE = frozenset({0}), 1
+_ALL_PARTITIONS = frozenset({0}), 1
 #: There are no other answers to leave places to.
-_ALL_MAY_WAIT = sys.maxsize
-_NOT_KEPT = KeptOpinionSettings(mib=0)
+_UNLIMITED = sys.maxsize
+_NO_CACHE = OpinionCacheSettings(mib=0)
 
 
 @asynccontextmanager
-async def open_file_judges(settings: Settings, observer: Observer) -> AsyncIterator[Advise | None]:
+async def open_file_judges(settings: Settings, observer: EndpointObserver) -> AsyncIterator[AskJudges | None]:
     """Give what asks the judges that the settings name, or None where they name nobody.
 
     The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
@@ -182,19 +192,19 @@ async def open_file_judges(settings: Settings, observer: Observer) -> AsyncItera
         observer: hears of endpoints that fail.
 
     Raises:
-        WrongSettings: an authority of TLS cannot be read.
+        InvalidSettings: an authority of TLS cannot be read.
     """
     asking = settings.judges
-    kept_in = asking.kept if asking.kept.file else _NOT_KEPT
-    with open_kept_opinions(kept_in, Path()) as kept:
+    kept_in = asking.kept if asking.kept.file else _NO_CACHE
+    with open_opinion_cache(kept_in, Path()) as kept:
         async with open_judges(asking, observer) as judges:
             if judges is None:
                 yield None
                 return
-            budget = Budget(limits_of(asking.budget), steady_clock())
-            chain = chain_of(asking)
+            budget = Budget(limits_from_settings(asking.budget), steady_clock())
+            chain = chain_from_settings(asking)
             seconds = asking.time_limit_seconds
             cascade = Cascade(
-                settings.policy, chain, judges, budget, kept, seconds, _ALL_MAY_WAIT, lambda: _WHOLE
+                settings.policy, chain, judges, budget, kept, seconds, _UNLIMITED, lambda: _ALL_PARTITIONS
             )
-            yield cascade.advise
+            yield cascade.ask_judges

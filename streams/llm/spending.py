@@ -15,46 +15,46 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scoring.cache.files import replace_file
-from scoring.judges import Asking, Outcome, Reply, Request, drive_async
+from scoring.cache.shared_files import write_atomically
+from scoring.judges import OpinionRounds, Outcome, Reply, Request, drive_async
 from scoring.values.opinion import Opinion
 from streams.documents.store_file import lock_directory
 from streams.llm.budget import (
     DAY_SECONDS,
-    EVERYTHING,
+    MAX_AMOUNT,
     MINUTE_SECONDS,
-    NOTHING,
-    Amount,
+    NO_AMOUNT,
     Budget,
+    BudgetAmount,
+    BudgetObserver,
+    BudgetSpending,
+    BudgetWindow,
     Limit,
     Limits,
-    Observer,
     Priority,
     Reservation,
-    Spent,
-    Window,
     steady_clock,
 )
-from streams.settings import WrongSettings
-from streams.settings.judges import BudgetSettings
+from streams.settings import InvalidSettings
+from streams.settings.judge_settings import BudgetSettings
 
-AnswerAll = Callable[[tuple[Request, ...]], Awaitable[Sequence[Outcome]]]
+CompleteAll = Callable[[tuple[Request, ...]], Awaitable[Sequence[Outcome]]]
 
 # A token of prose in Latin script is some 4 bytes, of Dutch 3; of Chinese a character, which has 3.
-_BYTES_OF_A_TOKEN = 3
+_BYTES_PER_TOKEN = 3
 
 
-class _Spent(Exception):
+class _BudgetExhausted(Exception):
     """Too little of the budget is left."""
 
 
-async def ask_within(
+async def ask_within_budget(
     budget: Budget,
     priority: Priority,
-    asking: Asking,
-    most_requests: int,
-    answer_all: AnswerAll,
-    unsent: Collection[str] = (),
+    rounds: OpinionRounds,
+    max_requests: int,
+    complete_all: CompleteAll,
+    unsent_codes: Collection[str] = (),
 ) -> Opinion | None:
     """Ask for an opinion, or return None where too little of the budget is left for it.
 
@@ -65,15 +65,15 @@ async def ask_within(
     Args:
         budget: what it is taken from.
         priority: see :class:`Priority`.
-        asking: what :func:`scoring.judges.ask` returns.
-        most_requests: the most requests of the method, repairs not counted.
-        answer_all: sends the requests of a round; see :func:`scoring.judges.drive_async`.
-        unsent: codes of failures that say that nothing was sent, which cost nothing.
+        rounds: what :func:`scoring.judges.compute` returns.
+        max_requests: the most requests of the method, repairs not counted.
+        complete_all: sends the requests of a round; see :func:`scoring.judges.drive_async`.
+        unsent_codes: codes of failures that say that nothing was sent, which cost nothing.
     """
-    account = _Account(budget, priority, most_requests, answer_all, unsent)
+    account = _Account(budget, priority, max_requests, complete_all, unsent_codes)
     try:
-        return await drive_async(asking, account.answer_all)
-    except _Spent:
+        return await drive_async(rounds, account.complete_all)
+    except _BudgetExhausted:
         return None
     finally:
         account.settle()
@@ -85,85 +85,85 @@ class _Account:
 
     budget: Budget
     priority: Priority
-    most_requests: int
-    send: AnswerAll
-    unsent: Collection[str]
+    max_requests: int
+    send: CompleteAll
+    unsent_codes: Collection[str]
     reservation: Reservation | None = None
-    used: Amount = NOTHING
-    under_way: Amount = NOTHING
+    used: BudgetAmount = NO_AMOUNT
+    in_flight: BudgetAmount = NO_AMOUNT
 
-    async def answer_all(self, requests: tuple[Request, ...]) -> Sequence[Outcome]:
+    async def complete_all(self, requests: tuple[Request, ...]) -> Sequence[Outcome]:
         """Have the requests of a round answered; raises _Spent before the first one where it is refused."""
         if self.reservation is None:
-            number = max(len(requests), self.most_requests)
-            tokens = sum(estimated(request).tokens for request in requests)
-            need = Amount(number, ceil(tokens * number / len(requests)))
+            number = max(len(requests), self.max_requests)
+            tokens = sum(estimate(request).tokens for request in requests)
+            need = BudgetAmount(number, ceil(tokens * number / len(requests)))
             self.reservation = self.budget.reserve(need, self.priority)
         if self.reservation is None:
-            raise _Spent
-        self.under_way = sum(map(estimated, requests), NOTHING)
+            raise _BudgetExhausted
+        self.in_flight = sum(map(estimate, requests), NO_AMOUNT)
         outcomes = await self.send(requests)
         self.used = sum(map(self._cost, requests, outcomes), self.used)
-        self.under_way = NOTHING
+        self.in_flight = NO_AMOUNT
         return outcomes
 
     def settle(self) -> None:
         """Count what was used."""
         if self.reservation is not None:
-            self.reservation.settle(self.used + self.under_way)
+            self.reservation.settle(self.used + self.in_flight)
 
-    def _cost(self, request: Request, outcome: Outcome) -> Amount:
+    def _cost(self, request: Request, outcome: Outcome) -> BudgetAmount:
         if isinstance(outcome, Reply) and outcome.tokens_in:
-            return Amount(1, outcome.tokens_in + outcome.tokens_out)
-        if not isinstance(outcome, Reply) and outcome.code in self.unsent:
-            return NOTHING
-        return estimated(request)
+            return BudgetAmount(1, outcome.tokens_in + outcome.tokens_out)
+        if not isinstance(outcome, Reply) and outcome.code in self.unsent_codes:
+            return NO_AMOUNT
+        return estimate(request)
 
 
-def estimated(request: Request) -> Amount:
+def estimate(request: Request) -> BudgetAmount:
     """Return what a request takes, about: its text, its form, and the longest reply that it may have."""
     texts = (request.schema.text, *(message.content for message in request.messages))
     length = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return Amount(1, ceil(length / _BYTES_OF_A_TOKEN) + request.max_tokens)
+    return BudgetAmount(1, ceil(length / _BYTES_PER_TOKEN) + request.max_tokens)
 
 
 _Count = Annotated[int, Field(ge=0)]
 
 
-class Broken(Exception):
+class SpendingFileDamaged(Exception):
     """The file holds something else than what was spent."""
 
 
-class _Form(BaseModel):
+class _SpendingModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class _WindowForm(_Form):
+class _WindowForm(_SpendingModel):
     number: _Count
     requests: _Count
     tokens: _Count
 
     @classmethod
-    def of(cls, window: Window) -> _WindowForm:
+    def of(cls, window: BudgetWindow) -> _WindowForm:
         return cls(number=window.number, requests=window.spent.requests, tokens=window.spent.tokens)
 
-    def window(self, seconds: int) -> Window:
-        return Window(seconds, self.number, Amount(self.requests, self.tokens))
+    def window(self, seconds: int) -> BudgetWindow:
+        return BudgetWindow(seconds, self.number, BudgetAmount(self.requests, self.tokens))
 
 
-class _SpentForm(_Form):
+class _SpendingForm(_SpendingModel):
     version: Literal[1]
     minute: _WindowForm
     day: _WindowForm
 
 
-def write_spent(path: Path, spent: Spent) -> None:
+def write_spending(path: Path, spent: BudgetSpending) -> None:
     """Replace the file by what was spent; raises OSError."""
-    form = _SpentForm(version=1, minute=_WindowForm.of(spent.minute), day=_WindowForm.of(spent.day))
-    replace_file(path, form.model_dump_json() + "\n")
+    form = _SpendingForm(version=1, minute=_WindowForm.of(spent.minute), day=_WindowForm.of(spent.day))
+    write_atomically(path, form.model_dump_json() + "\n")
 
 
-def read_spent(path: Path) -> Spent | None:
+def read_spending(path: Path) -> BudgetSpending | None:
     """Return what was spent, None where there is no file.
 
     Raises:
@@ -171,12 +171,12 @@ def read_spent(path: Path) -> Spent | None:
         OSError: it cannot be read.
     """
     try:
-        form = _SpentForm.model_validate_json(path.read_bytes())
+        form = _SpendingForm.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except ValidationError:
-        raise Broken from None
-    return Spent(form.minute.window(MINUTE_SECONDS), form.day.window(DAY_SECONDS))
+        raise SpendingFileDamaged from None
+    return BudgetSpending(form.minute.window(MINUTE_SECONDS), form.day.window(DAY_SECONDS))
 
 
 def set_aside(path: Path) -> None:
@@ -198,7 +198,7 @@ _SETTING = "judges.budget.file"
 async def open_budget(
     settings: BudgetSettings,
     directory: Path,
-    observer: Observer | None = None,
+    observer: BudgetObserver | None = None,
     wall: Callable[[], float] = time.time,
     write_seconds: float = WRITE_SECONDS,
 ) -> AsyncIterator[Budget]:
@@ -216,13 +216,13 @@ async def open_budget(
         write_seconds: how often it is written.
 
     Raises:
-        WrongSettings: the file cannot be read or written, or another worker uses it.
+        InvalidSettings: the file cannot be read or written, or another worker uses it.
     """
     path = settings.file or directory / SPENT_NAME
     with lock_directory(path.parent, f"{path.name}.lock", _SETTING):
         clock = steady_clock(wall)
-        budget = Budget(limits_of(settings), clock, _resumed(path, clock()), observer)
-        keeper = SpentKeeper(path, budget, observer or Observer())
+        budget = Budget(limits_from_settings(settings), clock, _resume(path, clock()), observer)
+        keeper = SpendingWriter(path, budget, observer or BudgetObserver())
         stopping = asyncio.Event()
         task = asyncio.create_task(keeper.run(stopping, write_seconds), name="judge-budget")
         try:
@@ -232,7 +232,7 @@ async def open_budget(
             await task
 
 
-def limits_of(settings: BudgetSettings) -> Limits:
+def limits_from_settings(settings: BudgetSettings) -> Limits:
     """Return the limits of the whole deployment."""
     return Limits(
         Limit(settings.requests_per_minute, settings.tokens_per_minute),
@@ -240,14 +240,14 @@ def limits_of(settings: BudgetSettings) -> Limits:
     )
 
 
-class SpentKeeper:
+class SpendingWriter:
     """Writes what was spent, where it is not written yet; a failure is told and tried again later."""
 
-    def __init__(self, path: Path, budget: Budget, observer: Observer) -> None:
+    def __init__(self, path: Path, budget: Budget, observer: BudgetObserver) -> None:
         self._path = path
         self._budget = budget
         self._observer = observer
-        self._written = budget.spent
+        self._written = budget.spending
 
     async def run(self, stopping: asyncio.Event, seconds: float) -> None:
         """Write so often, until it is to stop, and then once more."""
@@ -261,31 +261,31 @@ class SpentKeeper:
 
     async def write(self) -> None:
         """Write what was spent, if that has changed."""
-        spent = self._budget.spent
+        spent = self._budget.spending
         if spent == self._written:
             return
         try:
-            await asyncio.to_thread(write_spent, self._path, spent)
+            await asyncio.to_thread(write_spending, self._path, spent)
         except OSError as error:
-            self._observer.not_kept(errorcode.get(error.errno or 0, type(error).__name__))
+            self._observer.write_failed(errorcode.get(error.errno or 0, type(error).__name__))
         else:
             self._written = spent
 
 
-def _resumed(path: Path, now: float) -> Spent:
+def _resume(path: Path, now: float) -> BudgetSpending:
     """Return what to go on with, and write it, so that a file that cannot be written is noticed now."""
     try:
-        spent = _read(path, now).resumed(now)
-        write_spent(path, spent)
+        spent = _read_or_start(path, now).resumed(now)
+        write_spending(path, spent)
     except OSError as error:
-        raise WrongSettings(f"{_SETTING}: cannot use {path}: {error.strerror}") from error
+        raise InvalidSettings(f"{_SETTING}: cannot use {path}: {error.strerror}") from error
     return spent
 
 
-def _read(path: Path, now: float) -> Spent:
+def _read_or_start(path: Path, now: float) -> BudgetSpending:
     try:
-        return read_spent(path) or Spent.at_start(now)
-    except Broken:
+        return read_spending(path) or BudgetSpending.at_start(now)
+    except SpendingFileDamaged:
         set_aside(path)
         log.error("judge_budget_set_aside", path=str(path))  # noqa: TRY400 - a traceback would tell nothing more
-        return Spent.at_start(now, EVERYTHING)  # as much may have been spent as there was
+        return BudgetSpending.at_start(now, MAX_AMOUNT)  # as much may have been spent as there was

@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from streams.monitoring.rules import Deployment
+from streams.monitoring.prometheus_rules import Deployment
 from streams.settings import Settings
 
-FILE: Final = Path(__file__).with_suffix(".json")
+DASHBOARD_FILE: Final = Path(__file__).with_suffix(".json")
 #: A query with its legend fits in one line of the file, so a change of it is a change of one line.
 _WIDTH: Final = 200
 
 
-def to_json(deployment: Deployment) -> str:
+def render_dashboard(deployment: Deployment) -> str:
     """Write the dashboard for a deployment.
 
     Returns:
         JSON as Grafana imports it, always in the same order and layout.
     """
-    board = json.loads(FILE.read_text("utf-8"))
+    board = json.loads(DASHBOARD_FILE.read_text("utf-8"))
     limits, objectives = _limits(deployment.settings), deployment.settings.objectives
     shares = {"in_time": str(objectives.in_time), "judged": str(objectives.judged)}
     variables = {"job": deployment.job, **shares}
@@ -36,7 +36,7 @@ def to_json(deployment: Deployment) -> str:
     for panel in board["panels"]:
         if limit := limits.get(panel["title"]):
             panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"] = limit
-    return _laid_out(board) + "\n"
+    return _format_json(board) + "\n"
 
 
 def _limits(settings: Settings) -> Mapping[str, float]:
@@ -50,15 +50,15 @@ def _limits(settings: Settings) -> Mapping[str, float]:
     }
 
 
-def _laid_out(value: Any, indent: int = 0) -> str:
+def _format_json(value: Any, indent: int = 0) -> str:
     """Write what fits in one line there, and everything else with each of its members on a line."""
     line = json.dumps(value, ensure_ascii=False, sort_keys=True)
     if not isinstance(value, dict | list) or indent + len(line) <= _WIDTH:
         return line
     within = indent + 2
     if isinstance(value, dict):
-        members = [f"{json.dumps(key)}: {_laid_out(value[key], within)}" for key in sorted(value)]
+        members = [f"{json.dumps(key)}: {_format_json(value[key], within)}" for key in sorted(value)]
     else:
-        members = [_laid_out(each, within) for each in value]
+        members = [_format_json(each, within) for each in value]
     start = "\n" + " " * within
     return f"{line[0]}{start}{f',{start}'.join(members)}\n{' ' * indent}{line[-1]}"

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streams.monitoring.rules import (
-    IN_TIME,
-    LETTERS,
-    TIMED,
+from streams.monitoring.prometheus_rules import (
+    DEAD_LETTERS,
+    TIMED_VERDICTS,
     VERDICTS,
-    Alert,
+    VERDICTS_IN_TIME,
+    AlertingRule,
     Deployment,
-    Group,
-    Recording,
+    RecordingRule,
+    RuleGroup,
     Severity,
-    duration,
+    promql_duration,
 )
 from streams.settings import ObjectiveSettings
 
@@ -45,7 +45,7 @@ BURN_RATES = (
 )
 
 #: With fewer failures than this in the long window nobody is called: at night one of ten is 10%.
-LEAST_FAILURES = 5
+MIN_FAILURES = 5
 
 WINDOWS = tuple(sorted({window for rate in BURN_RATES for window in (rate.long, rate.short)}))
 
@@ -65,8 +65,8 @@ class Objective:
     key: str
     share: float
     alert: str
-    failures: Counted
-    events: Counted
+    failures: CounterIncrease
+    events: CounterIncrease
     summary: str
     consequence: str
 
@@ -77,7 +77,7 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CounterIncrease:
     """Recorded sums whose increases are added up and subtracted."""
 
     plus: tuple[str, ...]
@@ -98,27 +98,27 @@ def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
         key="truthgate_verdicts_late",
         share=settings.in_time,
         alert="TruthgateVerdictsLate",
-        failures=Counted(plus=(TIMED,), minus=(IN_TIME,)),
-        events=Counted(plus=(TIMED,)),
-        summary=f"Verdicts take longer than {duration(settings.verdict_within_seconds)}",
+        failures=CounterIncrease(plus=(TIMED_VERDICTS,), minus=(VERDICTS_IN_TIME,)),
+        events=CounterIncrease(plus=(TIMED_VERDICTS,)),
+        summary=f"Verdicts take longer than {promql_duration(settings.verdict_within_seconds)}",
         consequence="customers wait for their answers",
     )
     judged = Objective(
         key="truthgate_answers_unjudged",
         share=settings.judged,
         alert="TruthgateAnswersUnjudged",
-        failures=Counted(plus=(LETTERS,)),
-        events=Counted(plus=(VERDICTS, LETTERS)),
+        failures=CounterIncrease(plus=(DEAD_LETTERS,)),
+        events=CounterIncrease(plus=(VERDICTS, DEAD_LETTERS)),
         summary="Answers become dead letters instead of being judged",
         consequence="their customers get no answer",
     )
     return in_time, judged
 
 
-def objective_rules(deployment: Deployment, settings: ObjectiveSettings) -> tuple[Group, ...]:
+def objective_rules(deployment: Deployment, settings: ObjectiveSettings) -> tuple[RuleGroup, ...]:
     """Give a group of recordings and alerts for each objective."""
     return tuple(
-        Group(objective.key.replace("_", "-"), _rules(deployment, objective))
+        RuleGroup(objective.key.replace("_", "-"), _rules(deployment, objective))
         for objective in objectives(settings)
     )
 
@@ -128,41 +128,48 @@ def burn_rates(objective: Objective) -> tuple[BurnRate, ...]:
     return tuple(rate for rate in BURN_RATES if rate.factor * objective.budget < 1)
 
 
-def failed_share(objective: Objective, window: int) -> str:
+def failure_ratio_series(objective: Objective, window: int) -> str:
     """Name the recorded share of events that failed in a window of so many seconds."""
-    return f"job:{objective.key}:ratio_{duration(window)}"
+    return f"job:{objective.key}:ratio_{promql_duration(window)}"
 
 
-def _failed(objective: Objective, window: int) -> str:
-    return f"job:{objective.key}:increase_{duration(window)}"
+def _failure_increase_series(objective: Objective, window: int) -> str:
+    return f"job:{objective.key}:increase_{promql_duration(window)}"
 
 
-def _rules(deployment: Deployment, objective: Objective) -> tuple[Recording | Alert, ...]:
+def _rules(deployment: Deployment, objective: Objective) -> tuple[RecordingRule | AlertingRule, ...]:
     recordings = [each for window in WINDOWS for each in _recordings(deployment, objective, window)]
     return (*recordings, *(_alert(deployment, objective, rate) for rate in burn_rates(objective)))
 
 
-def _recordings(deployment: Deployment, objective: Objective, window: int) -> tuple[Recording, Recording]:
-    failed, events = _failed(objective, window), objective.events.increase(deployment, window)
+def _recordings(
+    deployment: Deployment, objective: Objective, window: int
+) -> tuple[RecordingRule, RecordingRule]:
+    failed, events = (
+        _failure_increase_series(objective, window),
+        objective.events.increase(deployment, window),
+    )
     return (
-        Recording(failed, objective.failures.increase(deployment, window)),
-        Recording(failed_share(objective, window), f"{deployment.series(failed)} / ({events})"),
+        RecordingRule(failed, objective.failures.increase(deployment, window)),
+        RecordingRule(failure_ratio_series(objective, window), f"{deployment.series(failed)} / ({events})"),
     )
 
 
-def _alert(deployment: Deployment, objective: Objective, rate: BurnRate) -> Alert:
+def _alert(deployment: Deployment, objective: Objective, rate: BurnRate) -> AlertingRule:
     limit = f"{rate.factor * objective.budget:.6g}"
-    long, short = (deployment.series(failed_share(objective, window)) for window in (rate.long, rate.short))
-    failures = deployment.series(_failed(objective, rate.long))
-    return Alert(
+    long, short = (
+        deployment.series(failure_ratio_series(objective, window)) for window in (rate.long, rate.short)
+    )
+    failures = deployment.series(_failure_increase_series(objective, rate.long))
+    return AlertingRule(
         name=objective.alert,
-        expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {LEAST_FAILURES}",
+        expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {MIN_FAILURES}",
         severity=rate.severity,
         summary=objective.summary,
         description=(
-            f"{{{{ $value | humanizePercentage }}}} in the last {duration(rate.long)}, where the objective "
-            f"allows {objective.budget * 100:.4g}%: the error budget of 30 days is spent more than "
+            f"{{{{ $value | humanizePercentage }}}} in the last {promql_duration(rate.long)}, where the "
+            f"objective allows {objective.budget * 100:.4g}%: the error budget of 30 days is spent more than "
             f"{rate.factor:g} times too fast, and {objective.consequence}."
         ),
-        labels={"objective": objective.key.removeprefix("truthgate_"), "window": duration(rate.long)},
+        labels={"objective": objective.key.removeprefix("truthgate_"), "window": promql_duration(rate.long)},
     )

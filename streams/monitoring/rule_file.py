@@ -1,9 +1,9 @@
 """The file of all rules, as ``rule_files`` of Prometheus takes it."""
 
-from streams.monitoring.alerts import hallucination_rules, judge_rules, neighbour_rules
+from streams.monitoring.alerts import dependency_rules, hallucination_rules, judge_rules
 from streams.monitoring.objectives import objective_rules
-from streams.monitoring.operations import operation_rules
-from streams.monitoring.rules import Deployment, Group, sum_rules
+from streams.monitoring.prometheus_rules import Deployment, RuleGroup, recording_rules
+from streams.monitoring.worker_alerts import operation_rules
 
 #: Where the runbook stands in the repository; a deployment names its own copy.
 RUNBOOK = "streams/monitoring/RUNBOOK.md"
@@ -13,19 +13,19 @@ _HEADER = (
 )
 
 
-def all_rules(deployment: Deployment) -> tuple[Group, ...]:
+def all_rules(deployment: Deployment) -> tuple[RuleGroup, ...]:
     """Give every group of rules."""
     settings = deployment.settings
     rates = (hallucination_rules(deployment),) if settings.rates.enabled else ()
     judges = (judge_rules(deployment),) if settings.judges.endpoints else ()
     objectives = (
-        sum_rules(deployment, settings.objectives.verdict_within_seconds),
+        recording_rules(deployment, settings.objectives.verdict_within_seconds),
         *objective_rules(deployment, settings.objectives),
     )
-    return (*rates, *objectives, operation_rules(deployment), neighbour_rules(deployment), *judges)
+    return (*rates, *objectives, operation_rules(deployment), dependency_rules(deployment), *judges)
 
 
-def to_yaml(groups: tuple[Group, ...], runbook: str = RUNBOOK) -> str:
+def render_rule_file(groups: tuple[RuleGroup, ...], runbook: str = RUNBOOK) -> str:
     """Write a rule file; ``runbook`` is the address that the alerts name. Needs the extra ``monitoring``."""
     import yaml  # noqa: PLC0415 - of the extra
 

@@ -50,7 +50,7 @@ class InfrastructureFailure(Exception):
 
 
 #: The exit code when a setting cannot be used.
-EXIT_WRONG_SETTINGS = 2
+EXIT_INVALID_SETTINGS = 2
 #: The exit code of a worker that is itself broken (``EX_SOFTWARE`` of sysexits).
 EXIT_SOFTWARE = 70
 #: The exit code when a service that the worker needs cannot be reached.
@@ -61,16 +61,16 @@ EXIT_UNREACHABLE = 3
 _OURS = tuple(str(Path(__file__).parents[1] / name) + os.sep for name in ("streams", "scoring", "schemas"))
 
 
-def as_logged(error: BaseException) -> str:
+def loggable_reason(error: BaseException) -> str:
     """Say what went wrong and where, without the text of an exception that may quote what it was given.
 
     An error of the operating system is told with its code and meaning, any other with its class; and each
     with the place in our code where it came up.
     """
-    return f"{_kind(error)}{_place(error)}"
+    return f"{_error_code(error)}{_error_location(error)}"
 
 
-def _kind(error: BaseException) -> str:
+def _error_code(error: BaseException) -> str:
     kind = type(error).__name__
     if not isinstance(error, OSError) or error.errno is None:
         return kind
@@ -79,7 +79,7 @@ def _kind(error: BaseException) -> str:
     return f"{code} ({error.strerror})"
 
 
-def _place(error: BaseException) -> str:
+def _error_location(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if frame.filename.startswith(_OURS)]
     if not frames:

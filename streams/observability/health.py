@@ -10,7 +10,7 @@ from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, Infr
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PartitionProgress:
     """What was seen of one partition: the committed offset and whether answers wait behind it.
 
     ``in_work``: whether work on one of them has begun, so that its time limits count.
@@ -18,7 +18,7 @@ class Progress:
 
     committed: int
     lag: int
-    in_work: bool = True
+    in_progress: bool = True
 
 
 class Health:
@@ -46,13 +46,13 @@ class Health:
         self._kafka_answered_at: float | None = None
         self._kafka_says: str | None = None
         self._stuck_since: Mapping[TP, float] = {}
-        self._last: Mapping[TP, Progress] = {}
+        self._last: Mapping[TP, PartitionProgress] = {}
         self._waits_for: str | None = "the start"
         self._waits_since = clock()
         self._waits_at_most: float | None = stall_timeout
         self._impairments: tuple[Callable[[], str | None], ...] = ()
 
-    def beat(self) -> None:
+    def record_heartbeat(self) -> None:
         """Note that the event loop goes round."""
         self._beat_at = self._clock()
 
@@ -69,23 +69,23 @@ class Health:
         """Note that the brokers did not tell what they were asked, with the class of the exception."""
         self._kafka_says = error_type
 
-    def kafka_unasked(self) -> None:
+    def kafka_unmonitored(self) -> None:
         """Note that nobody asks the brokers any more, so that their silence means nothing."""
         self._kafka_answered_at = None
 
-    def observe(self, progress: Mapping[TP, Progress]) -> None:
+    def observe(self, progress: Mapping[TP, PartitionProgress]) -> None:
         """Take in the state of the partitions that this worker owns now, as the brokers have told it."""
         self.kafka_answered()
         now = self._clock()
         self._stuck_since = {
             tp: self._stuck_since.get(tp, now)
-            if self._stands_still(tp, seen) and not self._waits_for_others(seen, progress)
+            if self._is_stalled(tp, seen) and not self._waits_for_others(seen, progress)
             else now
             for tp, seen in progress.items()
         }
         self._last = dict(progress)
 
-    def waits_for(self, reason: str | None, at_most: float | None = None) -> None:
+    def set_waiting_for(self, reason: str | None, timeout: float | None = None) -> None:
         """Say what the worker waits for before it can judge answers, or None when it is ready.
 
         Waiting for the same reason for longer than ``at_most`` seconds is a problem; None where
@@ -93,7 +93,7 @@ class Health:
         """
         if reason != self._waits_for:
             self._waits_since = self._clock()
-        self._waits_for, self._waits_at_most = reason, at_most
+        self._waits_for, self._waits_at_most = reason, timeout
 
     @property
     def kafka_silence(self) -> float | None:
@@ -109,26 +109,26 @@ class Health:
         says = f" ({self._kafka_says})" if self._kafka_says else ""
         return InfrastructureFailure(f"Kafka has not answered for {silence:.0f} s{says}", EXIT_UNREACHABLE)
 
-    def may_be_impaired(self, by: Callable[[], str | None]) -> None:
+    def add_impairment_check(self, check: Callable[[], str | None]) -> None:
         """Have ``by`` asked, from any thread, what keeps a worker that is ready from doing all it should.
 
         No restart and no other worker would help, so it makes nothing unready.
         """
-        self._impairments = (*self._impairments, by)
+        self._impairments = (*self._impairments, check)
 
     @property
-    def impaired(self) -> tuple[str, ...]:
+    def impairments(self) -> tuple[str, ...]:
         """What a worker cannot do though it is ready; a sentence each."""
         return tuple(found for by in self._impairments if (found := by()))
 
     @property
-    def not_ready(self) -> str | None:
+    def unready_reason(self) -> str | None:
         """Why the worker cannot judge answers now, or None when it can."""
-        if failure := self.problem() or self.kafka_failure():
+        if failure := self.failure() or self.kafka_failure():
             return str(failure)
         return f"waiting for {self._waits_for}" if self._waits_for else None
 
-    def progress(self) -> dict[TP, tuple[int, float]]:
+    def partition_progress(self) -> dict[TP, tuple[int, float]]:
         """Return lag and seconds without a commit of each own partition; nothing while Kafka is silent.
 
         What was true before the silence says nothing of now, and would look well for ever.
@@ -137,7 +137,7 @@ class Health:
             return {}
         return {tp: (seen.lag, self._stuck_for(tp) if seen.lag else 0.0) for tp, seen in self._last.items()}
 
-    def problem(self) -> InfrastructureFailure | None:
+    def failure(self) -> InfrastructureFailure | None:
         """Return what is wrong, for which the worker has to end, or None when it gets on."""
         stood = self._clock() - self._beat_at
         if stood > self._limit:
@@ -147,7 +147,7 @@ class Health:
         waited = self._clock() - self._waits_since
         if self._waits_for and self._waits_at_most and waited > self._waits_at_most:
             return _broken(f"has been waiting for {self._waits_for} for {waited:.0f} s")
-        for tp, (_, stuck) in self.progress().items():
+        for tp, (_, stuck) in self.partition_progress().items():
             if stuck > self._limit:
                 return _broken(
                     f"partition {tp.partition} has answers waiting and no commit for {stuck:.0f} s"
@@ -158,14 +158,14 @@ class Health:
         now = self._clock()
         return max(0.0, now - self._stuck_since.get(tp, now))
 
-    def _stands_still(self, tp: TP, seen: Progress) -> bool:
+    def _is_stalled(self, tp: TP, seen: PartitionProgress) -> bool:
         before = self._last.get(tp)
         return before is not None and seen.lag > 0 and before.lag > 0 and before.committed == seen.committed
 
-    def _waits_for_others(self, seen: Progress, progress: Mapping[TP, Progress]) -> bool:
-        return not seen.in_work and any(self._works_off(tp, other) for tp, other in progress.items())
+    def _waits_for_others(self, seen: PartitionProgress, progress: Mapping[TP, PartitionProgress]) -> bool:
+        return not seen.in_progress and any(self._makes_progress(tp, other) for tp, other in progress.items())
 
-    def _works_off(self, tp: TP, seen: Progress) -> bool:
+    def _makes_progress(self, tp: TP, seen: PartitionProgress) -> bool:
         before = self._last.get(tp)
         return before is not None and seen.lag > 0 and before.committed < seen.committed
 

@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 OTHER = "_OTHER"
 
 #: More combinations of labels than this are a mistake or an attack: what is new counts as OTHER.
-_MOST_LABELS = 1_000
+_MAX_LABEL_SETS = 1_000
 
 #: How Prometheus writes the units that occur here; what stands in braces is a remark.
 _UNITS = {"s": "_seconds", "By": "_bytes"}
@@ -41,7 +41,7 @@ LabelValues = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class MetricLabel:
     """A label by its name in OTLP, and the values that it can have; none where they are not a fixed set."""
 
     name: str
@@ -53,11 +53,11 @@ class Label:
         return self.name.replace(".", "_")
 
 
-ERROR_TYPE = Label("error.type")
+ERROR_TYPE = MetricLabel("error.type")
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class MetricDefinition:
     """What a metric is: its name in OTLP, unit (UCUM), labels, meaning, and what to look at when it moves.
 
     A histogram has the upper bounds of its buckets.
@@ -66,8 +66,8 @@ class Definition:
     kind: Literal["counter", "gauge", "histogram"]
     name: str
     unit: str
-    labels: tuple[Label, ...]
-    meaning: str
+    labels: tuple[MetricLabel, ...]
+    description: str
     look_at: str
     bounds: tuple[float, ...] = ()
 
@@ -85,7 +85,7 @@ class Definition:
 class Counter:
     """Counts, for ever upwards. May be used from any thread."""
 
-    def __init__(self, definition: Definition, at_zero: Collection[LabelValues]) -> None:
+    def __init__(self, definition: MetricDefinition, at_zero: Collection[LabelValues]) -> None:
         self._definition = definition
         self._totals: dict[LabelValues, float] = dict.fromkeys(at_zero, 0)
         self._lock = threading.Lock()
@@ -94,14 +94,14 @@ class Counter:
         """Count ``number`` more; ``labels`` are the values in the order of the definition."""
         self._add(labels, number)
 
-    def is_first(self, *labels: str) -> bool:
+    def add_and_check_first(self, *labels: str) -> bool:
         """Count one more; say whether it is the first with these labels, such as to log each kind once."""
         return not self._add(labels, 1)
 
     def _add(self, labels: LabelValues, number: float) -> float:
         """Return the total before."""
         with self._lock:
-            if labels not in self._totals and len(self._totals) >= _MOST_LABELS:
+            if labels not in self._totals and len(self._totals) >= _MAX_LABEL_SETS:
                 labels = (OTHER,) * len(labels)
             before = self._totals.get(labels, 0)
             self._totals[labels] = before + number
@@ -118,7 +118,7 @@ class Gauge:
     Read from any thread; to be changed from one at a time.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: MetricDefinition) -> None:
         self._definition = definition
         self._read: Callable[[], Mapping[LabelValues, float]] = dict
 
@@ -130,7 +130,7 @@ class Gauge:
         """Show these values by their labels, and nothing else."""
         self._read = lambda: values
 
-    def show(self, read: Callable[[], float | None]) -> None:
+    def set_function(self, read: Callable[[], float | None]) -> None:
         """Show what ``read`` gives whenever it is asked, from any thread; nothing for None and NaN."""
 
         def known() -> Mapping[LabelValues, float]:
@@ -139,7 +139,7 @@ class Gauge:
 
         self._read = known
 
-    def show_all(self, read: Callable[[], Mapping[LabelValues, float]]) -> None:
+    def set_labelled_function(self, read: Callable[[], Mapping[LabelValues, float]]) -> None:
         """Show what ``read`` gives by its labels, whenever it is asked, from any thread."""
         self._read = read
 
@@ -151,7 +151,9 @@ class Gauge:
 class Histogram:
     """Measures a distribution. May be used from any thread."""
 
-    def __init__(self, definition: Definition, record: Callable[[float, Mapping[str, str]], None]) -> None:
+    def __init__(
+        self, definition: MetricDefinition, record: Callable[[float, Mapping[str, str]], None]
+    ) -> None:
         self._definition = definition
         self._record = record
 
@@ -170,22 +172,22 @@ class Instruments:
 
     def __init__(self, resource: Resource | None = None, readers: Sequence[MetricReader] = ()) -> None:
         self.registry = CollectorRegistry()
-        self.sections: dict[str, list[Definition]] = {}
+        self.sections: dict[str, list[MetricDefinition]] = {}
         # One scope, so its name beside every sample would say nothing.
         page = PrometheusMetricReader(scope_info_enabled=False, registry=self.registry)
         self._provider = MeterProvider([page, *readers], resource, shutdown_on_exit=False)
         self._meter = self._provider.get_meter("truthgate", SCORER_VERSION)
 
-    def begin(self, section: str) -> None:
+    def begin_section(self, section: str) -> None:
         """Put what is made from now on under this heading of the reference."""
         self.sections[section] = []
 
     def counter(
         self,
         name: str,
-        meaning: str,
+        description: str,
         look_at: str,
-        *labels: Label,
+        *labels: MetricLabel,
         unit: str = "",
         at_zero: Collection[LabelValues] | None = None,
     ) -> Counter:
@@ -194,38 +196,48 @@ class Instruments:
         Left out, these are all combinations where all values are known, since a rate that begins with
         the first event misses it.
         """
-        definition = self._defined(Definition("counter", name, unit, labels, meaning, look_at))
+        definition = self._defined(MetricDefinition("counter", name, unit, labels, description, look_at))
         if at_zero is None:
             at_zero = list(product(*(label.values for label in labels)))
         counter = Counter(definition, at_zero)
-        self._meter.create_observable_counter(name, [counter.observations], unit, meaning)
+        self._meter.create_observable_counter(name, [counter.observations], unit, description)
         return counter
 
-    def read_counter(
-        self, name: str, meaning: str, look_at: str, read: Callable[[], float | None], *, unit: str = ""
+    def observable_counter(
+        self, name: str, description: str, look_at: str, read: Callable[[], float | None], *, unit: str = ""
     ) -> None:
         """Make a counter of what is counted elsewhere; shows what ``read`` gives, nothing for None."""
-        self._defined(Definition("counter", name, unit, (), meaning, look_at))
+        self._defined(MetricDefinition("counter", name, unit, (), description, look_at))
 
         def observations(_: CallbackOptions) -> Iterable[Observation]:
             return [] if (value := read()) is None else [Observation(value)]
 
-        self._meter.create_observable_counter(name, [observations], unit, meaning)
+        self._meter.create_observable_counter(name, [observations], unit, description)
 
-    def gauge(self, name: str, meaning: str, look_at: str, *labels: Label, unit: str = "") -> Gauge:
+    def gauge(self, name: str, description: str, look_at: str, *labels: MetricLabel, unit: str = "") -> Gauge:
         """Make a gauge."""
-        definition = self._defined(Definition("gauge", name, unit, labels, meaning, look_at))
+        definition = self._defined(MetricDefinition("gauge", name, unit, labels, description, look_at))
         gauge = Gauge(definition)
-        self._meter.create_observable_gauge(name, [gauge.observations], unit, meaning)
+        self._meter.create_observable_gauge(name, [gauge.observations], unit, description)
         return gauge
 
     def histogram(
-        self, name: str, meaning: str, look_at: str, *labels: Label, bounds: Iterable[float], unit: str = ""
+        self,
+        name: str,
+        description: str,
+        look_at: str,
+        *labels: MetricLabel,
+        bounds: Iterable[float],
+        unit: str = "",
     ) -> Histogram:
         """Make a histogram with these upper bounds of its buckets; one without any value is not shown."""
         buckets = tuple(map(float, bounds))
-        definition = self._defined(Definition("histogram", name, unit, labels, meaning, look_at, buckets))
-        made = self._meter.create_histogram(name, unit, meaning, explicit_bucket_boundaries_advisory=buckets)
+        definition = self._defined(
+            MetricDefinition("histogram", name, unit, labels, description, look_at, buckets)
+        )
+        made = self._meter.create_histogram(
+            name, unit, description, explicit_bucket_boundaries_advisory=buckets
+        )
         return Histogram(definition, made.record)
 
     def close(self, seconds: float) -> None:
@@ -235,12 +247,12 @@ class Instruments:
         except Exception as error:  # noqa: BLE001 - the SDK's; the work is done, and must not end badly for this
             log.warning("metrics_not_closed", error_type=type(error).__name__)
 
-    def _defined(self, definition: Definition) -> Definition:
+    def _defined(self, definition: MetricDefinition) -> MetricDefinition:
         next(reversed(self.sections.values())).append(definition)
         return definition
 
 
-def _observations(definition: Definition, values: Mapping[LabelValues, float]) -> list[Observation]:
+def _observations(definition: MetricDefinition, values: Mapping[LabelValues, float]) -> list[Observation]:
     return [Observation(float(value), definition.attributes(labels)) for labels, value in values.items()]
 
 
@@ -250,7 +262,7 @@ _LOOK_AT_START = "The last log lines before it."
 _LOOK_AT_FILES = "What grows among the open files and connections of the process."
 
 
-class ProcessTelemetry:
+class ProcessMetrics:
     """The instruments of the worker's main process; on systems without ``/proc`` only the build is shown."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -264,11 +276,11 @@ class ProcessTelemetry:
             "truthgate.build_info",
             "What runs: always 1.",
             "More than one version: a deployment under way.",
-            Label("version"),
-            Label("python"),
+            MetricLabel("version"),
+            MetricLabel("python"),
         )
         self._build.set(1, SCORER_VERSION, platform.python_version())
-        instruments.read_counter(
+        instruments.observable_counter(
             "process.cpu",
             "CPU time that the process has used, without the processes that judge.",
             "Near 1 a second: the event loop is the bottleneck; more workers.",
@@ -283,7 +295,7 @@ class ProcessTelemetry:
             ("process.max_fds", "", "How many file descriptors may be open.", "The limit of the system."),
         ):
             family = name.replace(".", "_") + _SUFFIXES[unit]
-            instruments.gauge(name, meaning, look_at, unit=unit).show(self._reading(family))
+            instruments.gauge(name, meaning, look_at, unit=unit).set_function(self._reading(family))
 
     def _reading(self, family: str) -> Callable[[], float | None]:
         def read() -> float | None:

@@ -44,7 +44,7 @@ _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
 }
 
 
-class FalseAlarms(logging.Filter):
+class FalseAlarmFilter(logging.Filter):
     """Makes lines for debugging of false alarms.
 
     Args:
@@ -70,17 +70,17 @@ def _is_harmless(record: logging.LogRecord) -> bool:
     return False
 
 
-class NamelessErrors(logging.Filter):
+class EmptyErrorFilter(logging.Filter):
     """Puts the type of an error without a text in its place."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the record in place; it is written in any case."""
         if isinstance(record.args, tuple):
-            record.args = tuple(map(_named, record.args))
+            record.args = tuple(map(_type_if_empty, record.args))
         return True
 
 
-def _named(argument: object) -> object:
+def _type_if_empty(argument: object) -> object:
     return type(argument).__name__ if isinstance(argument, BaseException) and not str(argument) else argument
 
 
@@ -89,12 +89,12 @@ _REPETITIVE = ("opentelemetry", "grpc")
 _MINUTE_SECONDS = 60.0
 
 #: Where exceptions come from whose text is about connections and files, not about what is sent.
-_PRIVATE_LINES_HARMLESS = ("aiokafka.", "ssl.")
+_SAFE_MODULES = ("aiokafka.", "ssl.")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
-class PrivateLines(logging.Filter):
+class PrivacyFilter(logging.Filter):
     """Takes values and exceptions out of the arguments of libraries' lines, before these are put together."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -102,16 +102,16 @@ class PrivateLines(logging.Filter):
         if isinstance(record.msg, dict):  # ours
             return True
         if isinstance(record.args, Mapping):
-            record.args = {name: _harmless(value) for name, value in record.args.items()}
+            record.args = {name: _redacted(value) for name, value in record.args.items()}
         elif record.args:
-            record.args = tuple(map(_harmless, record.args))
+            record.args = tuple(map(_redacted, record.args))
         elif record.name == "asyncio":
             # It writes tasks and callbacks into its lines with all that they hold.
             record.msg = str(record.msg).partition("\n")[0].partition("(")[0]
         return True
 
 
-class OncePerMinute(logging.Filter):
+class OncePerMinuteFilter(logging.Filter):
     """Lets one line a minute through of each of the libraries that repeat themselves."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -131,7 +131,7 @@ class OncePerMinute(logging.Filter):
         return True
 
 
-def private_traceback(_: Any, __: str, event: EventDict) -> EventDict:
+def redact_traceback(_: Any, __: str, event: EventDict) -> EventDict:
     """Render the traceback of a library's line with the classes of its exceptions, without their texts.
 
     A processor of structlog, for the lines of others.
@@ -141,22 +141,22 @@ def private_traceback(_: Any, __: str, event: EventDict) -> EventDict:
     return event
 
 
-def _harmless(value: object) -> object:
+def _redacted(value: object) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"
-    if isinstance(value, BaseException) and not _speaks(value):
+    if isinstance(value, BaseException) and not _has_safe_text(value):
         return type(value).__name__
     return value
 
 
-def _speaks(error: BaseException) -> bool:
-    return isinstance(error, OSError) or type(error).__module__.startswith(_PRIVATE_LINES_HARMLESS)
+def _has_safe_text(error: BaseException) -> bool:
+    return isinstance(error, OSError) or type(error).__module__.startswith(_SAFE_MODULES)
 
 
 def _traceback(info: _ExcInfo) -> Iterator[str]:
     """Give the lines of a traceback, what was raised last at its end."""
     kind, error, where = info
-    spoken = {f"{type(one).__name__}: {one}" for one in _chain(error) if _speaks(one)}
+    spoken = {f"{type(one).__name__}: {one}" for one in _chain(error) if _has_safe_text(one)}
     for stack in reversed(extract(kind, error, where, show_locals=False).stacks):
         for frame in stack.frames:
             yield f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
@@ -183,7 +183,7 @@ _QUIET = (
 _SILENT = ("opentelemetry.trace", "opentelemetry.attributes")
 
 
-def configure(settings: LogSettings) -> None:
+def configure_logging(settings: LogSettings) -> None:
     """Send all log lines, the libraries' too, through one renderer to standard error."""
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     shared: list[structlog.typing.Processor] = [
@@ -191,7 +191,7 @@ def configure(settings: LogSettings) -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        add_trace,
+        add_trace_context,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -200,11 +200,11 @@ def configure(settings: LogSettings) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    for each in (FalseAlarms(level), NamelessErrors(), OncePerMinute(), PrivateLines()):
+    for each in (FalseAlarmFilter(level), EmptyErrorFilter(), OncePerMinuteFilter(), PrivacyFilter()):
         handler.addFilter(each)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, private_traceback], processors=_rendering(settings)
+            foreign_pre_chain=[*shared, redact_traceback], processors=_rendering(settings)
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
@@ -215,7 +215,7 @@ def configure(settings: LogSettings) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def add_trace(_: Any, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+def add_trace_context(_: Any, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """Name the trace that the line belongs to, where there is one, as W3C Trace Context writes it."""
     context = get_current_span().get_span_context()
     if context.is_valid:

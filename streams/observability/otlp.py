@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from streams.observability.failures import as_logged
-from streams.settings import TelemetrySettings, WrongSettings
+from streams.observability.failures import loggable_reason
+from streams.settings import InvalidSettings, TelemetrySettings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs.export import LogRecordExporter
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 _REPETITIVE: Final = "opentelemetry.exporter"
 _SILENT: Final = "opentelemetry.sdk._shared_internal"
 #: Statuses of gRPC that are given without anybody having read what was sent: the details are about the way.
-_ABOUT_THE_WAY: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+_CONNECTION_STATUSES: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 
 
-class _Ear(logging.Handler):
+class _ExportErrorHandler(logging.Handler):
     """Keeps the last reason that each thread was told."""
 
     def __init__(self) -> None:
@@ -47,26 +47,26 @@ class _Ear(logging.Handler):
             self.last.reason = reason
 
 
-_EAR: Final = _Ear()
+_EXPORT_ERRORS: Final = _ExportErrorHandler()
 
 
-def listen() -> None:
+def capture_export_errors() -> None:
     """Take the exporters' lines in place of the log; may be called again."""
     exporters = logging.getLogger(_REPETITIVE)
-    exporters.addHandler(_EAR)
+    exporters.addHandler(_EXPORT_ERRORS)
     exporters.setLevel(logging.WARNING)
     exporters.propagate = False
     logging.getLogger(_SILENT).setLevel(logging.CRITICAL)
 
 
-def forget() -> None:
+def clear_export_error() -> None:
     """Begin to listen to what this thread exports next."""
-    _EAR.last.reason = None
+    _EXPORT_ERRORS.last.reason = None
 
 
-def heard() -> str | None:
+def last_export_error() -> str | None:
     """Return why this thread's last export failed, as far as its exporter has said."""
-    reason: str | None = getattr(_EAR.last, "reason", None)
+    reason: str | None = getattr(_EXPORT_ERRORS.last, "reason", None)
     return reason
 
 
@@ -74,10 +74,10 @@ def _reasons(arguments: tuple[Any, ...]) -> Iterator[str]:
     for value in arguments:
         if isinstance(value, Enum):  # a status of gRPC
             yield value.name
-            if value.name in _ABOUT_THE_WAY:
+            if value.name in _CONNECTION_STATUSES:
                 yield " ".join(str(arguments[-1]).split())
         elif isinstance(value, BaseException):
-            yield as_logged(_cause(value))
+            yield loggable_reason(_cause(value))
         elif isinstance(value, int):
             yield f"HTTP {value}"
 
@@ -101,39 +101,39 @@ _CERTIFICATES = {
 }
 
 
-def exports(settings: TelemetrySettings) -> bool:
+def is_export_enabled(settings: TelemetrySettings) -> bool:
     """Whether anything is to be exported at all."""
     disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return bool(settings.otlp_endpoint or os.environ.get(_ENDPOINT)) and not disabled
 
 
 def span_exporter(settings: TelemetrySettings) -> SpanExporter:
-    """Make what exports spans; raises WrongSettings for a certificate that cannot be read."""
+    """Make what exports spans; raises InvalidSettings for a certificate that cannot be read."""
     return cast("SpanExporter", _exporter(settings, "traces", "trace_exporter", "OTLPSpanExporter"))
 
 
 def log_exporter(settings: TelemetrySettings) -> LogRecordExporter:
-    """Make what exports log records and events; raises WrongSettings as :func:`span_exporter` does."""
+    """Make what exports log records and events; raises InvalidSettings as :func:`span_exporter` does."""
     return cast("LogRecordExporter", _exporter(settings, "logs", "_log_exporter", "OTLPLogExporter"))
 
 
 def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
-    """Make what exports metrics; raises WrongSettings as :func:`span_exporter` does."""
+    """Make what exports metrics; raises InvalidSettings as :func:`span_exporter` does."""
     return cast("MetricExporter", _exporter(settings, "metrics", "metric_exporter", "OTLPMetricExporter"))
 
 
 #: An exporter gives up without a word where its time is too short to try again.
-_UNHEARD = "no success within the time for an export"
+_UNKNOWN_ERROR = "no success within the time for an export"
 
 
-class Reported:
+class ReportingExporter:
     """An exporter that says in the log when it begins to fail, and when it works again; not each time.
 
     Everything but ``export`` is that of the exporter itself.
     """
 
     def __init__(self, exporter: Any, signal: str, endpoint: str) -> None:
-        listen()
+        capture_export_errors()
         self._exporter = exporter
         self._signal = signal
         parts = urlsplit(endpoint)
@@ -148,13 +148,13 @@ class Reported:
 
     def export(self, *arguments: Any, **named: Any) -> Any:
         """Export a batch; one that fails is lost."""
-        forget()
+        clear_export_error()
         try:
             result = self._exporter.export(*arguments, **named)
         except Exception as error:
-            self._note(as_logged(error))
+            self._note(loggable_reason(error))
             raise
-        self._note(None if result.name == "SUCCESS" else heard() or _UNHEARD)
+        self._note(None if result.name == "SUCCESS" else last_export_error() or _UNKNOWN_ERROR)
         return result
 
     def _note(self, failure: str | None) -> None:
@@ -167,12 +167,12 @@ class Reported:
             log.info("telemetry_exported_again", signal=self._signal)
 
 
-def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) -> Reported:
+def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) -> ReportingExporter:
     grpc = _over_grpc(settings)
     arguments = _grpc_arguments(settings) if grpc else _http_arguments(settings, signal)
     # Imported where it is needed: the packages of gRPC and HTTP are slow.
     found = import_module(f"opentelemetry.exporter.otlp.proto.{'grpc' if grpc else 'http'}.{module}")
-    return Reported(getattr(found, name)(**arguments), signal, _endpoint(settings, signal))
+    return ReportingExporter(getattr(found, name)(**arguments), signal, _endpoint(settings, signal))
 
 
 def _endpoint(settings: TelemetrySettings, signal: str) -> str:
@@ -223,4 +223,4 @@ def _read(path: Path | None, setting: str) -> bytes | None:
     try:
         return path.read_bytes() if path else None
     except OSError as error:
-        raise WrongSettings(f"telemetry.{setting} {path} cannot be read: {error.strerror}") from error
+        raise InvalidSettings(f"telemetry.{setting} {path} cannot be read: {error.strerror}") from error

@@ -23,7 +23,7 @@ from opentelemetry.trace import (
 )
 from opentelemetry.util.types import AttributeValue
 
-from scoring.values.assessment import Timing
+from scoring.values.scored_answer import Timing
 from streams.observability.failures import BadAnswer
 
 Attributes = Mapping[str, AttributeValue]
@@ -31,7 +31,7 @@ Observe = Callable[[str, float], None]
 AddFinished = Callable[[Span, Iterable[Timing]], None]
 
 
-def unobserved(stage: str, seconds: float) -> None:
+def ignore_timing(stage: str, seconds: float) -> None:
     """Take no notice of how long a stage took."""
 
 
@@ -49,7 +49,7 @@ class Stages:
     def __init__(
         self,
         tracer: Tracer | None = None,
-        observe: Observe = unobserved,
+        observe: Observe = ignore_timing,
         add_finished: AddFinished | None = None,
     ) -> None:
         self._tracer = tracer
@@ -61,30 +61,32 @@ class Stages:
         name: str,
         *,
         span: str | None = None,
-        shown: bool = True,
+        traced: bool = True,
         kind: SpanKind = SpanKind.INTERNAL,
         attributes: Attributes | None = None,
-    ) -> Stage:
+    ) -> StageTimer:
         """Time what is inside as the stage ``name``, and show it as a span of that name, or as ``span``.
 
         One that is not ``shown`` is only timed.
         """
-        return Stage(self._tracer if shown else None, span or name, kind, attributes, name, self._observe)
+        return StageTimer(
+            self._tracer if traced else None, span or name, kind, attributes, name, self._observe
+        )
 
-    def part(
+    def span(
         self, name: str, attributes: Attributes | None = None, kind: SpanKind = SpanKind.INTERNAL
-    ) -> Stage:
+    ) -> StageTimer:
         """Show what is inside as a span, a part of a stage."""
-        return Stage(self._tracer, name, kind, attributes, None, self._observe)
+        return StageTimer(self._tracer, name, kind, attributes, None, self._observe)
 
-    def add(self, timings: Iterable[Timing]) -> None:
+    def add_timings(self, timings: Iterable[Timing]) -> None:
         """Show what was timed elsewhere, such as in a scoring process, as parts of the current stage."""
         if self._add_finished is not None and (span := get_current_span()).is_recording():
             self._add_finished(span, timings)
 
 
 @dataclass(slots=True)
-class Stage:
+class StageTimer:
     """One stage or part, to be used once, as a context; see :class:`Stages`."""
 
     _tracer: Tracer | None
@@ -122,7 +124,7 @@ class Stage:
 
 
 @contextmanager
-def ended_span(span: Span) -> Iterator[None]:
+def managed_span(span: Span) -> Iterator[None]:
     """Make a span the current one, say on it what fails inside, and end it."""
     with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:

@@ -15,12 +15,12 @@ from opentelemetry._logs import Logger
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.trace import Span, SpanContext, Tracer
 
-from scoring.values.assessment import Timing
+from scoring.values.scored_answer import Timing
 from scoring.values.version import SCORER_VERSION
-from streams.kafka.groups import instance_id
-from streams.observability.otlp import exports, log_exporter, span_exporter
-from streams.settings import KafkaSettings, Settings, TelemetrySettings, WrongSettings
-from streams.settings.base import one_line
+from streams.kafka.consumer_groups import instance_id
+from streams.observability.otlp import is_export_enabled, log_exporter, span_exporter
+from streams.settings import InvalidSettings, KafkaSettings, Settings, TelemetrySettings
+from streams.settings.settings_base import one_line
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs import LoggerProvider
@@ -33,28 +33,28 @@ _QUOTED = re.compile(r"'.*'|\".*\"")
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """Raise WrongSettings for whatever is raised inside, where the SDK's providers and exporters are made.
+def otel_setup_errors() -> Iterator[None]:
+    """Raise InvalidSettings for whatever is raised inside, where the SDK's providers and exporters are made.
 
     Its one line tells the reason without values, and the names of the ``OTEL_*`` variables that are set:
     the SDK seldom says which one it was.
     """
     try:
         yield
-    except WrongSettings:
+    except InvalidSettings:
         raise
     except Exception as error:
-        raise WrongSettings(_told(error)) from error
+        raise InvalidSettings(_setup_error(error)) from error
 
 
-def _told(error: Exception) -> str:
+def _setup_error(error: Exception) -> str:
     reason = _QUOTED.sub("...", one_line(str(error))) or type(error).__name__
     variables = sorted(name for name in os.environ if _VARIABLE.fullmatch(name))
     named = f" (variables that are set: {', '.join(variables)})" if variables else ""
     return f"telemetry: OpenTelemetry cannot be set up: {reason}{named}"
 
 
-def resource(settings: KafkaSettings) -> Resource:
+def otel_resource(settings: KafkaSettings) -> Resource:
     """Describe this worker; ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` come before ours."""
     own = {
         "service.name": "truthgate",
@@ -91,20 +91,22 @@ async def open_tracing(settings: Settings) -> AsyncIterator[Tracing]:
 
     What cannot be exported is dropped, from a queue of bounded size: nothing ever waits for a collector, but
     the end, for a few seconds. The providers are this worker's own, never those of the process. Raises
-    WrongSettings for a certificate that cannot be read and for what the SDK refuses.
+    InvalidSettings for a certificate that cannot be read and for what the SDK refuses.
     """
     telemetry = settings.telemetry
-    if telemetry.sampling_ratio == 0 or not exports(telemetry):
+    if telemetry.sampling_ratio == 0 or not is_export_enabled(telemetry):
         yield Tracing()
         return
     tracers, processor, loggers = _providers(settings)
     try:
-        yield tracing_by(tracers, processor, loggers)
+        yield tracing_from_providers(tracers, processor, loggers)
     finally:
         await _within(_END_SECONDS, (tracers.shutdown, loggers.shutdown))
 
 
-def tracing_by(tracers: TracerProvider, processor: SpanProcessor, loggers: LoggerProvider) -> Tracing:
+def tracing_from_providers(
+    tracers: TracerProvider, processor: SpanProcessor, loggers: LoggerProvider
+) -> Tracing:
     """Give what traces by these providers; ``processor`` is that of ``tracers``."""
     from opentelemetry.sdk.trace import ReadableSpan  # noqa: PLC0415 - only where it is needed
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415
@@ -124,8 +126,8 @@ def tracing_by(tracers: TracerProvider, processor: SpanProcessor, loggers: Logge
                 own,
                 above,
                 described,
-                start_time=timing.start,
-                end_time=timing.end,
+                start_time=timing.start_ns,
+                end_time=timing.end_ns,
                 instrumentation_scope=scope,
             )
             processor.on_end(span)
@@ -134,14 +136,14 @@ def tracing_by(tracers: TracerProvider, processor: SpanProcessor, loggers: Logge
     return Tracing(tracer, loggers.get_logger(_SCOPE, SCORER_VERSION, _SCHEMA), add_finished)
 
 
-@refusals()
+@otel_setup_errors()
 def _providers(settings: Settings) -> tuple[TracerProvider, SpanProcessor, LoggerProvider]:
     from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415 - only where it is needed
     from opentelemetry.sdk._logs.export import BatchLogRecordProcessor  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    telemetry, described = settings.telemetry, resource(settings.kafka)
+    telemetry, described = settings.telemetry, otel_resource(settings.kafka)
     spans, logs = span_exporter(telemetry), log_exporter(telemetry)
     tracers = TracerProvider(_sampler(telemetry), described, shutdown_on_exit=False)
     queued = None if "OTEL_BSP_MAX_QUEUE_SIZE" in os.environ else _QUEUED_SPANS

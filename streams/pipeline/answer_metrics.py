@@ -6,18 +6,18 @@ from itertools import product
 from typing import Final
 
 from schemas.records import Verdict
-from scoring.text.language import UNDETERMINED
+from scoring.text.language_detection import UNDETERMINED
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, MessageType
 from streams.observability.failures import Stage
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 from streams.pipeline.context import ContextSource
 
 #: The stages that are timed; dead letters have their own: :class:`streams.observability.failures.Stage`.
 STAGES: Final = ("decode", "enrich", "translate", "score", "judge", "publish")
 
 #: What a verdict can be degraded by.
-DEGRADED: Final = (
+DEGRADED_CODES: Final = (
     Reason.CONTEXT_MISSING,
     Reason.CONTEXT_INSUFFICIENT,
     Reason.RETRIEVAL_UNAVAILABLE,
@@ -34,10 +34,10 @@ DEGRADED: Final = (
 )
 
 #: Why a verdict is for review that would have been sent.
-HELD: Final = (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)
+PAUSE_REASONS: Final = (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)
 
 #: What dead letters are known to fail of; there are others, such as classes of exceptions.
-FAILURES: Final = {
+FAILURE_CODES: Final = {
     Stage.DECODE: (
         "null_value",
         "empty_value",
@@ -70,8 +70,8 @@ _STAGE_SECONDS = (0.0005, 0.001, 0.0025, *_SECONDS)
 _LATENCY_SECONDS = (*_SECONDS, 300, 1800)
 _SCORES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)
 
-_DECISION = Label("decision", tuple(decision.value for decision in Decision))
-_MESSAGE_TYPE = Label("message_type", tuple(kind.value for kind in MessageType))
+_DECISION = MetricLabel("decision", tuple(decision.value for decision in Decision))
+_MESSAGE_TYPE = MetricLabel("message_type", tuple(kind.value for kind in MessageType))
 
 
 class AnswerMetrics:
@@ -94,7 +94,7 @@ class AnswerMetrics:
         self._now = now
         self._models = (*models, NO_MODEL, OTHER_MODEL) if models else ()
         self._count_verdicts(instruments)
-        self._count_troubles(instruments)
+        self._count_failures(instruments)
         self._measure_times(instruments, verdict_within)
         self._show_progress(instruments)
 
@@ -111,7 +111,7 @@ class AnswerMetrics:
             "More blocked: `truthgate_hallucination_rate`; more for review: `truthgate_degraded_total`.",
             _DECISION,
             _MESSAGE_TYPE,
-            Label("language"),
+            MetricLabel("language"),
             unit="{verdict}",
             at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, UNDETERMINED))),
         )
@@ -121,7 +121,7 @@ class AnswerMetrics:
             "Nothing is counted where no models are set.",
             "One model blocked or held more than the others: its prompts, its documents.",
             _DECISION,
-            Label("model"),
+            MetricLabel("model"),
             unit="{verdict}",
             at_zero=list(product(_DECISION.values, self._models)),
         )
@@ -136,7 +136,7 @@ class AnswerMetrics:
             "truthgate.contexts",
             "Verdicts by where the passages came from that they rest on.",
             "none: the chatbot sends no context, and nothing was found: `truthgate_documents`.",
-            Label("source", tuple(source.value for source in ContextSource)),
+            MetricLabel("source", tuple(source.value for source in ContextSource)),
             unit="{verdict}",
         )
 
@@ -145,21 +145,21 @@ class AnswerMetrics:
             "Opinions of language models in verdicts, by method and by what they say: the label, or "
             "why there is none.",
             "malformed, cut_off: the model or `max_tokens` in `judges.chain`; disagreement: another method.",
-            Label("method"),
-            Label("says"),
+            MetricLabel("method"),
+            MetricLabel("says"),
             unit="{opinion}",
             at_zero=(),
         )
 
-        self._held = instruments.counter(
+        self._paused = instruments.counter(
             "truthgate.verdicts_held",
             "Verdicts for review that would have been sent by themselves but for a hold on sending.",
             "sending_held: `truthgate_holds`; holds_unknown: `truthgate_holds_known`.",
-            Label("reason", tuple(reason.value for reason in HELD)),
+            MetricLabel("reason", tuple(reason.value for reason in PAUSE_REASONS)),
             unit="{verdict}",
         )
 
-    def _count_troubles(self, instruments: Instruments) -> None:
+    def _count_failures(self, instruments: Instruments) -> None:
         self._degraded = instruments.counter(
             "truthgate.degraded",
             "Verdicts on which something could not be checked, by what; one verdict may have several codes.",
@@ -169,17 +169,19 @@ class AnswerMetrics:
             "scoring_timeout: `truthgate_scoring_queue`; judge_unavailable: "
             "`gen_ai_client_operation_duration_seconds` by error; judge_budget_spent: "
             "`truthgate_judge_budget_left`.",
-            Label("code", tuple(code.value for code in DEGRADED)),
+            MetricLabel("code", tuple(code.value for code in DEGRADED_CODES)),
             unit="{verdict}",
         )
         self._dead_letters = instruments.counter(
             "truthgate.dead_letters",
             "Answers sent to the dead letters, by where they failed and of what.",
             "The log line `dead_letter`; `truthgate dead-letters list`.",
-            Label("stage", tuple(stage.value for stage in Stage)),
+            MetricLabel("stage", tuple(stage.value for stage in Stage)),
             ERROR_TYPE,
             unit="{answer}",
-            at_zero=[(stage.value, code) for stage, codes in FAILURES.items() for code in (*codes, OTHER)],
+            at_zero=[
+                (stage.value, code) for stage, codes in FAILURE_CODES.items() for code in (*codes, OTHER)
+            ],
         )
 
     def _measure_times(self, instruments: Instruments, verdict_within: float) -> None:
@@ -195,7 +197,7 @@ class AnswerMetrics:
             "Time that one stage of an answer's way took, waiting included.",
             "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_seconds`, the search; translate: "
             "`truthgate_translation_call_seconds`; publish: the brokers.",
-            Label("stage", STAGES),
+            MetricLabel("stage", STAGES),
             bounds=_STAGE_SECONDS,
             unit="s",
         )
@@ -220,14 +222,14 @@ class AnswerMetrics:
             "Answers behind the end of a partition that this worker owns, while Kafka answers.",
             "`truthgate_scoring_processes_busy`: all of them, more workers; none, "
             "`truthgate_commit_age_seconds`. Gone: `truthgate_kafka_up`.",
-            Label("partition"),
+            MetricLabel("partition"),
             unit="{answer}",
         )
         self._commit_age = instruments.gauge(
             "truthgate.commit_age",
             "Time since the committed offset of a lagging partition last moved, while Kafka answers.",
             "At `health.stall_timeout_seconds` the worker ends itself; the log, the brokers.",
-            Label("partition"),
+            MetricLabel("partition"),
             unit="s",
         )
 
@@ -240,8 +242,8 @@ class AnswerMetrics:
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:
             self._degraded.add(code)
-        if verdict.reasons and verdict.reasons[0] in HELD:
-            self._held.add(verdict.reasons[0])
+        if verdict.reasons and verdict.reasons[0] in PAUSE_REASONS:
+            self._paused.add(verdict.reasons[0])
         for opinion in verdict.opinions:
             self._opinions.add(opinion.method, opinion.label or opinion.unsure or OTHER)
         if verdict.score is not None:
@@ -260,5 +262,5 @@ class AnswerMetrics:
 
     def watch_progress(self, read: Callable[[], Mapping[int, tuple[int, float]]]) -> None:
         """Show lag and seconds without a commit of the partitions that ``read`` gives, from any thread."""
-        self._lag.show_all(lambda: {(str(at),): lag for at, (lag, _) in read().items()})
-        self._commit_age.show_all(lambda: {(str(at),): age for at, (_, age) in read().items()})
+        self._lag.set_labelled_function(lambda: {(str(at),): lag for at, (lag, _) in read().items()})
+        self._commit_age.set_labelled_function(lambda: {(str(at),): age for at, (_, age) in read().items()})

@@ -10,40 +10,40 @@ from typing import Final
 from opentelemetry.util.types import AttributeValue
 
 from schemas.records import Verdict
-from scoring.values.assessment import Assessment
-from streams.llm.cascade import Advice
-from streams.observability.attributes import Attributes, identifier
+from scoring.values.scored_answer import ScoredAnswer
+from streams.llm.cascade import JudgeOpinions
+from streams.observability.span_attributes import Attributes, exportable_identifier
 from streams.pipeline.context import ResolvedContext
-from streams.search.types import Retrieved
-from streams.translating.step import Translated
+from streams.search.types import RetrievalResult
+from streams.translating.step import TranslationResult
 
 #: So that a batch of spans stays below what collectors take in one message, 4 MiB.
 _TEXT_CHARACTERS: Final = 8192
 
 
-def enriched(context: ResolvedContext) -> Attributes:
+def context_attributes(context: ResolvedContext) -> Attributes:
     """Describe what an answer is judged against."""
     return {
         "truthgate.context.source": context.source.value,
         "truthgate.context.passages": len(context.passages),
-        "truthgate.context.missing": len(context.missing),
+        "truthgate.context.missing": len(context.missing_ids),
         "truthgate.degraded": tuple(map(str, context.degraded)),
     }
 
 
-def found(retrieved: Retrieved) -> Attributes:
+def search_attributes(retrieved: RetrievalResult) -> Attributes:
     """Describe what a search has found."""
     described: Attributes = {
         "truthgate.search.passages": len(retrieved.hits),
-        "truthgate.search.sufficient": retrieved.sufficient,
-        "truthgate.search.behind": retrieved.behind,
+        "truthgate.search.sufficient": retrieved.is_sufficient,
+        "truthgate.search.behind": retrieved.is_outdated,
     }
     if retrieved.relevance is not None:
         described["truthgate.search.relevance"] = float(retrieved.relevance)
     return described
 
 
-def translated(outcome: Translated) -> Attributes:
+def translation_attributes(outcome: TranslationResult) -> Attributes:
     """Say whether an exchange was translated, and what it lacks if it was to be and could not."""
     return {
         "truthgate.translated": outcome.exchange.translation is not None,
@@ -51,34 +51,34 @@ def translated(outcome: Translated) -> Attributes:
     }
 
 
-def scored(assessment: Assessment) -> Attributes:
+def score_attributes(scored_answer: ScoredAnswer) -> Attributes:
     """Describe an assessment, and where its documents were found parsed, if anywhere."""
     described: dict[str, AttributeValue | None] = {
-        "truthgate.message_type": assessment.message_type.value,
-        "truthgate.documents.in_memory": assessment.documents.hits,
-        "truthgate.documents.on_disk": assessment.documents.disk_hits,
-        "truthgate.documents.parsed": assessment.documents.misses,
-        "truthgate.score": assessment.score,
+        "truthgate.message_type": scored_answer.message_type.value,
+        "truthgate.documents.in_memory": scored_answer.cache_use.hits,
+        "truthgate.documents.on_disk": scored_answer.cache_use.disk_hits,
+        "truthgate.documents.parsed": scored_answer.cache_use.misses,
+        "truthgate.score": scored_answer.score,
     }
-    return _known(described)
+    return _without_none(described)
 
 
-def advised(advice: Advice) -> Attributes:
+def opinion_attributes(opinions: JudgeOpinions) -> Attributes:
     """Describe what judges said."""
     return {
-        "truthgate.opinions": len(advice.asked),
+        "truthgate.opinions": len(opinions.priced_opinions),
         "truthgate.opinions.say": tuple(
-            str(each.opinion.label or each.opinion.unsure) for each in advice.asked
+            str(each.opinion.label or each.opinion.unsure) for each in opinions.priced_opinions
         ),
-        "truthgate.judge.degraded": advice.degraded,
+        "truthgate.judge.degraded": opinions.degraded,
     }
 
 
-def judged(verdict: Verdict) -> Attributes:
+def verdict_attributes(verdict: Verdict) -> Attributes:
     """Describe a verdict."""
     described: dict[str, AttributeValue | None] = {
-        "messaging.message.conversation_id": identifier(verdict.conversation_id),
-        "truthgate.answer.id": identifier(verdict.answer_id),
+        "messaging.message.conversation_id": exportable_identifier(verdict.conversation_id),
+        "truthgate.answer.id": exportable_identifier(verdict.answer_id),
         "truthgate.verdict.id": verdict.verdict_id,
         "truthgate.decision": verdict.decision,
         "truthgate.reasons": verdict.reasons,
@@ -91,24 +91,24 @@ def judged(verdict: Verdict) -> Attributes:
         "truthgate.score": verdict.score,
         "truthgate.language": verdict.language,
     }
-    return _known(described)
+    return _without_none(described)
 
 
-def evaluated(verdict: Verdict) -> Attributes:
+def evaluation_attributes(verdict: Verdict) -> Attributes:
     """Describe a verdict as the event ``gen_ai.evaluation.result`` has it; the explanation is codes."""
     response_id = verdict.metadata.get("gen_ai.response.id")
     described: dict[str, AttributeValue | None] = {
         "gen_ai.evaluation.name": "truthfulness",
         "gen_ai.evaluation.score.label": verdict.decision,
         "gen_ai.evaluation.explanation": ", ".join(verdict.reasons),
-        "truthgate.answer.id": identifier(verdict.answer_id),
+        "truthgate.answer.id": exportable_identifier(verdict.answer_id),
         "gen_ai.evaluation.score.value": verdict.score,
-        "gen_ai.response.id": identifier(response_id) if response_id else None,
+        "gen_ai.response.id": exportable_identifier(response_id) if response_id else None,
     }
-    return _known(described)
+    return _without_none(described)
 
 
-def texts(verdict: Verdict) -> Attributes:
+def message_attributes(verdict: Verdict) -> Attributes:
     """Give question and answer, in the JSON that the conventions have for messages."""
     return {
         "gen_ai.input.messages": _message("user", verdict.question),
@@ -116,7 +116,7 @@ def texts(verdict: Verdict) -> Attributes:
     }
 
 
-def _known(described: Mapping[str, AttributeValue | None]) -> Attributes:
+def _without_none(described: Mapping[str, AttributeValue | None]) -> Attributes:
     return {name: value for name, value in described.items() if value is not None}
 
 

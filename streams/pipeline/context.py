@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import Protocol, Self
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from scoring.quotation.quoting import cues, quoted_page
-from scoring.text.language import stated_language
+from scoring.quotation.quoted_document import quoted_page, title_cues
+from scoring.text.language_detection import language_code
+from scoring.values.exchange import Passage, PublishedDocument
 from scoring.values.rules import Reason
-from scoring.values.types import Passage, PublishedDocument
-from streams.documents.versions import NamedDocument, document_version
-from streams.search.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.documents.versions import VersionedDocument, version_name
+from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
 
 
 class ContextSource(StrEnum):
@@ -25,17 +25,17 @@ class ContextSource(StrEnum):
     NONE = "none"
 
 
-class Documents(Protocol):
+class DocumentLookup(Protocol):
     """Where documents are looked up by id."""
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """Whether what is found may be out of date."""
         ...
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         """Return those of the documents that are there within that many ``seconds``, by id.
 
         Each in the version that was in force at ``produced_at`` (aware), or the oldest one that is kept
@@ -44,15 +44,15 @@ class Documents(Protocol):
         """
         ...
 
-    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
+    def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
         """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
         ...
 
-    def current(self, document_id: str) -> NamedDocument | None:
+    def current(self, document_id: str) -> VersionedDocument | None:
         """Return the current version of a document, or None where there is none."""
         ...
 
-    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
         """Return the current documents whose title or text holds one of these strings.
 
         They are of lowercase ASCII letters and digits, and found in any case.
@@ -61,11 +61,11 @@ class Documents(Protocol):
 
 
 # More documents than these are not compared with the one that an answer quotes.
-_MOST_OTHERS = 200
+_MAX_OTHERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class GivenDocuments:
+class StaticDocuments:
     """Documents that are all there from the start, such as those of a file.
 
     ``others`` have an id that another one of ``by_id`` has as well, such as the same page in another
@@ -81,10 +81,10 @@ class GivenDocuments:
         given = tuple(documents)
         by_id = {document.document_id: document for document in given}
         others = (document for document in given if by_id[document.document_id] is not document)
-        return cls(by_id, {(each.document_id, document_version(each)): each for each in others})
+        return cls(by_id, {(each.document_id, version_name(each)): each for each in others})
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """Never: what is given is what counts."""
         return False
 
@@ -93,11 +93,11 @@ class GivenDocuments:
         document_ids: Collection[str],
         produced_at: datetime,  # noqa: ARG002 - there is but one version
         seconds: float,  # noqa: ARG002 - all there is, is there already
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         """Return those of the documents that are there; nothing is waited for."""
         return {key: found for key in document_ids if (found := self.current(key))}
 
-    def in_version(
+    def get_version(
         self,
         document_id: str,
         version: str,
@@ -109,12 +109,12 @@ class GivenDocuments:
             found.document if found and found.version == version else self.others.get((document_id, version))
         )
 
-    def current(self, document_id: str) -> NamedDocument | None:
+    def current(self, document_id: str) -> VersionedDocument | None:
         """Return the document of that id."""
         document = self.by_id.get(document_id)
-        return NamedDocument(document, document_version(document)) if document else None
+        return VersionedDocument(document, version_name(document)) if document else None
 
-    async def holding(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
+    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
         """Return the documents whose title or text holds a word of lowercase ASCII, in any case."""
         every = (*self.by_id.values(), *self.others.values())
         texts = ((each, f"{each.title}\n{each.text}".lower()) for each in every)
@@ -122,7 +122,7 @@ class GivenDocuments:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PassageSpan:
     """Where a retrieved passage stands in its document's text, as character offsets, and how relevant it is.
 
     ``floor`` is the relevance that the best passage needs.
@@ -140,33 +140,34 @@ class ResolvedContext:
 
     ``source`` is ``NONE`` exactly where there are no passages. ``spans`` are those of retrieved passages, in
     their order; whole documents and the chatbot's own passages have none. ``whole`` are the documents
-    that retrieved passages stand in, each once. ``published`` are those that :class:`scoring.Exchange` says.
+    that retrieved passages stand in, each once. ``published_documents`` are those that
+    :class:`scoring.Exchange` says.
     """
 
     passages: tuple[Passage, ...]
-    missing: tuple[str, ...] = ()
+    missing_ids: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     source: ContextSource = ContextSource.NONE
-    spans: tuple[Span, ...] = ()
-    whole: tuple[Passage, ...] = ()
-    published: tuple[PublishedDocument, ...] = ()
+    spans: tuple[PassageSpan, ...] = ()
+    whole_documents: tuple[Passage, ...] = ()
+    published_documents: tuple[PublishedDocument, ...] = ()
 
     @property
-    def judged(self) -> tuple[Passage, ...]:
+    def scoring_passages(self) -> tuple[Passage, ...]:
         """What the answer is judged against.
 
         Of what was retrieved, these are the whole documents: what an answer says may stand right beside
         the passage that was found, and would seem to be in no document.
         """
-        return self.whole or self.passages
+        return self.whole_documents or self.passages
 
 
 async def resolve_context(
     answer: ChatbotAnswer,
-    documents: Documents,
-    wait: float,
+    documents: DocumentLookup,
+    document_timeout_seconds: float,
     retriever: Retriever | None = None,
-    search: float | None = None,
+    search_timeout_seconds: float | None = None,
 ) -> ResolvedContext:
     """Find the context of one answer.
 
@@ -181,9 +182,9 @@ async def resolve_context(
     Args:
         answer: the answer to be judged.
         documents: where to look ids up.
-        wait: seconds that all of the ids together may take to resolve.
+        document_timeout_seconds: seconds that all of the ids together may take to resolve.
         retriever: finds passages for answers that bring no context; None where nobody does.
-        search: seconds that this may take; ``wait`` if None.
+        search_timeout_seconds: seconds that this may take; ``document_timeout_seconds`` if None.
 
     Returns:
         The passages, and the published documents that prove an answer which is all of one of them,
@@ -196,19 +197,24 @@ async def resolve_context(
         forgotten by now and a later one stands in for it. Each of them sends the answer to review, whatever
         its score.
     """
-    if _brings_passages(answer):
-        context = ResolvedContext(tuple(map(_inline, answer.context)), source=ContextSource.INLINE)
+    if _has_passages(answer):
+        context = ResolvedContext(tuple(map(_inline_passage, answer.context)), source=ContextSource.INLINE)
     elif answer.document_ids:
-        context = await _by_id(answer, documents, wait)
+        context = await _context_by_id(answer, documents, document_timeout_seconds)
     elif retriever is None:
         return ResolvedContext((), degraded=(Reason.CONTEXT_MISSING,))
     else:
-        context = await _retrieved(answer, documents, retriever, wait if search is None else search)
-    return replace(context, published=await _published(answer.answer, context, documents))
+        context = await _retrieve_context(
+            answer,
+            documents,
+            retriever,
+            document_timeout_seconds if search_timeout_seconds is None else search_timeout_seconds,
+        )
+    return replace(context, published_documents=await _published_documents(answer.answer, context, documents))
 
 
-async def _published(
-    answer: str, context: ResolvedContext, documents: Documents
+async def _published_documents(
+    answer: str, context: ResolvedContext, documents: DocumentLookup
 ) -> tuple[PublishedDocument, ...]:
     """Return the current documents that an answer quotes whole, and others with words of their titles.
 
@@ -216,9 +222,9 @@ async def _published(
     that the store does not have, or so many documents have words of a title that one of them surely speaks of
     the same.
     """
-    if documents.stale or context.degraded:
+    if documents.is_stale or context.degraded:
         return ()
-    versions = {passage.document_id: passage.version for passage in context.judged}
+    versions = {passage.document_id: passage.version for passage in context.scoring_passages}
     found = {key: named for key in versions if (named := documents.current(key))}
     if len(found) < len(versions) or any(
         versions[key] not in (None, named.version) for key, named in found.items()
@@ -227,8 +233,8 @@ async def _published(
     cited = [replace(_as_published(named.document), is_cited=True) for named in found.values()]
     quoted = [each for each in cited if quoted_page(answer, each)]
     titles = {each.title for each in quoted}
-    others = [each for title in titles for each in await documents.holding(cues(title))]
-    if len(others) > _MOST_OTHERS:
+    others = [each for title in titles for each in await documents.containing(title_cues(title))]
+    if len(others) > _MAX_OTHERS:
         return ()
     # Each is found by its own title, too.
     known = {replace(each, is_cited=False) for each in quoted}
@@ -242,41 +248,45 @@ def _as_published(document: KnowledgeDocument) -> PublishedDocument:
     )
 
 
-async def _by_id(answer: ChatbotAnswer, documents: Documents, wait: float) -> ResolvedContext:
+async def _context_by_id(
+    answer: ChatbotAnswer, documents: DocumentLookup, timeout_seconds: float
+) -> ResolvedContext:
     wanted = tuple(dict.fromkeys(answer.document_ids))
-    found = await documents.wait_for(wanted, answer.produced_at, wait)
-    passages = tuple(_whole(found[document_id]) for document_id in wanted if document_id in found)
+    found = await documents.wait_for(wanted, answer.produced_at, timeout_seconds)
+    passages = tuple(_document_passage(found[document_id]) for document_id in wanted if document_id in found)
     missing = tuple(document_id for document_id in wanted if document_id not in found)
-    complete = _say_something(passages) and not missing
+    complete = _have_text(passages) and not missing
     degraded = () if complete else (Reason.CONTEXT_MISSING,)
     source = ContextSource.BY_ID if passages else ContextSource.NONE
-    substituted = any(each.substitute for each in found.values())
+    substituted = any(each.is_substitute for each in found.values())
     return _with_staleness(
         ResolvedContext(passages, missing, degraded, source), documents, outdated=substituted
     )
 
 
-async def _retrieved(
-    answer: ChatbotAnswer, documents: Documents, retriever: Retriever, seconds: float
+async def _retrieve_context(
+    answer: ChatbotAnswer, documents: DocumentLookup, retriever: Retriever, timeout_seconds: float
 ) -> ResolvedContext:
     try:
         # The retriever keeps its time by itself; nobody waits for one that does not.
-        async with asyncio.timeout(seconds):
-            found = await retriever.retrieve(answer.question, stated_language(answer.language), seconds)
+        async with asyncio.timeout(timeout_seconds):
+            found = await retriever.retrieve(answer.question, language_code(answer.language), timeout_seconds)
     # Neither a search without end nor an index that cannot be read is a reason to end the worker.
     except (RetrievalUnavailable, TimeoutError, OSError):
         return _with_staleness(ResolvedContext((), degraded=(Reason.RETRIEVAL_UNAVAILABLE,)), documents)
     documents_of = [
-        documents.in_version(hit.document_id, hit.version, answer.produced_at) for hit in found.hits
+        documents.get_version(hit.document_id, hit.version, answer.produced_at) for hit in found.hits
     ]
     return _with_staleness(
-        _of_hits(found, documents_of), documents, outdated=found.behind or None in documents_of
+        _context_of_hits(found, documents_of), documents, outdated=found.is_outdated or None in documents_of
     )
 
 
-def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) -> ResolvedContext:
-    passages = tuple(map(_chunk, found.hits, documents))
-    sufficient = found.sufficient and _say_something(passages)
+def _context_of_hits(
+    found: RetrievalResult, documents: Sequence[KnowledgeDocument | None]
+) -> ResolvedContext:
+    passages = tuple(map(_hit_passage, found.hits, documents))
+    sufficient = found.is_sufficient and _have_text(passages)
     judged = [
         replace(passage, text=document.text, score=None, offset=0) if document else passage
         for passage, document in zip(passages, documents, strict=True)
@@ -285,38 +295,38 @@ def _of_hits(found: Retrieved, documents: Sequence[KnowledgeDocument | None]) ->
         passages,
         degraded=() if sufficient else (Reason.CONTEXT_INSUFFICIENT,),
         source=ContextSource.RETRIEVED if passages else ContextSource.NONE,
-        spans=tuple(Span(hit.start, hit.end, hit.relevance, found.floor) for hit in found.hits),
-        whole=tuple(dict.fromkeys(judged)),
+        spans=tuple(PassageSpan(hit.start, hit.end, hit.relevance, found.floor) for hit in found.hits),
+        whole_documents=tuple(dict.fromkeys(judged)),
     )
 
 
 def _with_staleness(
-    context: ResolvedContext, documents: Documents, *, outdated: bool = False
+    context: ResolvedContext, documents: DocumentLookup, *, outdated: bool = False
 ) -> ResolvedContext:
-    if not (documents.stale or outdated):
+    if not (documents.is_stale or outdated):
         return context
     return replace(context, degraded=(*context.degraded, Reason.DOCUMENTS_STALE))
 
 
-def _brings_passages(answer: ChatbotAnswer) -> bool:
-    return _say_something(tuple(map(_inline, answer.context)))
+def _has_passages(answer: ChatbotAnswer) -> bool:
+    return _have_text(tuple(map(_inline_passage, answer.context)))
 
 
-def _say_something(passages: Collection[Passage]) -> bool:
+def _have_text(passages: Collection[Passage]) -> bool:
     return any(passage.text and not passage.text.isspace() for passage in passages)
 
 
-def _inline(passage: ContextPassage) -> Passage:
+def _inline_passage(passage: ContextPassage) -> Passage:
     return Passage(passage.document_id, passage.text, passage.title, passage.score)
 
 
-def _whole(found: NamedDocument) -> Passage:
+def _document_passage(found: VersionedDocument) -> Passage:
     document = found.document
     return Passage(
         document.document_id, document.text, document.title, version=found.version, url=document.url
     )
 
 
-def _chunk(hit: Hit, document: KnowledgeDocument | None) -> Passage:
+def _hit_passage(hit: Hit, document: KnowledgeDocument | None) -> Passage:
     url = document.url if document else None
     return Passage(hit.document_id, hit.text, hit.title, hit.score, hit.version, hit.start, url)

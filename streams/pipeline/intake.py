@@ -17,26 +17,26 @@ from faust.types import Message
 
 from schemas import Codec, DecodeError
 from schemas.records import ChatbotAnswer, Verdict
-from streams.delivery.consumer import SafeConsumer
-from streams.delivery.dead_letters import DeadLetter, bury
-from streams.delivery.keyed_executor import Lanes
+from streams.delivery.dead_letters import DeadLetter, make_dead_letter
+from streams.delivery.faust_consumer import SafeConsumer
+from streams.delivery.keyed_executor import KeyedExecutor
 from streams.delivery.publisher import Publisher
-from streams.kafka.records import Headers, Received, published_headers
+from streams.kafka.kafka_records import Headers, ReceivedRecord, published_headers
 from streams.kafka.topics import Topics
-from streams.observability import attributes as messaging
+from streams.observability import span_attributes as messaging
 from streams.observability.failures import BadAnswer, Stage
 from streams.pipeline.answer_metrics import AnswerMetrics
-from streams.pipeline.pipeline import Deadline, Pipeline, failing_as
+from streams.pipeline.pipeline import Deadline, Pipeline, map_failures
 from streams.pipeline.traces import AnswerTraces
 from streams.settings import Settings
 
 
-async def decode(received: Received, codec: Codec, most_bytes: int) -> ChatbotAnswer:
+async def decode(received: ReceivedRecord, codec: Codec, max_bytes: int) -> ChatbotAnswer:
     """Read the answer of one record of at most so many bytes; raises BadAnswer, InfrastructureFailure."""
     size = len(received.value or b"")
-    if size > most_bytes:
-        raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {most_bytes} are allowed")
-    with failing_as(Stage.DECODE):
+    if size > max_bytes:
+        raise BadAnswer(Stage.DECODE, "value_too_large", f"{size} bytes, and {max_bytes} are allowed")
+    with map_failures(Stage.DECODE):
         try:
             await codec.lookup(received.value)
             return codec.decode(received.value, ChatbotAnswer)
@@ -45,7 +45,7 @@ async def decode(received: Received, codec: Codec, most_bytes: int) -> ChatbotAn
 
 
 #: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
-_PASSED_ON = frozenset({"traceparent", "tracestate"})
+_FORWARDED_HEADERS = frozenset({"traceparent", "tracestate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,22 @@ class OutcomePublisher:
         topic = self.topics.verdict_topic(verdict.decision)
         key = verdict.conversation_id.encode()
         with self.traces.sending(topic, key) as span:
-            with failing_as(Stage.PUBLISH):
+            with map_failures(Stage.PUBLISH):
                 value = self.codec.encode(verdict)
-            headers = self.traces.onward(verdict_headers(verdict, original))
+            headers = self.traces.with_trace_context(verdict_headers(verdict, original))
             place = await self.publisher.publish(topic, key, value, headers)
-            span.set_attributes(messaging.written(*place))
+            span.set_attributes(messaging.sent_record_attributes(*place))
 
-    async def bury(self, letter: DeadLetter) -> None:
+    async def publish_dead_letter(self, letter: DeadLetter) -> None:
         """Return once the brokers have the letter; raises InfrastructureFailure."""
         with self.traces.sending(self.topics.dead_letters, letter.key) as span:
-            place = await self.publisher.bury(self.topics.dead_letters, letter)
-            span.set_attributes(messaging.written(*place))
+            place = await self.publisher.publish_dead_letter(self.topics.dead_letters, letter)
+            span.set_attributes(messaging.sent_record_attributes(*place))
 
 
 def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
     """Return the headers of a verdict: those of an event, and the trace context of its answer."""
-    passed_on = tuple((key, value) for key, value in original if key in _PASSED_ON)
+    passed_on = tuple((key, value) for key, value in original if key in _FORWARDED_HEADERS)
     event = published_headers(verdict.verdict_id, verdict, subject=verdict.answer_id, time=verdict.scored_at)
     return (*event, *passed_on)
 
@@ -114,7 +114,7 @@ class Intake:
     def __init__(
         self,
         codec: Codec,
-        way: Pipeline,
+        pipeline: Pipeline,
         publisher: OutcomePublisher,
         metrics: AnswerMetrics,
         traces: AnswerTraces,
@@ -122,15 +122,15 @@ class Intake:
         on_error: Callable[[BaseException], None],
     ) -> None:
         self._codec = codec
-        self._way = way
+        self._pipeline = pipeline
         self._publisher = publisher
-        self._most_bytes = settings.encoding.max_value_bytes
+        self._max_bytes = settings.encoding.max_value_bytes
         self._metrics = metrics
         self._traces = traces
         self._answer_seconds = settings.flow.answer_timeout_seconds
         self._document_seconds = settings.documents.wait_seconds
-        self._lanes = Lanes(settings.flow.max_in_flight, on_error)
-        metrics.in_flight.show(lambda: self._lanes.in_flight)
+        self._executor = KeyedExecutor(settings.flow.max_in_flight, on_error)
+        metrics.in_flight.set_function(lambda: self._executor.in_flight)
 
     async def accept(self, message: Message, consumer: SafeConsumer) -> None:
         """Take a message into work; returns once it has a place, not once it is finished.
@@ -147,30 +147,30 @@ class Intake:
 
         async def work() -> None:
             with self._traces.process(received, accepted):
-                await self._settle(received, deadline)
+                await self._process(received, deadline)
             consumer.finish(message)
             self._metrics.duration.record(loop.time() - arrived)
 
-        await self._lanes.submit(message.key if message.key is not None else object(), work)
+        await self._executor.submit(message.key if message.key is not None else object(), work)
 
     async def drain(self) -> None:
         """Wait until everything accepted is finished."""
-        await self._lanes.drain()
+        await self._executor.drain()
 
-    async def _settle(self, received: Received, deadline: Deadline) -> None:
+    async def _process(self, received: ReceivedRecord, deadline: Deadline) -> None:
         try:
             with self._traces.decoding():
-                answer = await decode(received, self._codec, self._most_bytes)
-            verdict = await self._way.verdict(answer, deadline, lambda: datetime.now(UTC))
-            self._traces.judged(verdict)
+                answer = await decode(received, self._codec, self._max_bytes)
+            verdict = await self._pipeline.verdict(answer, deadline, lambda: datetime.now(UTC))
+            self._traces.record_verdict(verdict)
             await self._publisher.publish(verdict, received.headers)
             self._metrics.count_verdict(verdict, received.timestamp)
         except BadAnswer as error:
-            self._traces.failed(error)
-            await self._bury(received, error)
+            self._traces.record_failure(error)
+            await self._publish_dead_letter(received, error)
 
-    async def _bury(self, received: Received, error: BadAnswer) -> None:
-        await self._publisher.bury(bury(received, error, datetime.now(UTC)))
+    async def _publish_dead_letter(self, received: ReceivedRecord, error: BadAnswer) -> None:
+        await self._publisher.publish_dead_letter(make_dead_letter(received, error, datetime.now(UTC)))
         self._metrics.count_dead_letter(error.stage, error.error_class)
         # The message of the error may quote the customer: it is in the dead letter, not here.
         log.warning(
@@ -183,10 +183,10 @@ class Intake:
         )
 
 
-def _received(message: Message) -> Received:
+def _received(message: Message) -> ReceivedRecord:
     # Faust's types allow a mapping too; its Kafka transport gives pairs, so repeated keys are kept.
     headers = cast("Iterable[tuple[str, bytes | None]]", message.headers or ())
-    return Received(
+    return ReceivedRecord(
         topic=message.topic,
         partition=message.partition,
         offset=message.offset,

@@ -12,11 +12,10 @@ from opentelemetry.trace import Span
 
 from schemas import RegistryUnreachable
 from schemas.records import ChatbotAnswer, Verdict
-from scoring.values.assessment import Assessment, Decided
 from scoring.values.opinion import Opinion
 from scoring.values.rules import Reason
-from streams.llm.cascade import NO_ADVICE, Advise
-from streams.observability.attributes import Attributes
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.llm.cascade import NO_OPINIONS, AskJudges
 from streams.observability.failures import (
     EXIT_SOFTWARE,
     EXIT_UNREACHABLE,
@@ -24,15 +23,16 @@ from streams.observability.failures import (
     InfrastructureFailure,
     Stage,
 )
+from streams.observability.span_attributes import Attributes
 from streams.observability.stages import Stages
 from streams.pipeline import attributes
-from streams.pipeline.context import Documents, ResolvedContext, resolve_context
-from streams.pipeline.verdict import exchange_of, make_verdict
-from streams.scorers.options import Assessor, unassessed
-from streams.search.types import RetrievalUnavailable, Retrieved, Retriever
-from streams.settings import WrongSettings
-from streams.translating.opening import FILE_PATIENCE_SECONDS
-from streams.translating.step import Translated, Translation
+from streams.pipeline.context import DocumentLookup, ResolvedContext, resolve_context
+from streams.pipeline.verdict import make_exchange, make_verdict
+from streams.scorers.options import AsyncScorer, unscored_answer
+from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
+from streams.settings import InvalidSettings
+from streams.translating.opening import FILE_TIMEOUT_SECONDS
+from streams.translating.step import TranslationResult, TranslationStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class Deadline:
     """
 
     at: float | None
-    documents: float = 0.0
+    document_seconds: float = 0.0
 
     def for_documents(self) -> float:
         """Return how long to wait for documents that the answer names."""
-        return min(self.documents, self._remaining())
+        return min(self.document_seconds, self._remaining())
 
     def for_service(self) -> float:
         """Return how long one service may take: a search, the translation, or the judges together.
@@ -56,9 +56,9 @@ class Deadline:
         It is half of what is left: what comes too late to be judged is of no use, and the time of those
         behind the answer in its conversation is running too.
         """
-        return FILE_PATIENCE_SECONDS if self.at is None else self._remaining() / 2
+        return FILE_TIMEOUT_SECONDS if self.at is None else self._remaining() / 2
 
-    def for_assessment(self) -> float | None:
+    def for_scoring(self) -> float | None:
         """Return how long translation and assessment may take together; None without a limit here."""
         return None if self.at is None else self._remaining()
 
@@ -70,14 +70,14 @@ class Deadline:
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
 #: A policy, with the opinions of judges in the order in which they were asked.
-Decide = Callable[[Assessment, Sequence[Opinion]], Decided]
+Decide = Callable[[ScoredAnswer, Sequence[Opinion]], PolicyDecision]
 #: Of a pipeline that nobody watches: its stages are neither measured nor shown.
-_UNWATCHED: Final = Stages()
+_UNOBSERVED: Final = Stages()
 
 T = TypeVar("T")
 
 
-def _unseen(assessment: Assessment) -> None:
+def _ignore(scored_answer: ScoredAnswer) -> None:
     """Take no notice of an assessment."""
 
 
@@ -97,15 +97,15 @@ class Pipeline:
         on_assessment: sees every assessment.
     """
 
-    documents: Documents
-    assessor: Assessor
+    documents: DocumentLookup
+    scorer: AsyncScorer
     decide: Decide
     profile: str
-    translation: Translation | None = None
+    translation_stage: TranslationStage | None = None
     retriever: Retriever | None = None
-    advise: Advise | None = None
-    stages: Stages = _UNWATCHED
-    on_assessment: Callable[[Assessment], None] = _unseen
+    ask_judges: AskJudges | None = None
+    stages: Stages = _UNOBSERVED
+    on_scored: Callable[[ScoredAnswer], None] = _ignore
 
     async def verdict(
         self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
@@ -115,58 +115,60 @@ class Pipeline:
         Raises:
             BadAnswer: it cannot be judged, now or later.
             InfrastructureFailure: no answer can be judged any more.
-            WrongSettings: the documents cannot be searched with these settings.
+            InvalidSettings: the documents cannot be searched with these settings.
         """
-        with failing_as(Stage.ENRICH), self.stages.stage("enrich") as span:
+        with map_failures(Stage.ENRICH), self.stages.stage("enrich") as span:
             limits = deadline.for_documents(), deadline.for_service()
             context = await resolve_context(answer, self.documents, limits[0], self.retriever, limits[1])
-            _describe(span, attributes.enriched, context)
-        with failing_as(Stage.SCORE):
-            assessment = await self._assessed(answer, context, deadline)
-            advice = NO_ADVICE
-            if self.advise is not None:
-                exchange = exchange_of(answer, context.judged)
+            _set_attributes(span, attributes.context_attributes, context)
+        with map_failures(Stage.SCORE):
+            assessment = await self._score(answer, context, deadline)
+            advice = NO_OPINIONS
+            if self.ask_judges is not None:
+                exchange = make_exchange(answer, context.scoring_passages)
                 with self.stages.stage("judge") as span:
-                    advice = await self.advise(exchange, assessment, deadline.for_service())
-                    _describe(span, attributes.advised, advice)
+                    advice = await self.ask_judges(exchange, assessment, deadline.for_service())
+                    _set_attributes(span, attributes.opinion_attributes, advice)
                 assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
             decided = self.decide(assessment, advice.opinions)
-            return make_verdict(answer, assessment, decided, context, now(), advice.asked)
+            return make_verdict(answer, assessment, decided, context, now(), advice.priced_opinions)
 
-    async def _assessed(
+    async def _score(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
-    ) -> Assessment:
-        translated = Translated(exchange_of(answer, context.judged, context.published))
+    ) -> ScoredAnswer:
+        translated = TranslationResult(
+            make_exchange(answer, context.scoring_passages, context.published_documents)
+        )
         try:
-            async with asyncio.timeout(deadline.for_assessment()):
-                if self.translation is not None:
+            async with asyncio.timeout(deadline.for_scoring()):
+                if self.translation_stage is not None:
                     with self.stages.stage("translate") as span:
                         seconds = deadline.for_service()
-                        translated = await self.translation.translate(translated.exchange, seconds)
-                        _describe(span, attributes.translated, translated)
+                        translated = await self.translation_stage.translate(translated.exchange, seconds)
+                        _set_attributes(span, attributes.translation_attributes, translated)
                 with self.stages.stage("score") as span:
                     degraded = (*context.degraded, *translated.degraded)
-                    assessment = await self.assessor.assess(translated.exchange, degraded)
-                    self.on_assessment(assessment)
-                    _describe(span, attributes.scored, assessment)
-                    self.stages.add(assessment.timings)
+                    assessment = await self.scorer.score(translated.exchange, degraded)
+                    self.on_scored(assessment)
+                    _set_attributes(span, attributes.score_attributes, assessment)
+                    self.stages.add_timings(assessment.timings)
                     return assessment
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
-            return unassessed(self.profile, answer.language, degraded)
+            return unscored_answer(self.profile, answer.language, degraded)
 
 
-def _describe(span: Span, described: Callable[[T], Attributes], result: T) -> None:
+def _set_attributes(span: Span, attributes_of: Callable[[T], Attributes], result: T) -> None:
     if span.is_recording():
-        span.set_attributes(described(result))
+        span.set_attributes(attributes_of(result))
 
 
 @contextmanager
-def failing_as(stage: Stage) -> Iterator[None]:
+def map_failures(stage: Stage) -> Iterator[None]:
     """Turn what goes wrong with one answer into BadAnswer, and what goes wrong for all into its like."""
     try:
         yield
-    except (BadAnswer, InfrastructureFailure, WrongSettings):
+    except (BadAnswer, InfrastructureFailure, InvalidSettings):
         raise
     except _INFRASTRUCTURE as error:
         code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
@@ -178,32 +180,32 @@ def failing_as(stage: Stage) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class OfflineAnswers:
+class OfflinePipeline:
     """Judges answers of a file; ``scored_at`` is the time that all verdicts carry, to compare runs."""
 
-    way: Pipeline
+    pipeline: Pipeline
     scored_at: datetime
 
     async def verdict(self, answer: ChatbotAnswer) -> Verdict:
         """Judge one answer; raises as :meth:`Pipeline.verdict` does."""
-        return await self.way.verdict(answer, Deadline(None), lambda: self.scored_at)
+        return await self.pipeline.verdict(answer, Deadline(None), lambda: self.scored_at)
 
 
-class ObservedRetriever:
+class TracedRetriever:
     """Searches as ``retriever`` does, in a span of its own."""
 
     def __init__(self, retriever: Retriever, stages: Stages) -> None:
         self._retriever = retriever
         self._stages = stages
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         """Find the passages for one question."""
-        with self._stages.part("search") as span:
+        with self._stages.span("search") as span:
             try:
                 found = await self._retriever.retrieve(question, language, seconds)
             except RetrievalUnavailable as error:
                 span.set_attribute("truthgate.search.unavailable", str(error))
                 raise
             if span.is_recording():
-                span.set_attributes(attributes.found(found))
+                span.set_attributes(attributes.search_attributes(found))
             return found

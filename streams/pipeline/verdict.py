@@ -20,28 +20,28 @@ from schemas.records import (
     VerdictPassage,
     VerdictSpan,
 )
-from scoring.claims.checking import NON_APPEARING
-from scoring.scorer.profile import AT_FAULT
-from scoring.values.assessment import Assessment, Decided
-from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy, faithfulness
+from scoring.claims.claim_checking import NON_APPEARING
+from scoring.scorer.profile import FAULT_KINDS
+from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy, faithfulness
+from scoring.values.exchange import Evidence, Exchange, FeatureValue, Passage, PublishedDocument
 from scoring.values.opinion import Mistake, Opinion
 from scoring.values.rules import Reason
-from scoring.values.types import Evidence, Exchange, FeatureValue, Passage, PublishedDocument
-from streams.llm.cascade import Asked
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.llm.cascade import PricedOpinion
 from streams.pipeline.context import ResolvedContext
 
 #: Evidence of these kinds shows what is wrong: what a rule of the scorer objects to, or a language model.
-FAULTS: Final = AT_FAULT.union(Mistake)
+FAULTS: Final = FAULT_KINDS.union(Mistake)
 
 #: Claims of these are marked in the answer; what speaks against it most comes first.
-MARKED: Final = (
+MARKED_STATUSES: Final = (
     ClaimStatus.CONTRADICTED,
     ClaimStatus.NOT_FOUND,
     ClaimStatus.SIMILAR,
     ClaimStatus.SUPPORTED,
 )
 #: Those of them that do speak against it.
-WRONG: Final = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
+WRONG_STATUSES: Final = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 
 
 def all_evidence(verdict: Verdict) -> Iterator[VerdictEvidence]:
@@ -52,7 +52,7 @@ def all_evidence(verdict: Verdict) -> Iterator[VerdictEvidence]:
     )
 
 
-def offending(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
+def fault_evidence(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
     """Give the spans of the answer that speak against it, in their order, without repetitions."""
     spans = {
         (evidence.start, evidence.end): evidence
@@ -69,7 +69,7 @@ def marked_claims(verdict: Verdict) -> tuple[VerdictClaim, ...]:
     """
     end = len(verdict.answer)
     inside = [claim for claim in verdict.claims if claim.start < min(claim.end, end)]
-    return tuple(claim for status in MARKED for claim in inside if claim.status == status)
+    return tuple(claim for status in MARKED_STATUSES for claim in inside if claim.status == status)
 
 
 #: Within what a topic of verdicts takes beside the texts of an answer, at the smallest ``max_value_bytes``
@@ -79,7 +79,7 @@ MAX_CLAIMS_BYTES: Final = 32 * 1024
 MAX_TEXT_CHARACTERS: Final = 1_000
 
 #: What is wrong is what a reader looks for: it is left out last.
-_PRECEDENCE: Final = {
+_TRUNCATION_ORDER: Final = {
     ClaimStatus.CONTRADICTED: 0,
     ClaimStatus.NOT_FOUND: 1,
     ClaimStatus.SIMILAR: 2,
@@ -93,8 +93,8 @@ _OTHER_BYTES: Final = 64
 _SPAN_BYTES: Final = 10
 
 
-def judged_claims(
-    claims: Sequence[CheckedClaim], opinion: Opinion | None, decided: Decided
+def claims_after_opinion(
+    claims: Sequence[CheckedClaim], opinion: Opinion | None, policy_decision: PolicyDecision
 ) -> tuple[CheckedClaim, ...]:
     """Return the claims as the opinion that counted leaves them, those that it changes as the judge's.
 
@@ -105,11 +105,11 @@ def judged_claims(
     """
     if opinion is None:
         return tuple(claims)
-    is_true = Reason.JUDGED_TRUE in decided.reasons and not (opinion.wrong or opinion.shortened)
-    return tuple(_judged(claim, opinion.wrong, is_true) for claim in claims)
+    is_true = Reason.JUDGED_TRUE in policy_decision.reasons and not (opinion.wrong or opinion.shortened)
+    return tuple(_claim_after_opinion(claim, opinion.wrong, is_true) for claim in claims)
 
 
-def _judged(claim: CheckedClaim, wrong: Sequence[Evidence], is_true: bool) -> CheckedClaim:
+def _claim_after_opinion(claim: CheckedClaim, wrong: Sequence[Evidence], is_true: bool) -> CheckedClaim:
     met = [each for each in wrong if each.start < claim.end and claim.start < each.end]
     if met and claim.status in (ClaimStatus.SUPPORTED, ClaimStatus.SIMILAR):
         against = next((each for each in met if each.kind in _CONTRADICTING), None)
@@ -127,7 +127,7 @@ def _judged(claim: CheckedClaim, wrong: Sequence[Evidence], is_true: bool) -> Ch
     return claim
 
 
-def told_claims(claims: Sequence[CheckedClaim]) -> tuple[VerdictClaim, ...]:
+def verdict_claims(claims: Sequence[CheckedClaim]) -> tuple[VerdictClaim, ...]:
     """Give the claims as a verdict tells them, in their order, in no more than MAX_CLAIMS_BYTES of Avro.
 
     Of a long claim or passage its beginning is told, with the offsets of that. Where not all claims fit,
@@ -135,8 +135,8 @@ def told_claims(claims: Sequence[CheckedClaim]) -> tuple[VerdictClaim, ...]:
     """
     kept: dict[int, VerdictClaim] = {}
     room = MAX_CLAIMS_BYTES
-    for place in sorted(range(len(claims)), key=lambda place: _PRECEDENCE[claims[place].status]):
-        claim = _told(claims[place])
+    for place in sorted(range(len(claims)), key=lambda place: _TRUNCATION_ORDER[claims[place].status]):
+        claim = _verdict_claim(claims[place])
         if (size := _size(claim)) <= room:
             kept[place] = claim
             room -= size
@@ -154,7 +154,7 @@ def _size(claim: VerdictClaim) -> int:
     )
 
 
-def _told(claim: CheckedClaim) -> VerdictClaim:
+def _verdict_claim(claim: CheckedClaim) -> VerdictClaim:
     text = claim.text[:MAX_TEXT_CHARACTERS]
     return VerdictClaim(
         text=text,
@@ -164,13 +164,13 @@ def _told(claim: CheckedClaim) -> VerdictClaim:
         decided_by=claim.decided_by.value,
         mistake=claim.mistake,
         support=claim.support,
-        source=_source(claim.source) if claim.source else None,
+        source=_verdict_source(claim.source) if claim.source else None,
         derivation=claim.derivation[:MAX_TEXT_CHARACTERS] if claim.derivation else None,
         lacking=tuple(VerdictSpan(*span) for span in claim.lacking if span[1] <= claim.start + len(text)),
     )
 
 
-def _source(source: ClaimSource) -> VerdictClaimSource:
+def _verdict_source(source: ClaimSource) -> VerdictClaimSource:
     text = source.text[:MAX_TEXT_CHARACTERS]
     return VerdictClaimSource(
         source.document_id, source.version, text, source.start, source.start + len(text)
@@ -178,7 +178,7 @@ def _source(source: ClaimSource) -> VerdictClaimSource:
 
 
 #: More than these say nothing new: the chatbot and truthgate have other documents.
-_MOST_MISSING: Final = 20
+_MAX_MISSING: Final = 20
 #: Of all titles and addresses together: an answer of a few bytes may name a thousand documents, and its
 #: verdict must fit into its topic beside the claims (``MAX_CLAIMS_BYTES``).
 MAX_TITLES_BYTES: Final = 16 * 1024
@@ -192,20 +192,22 @@ def verdict_id(answer_id: str) -> str:
     return str(uuid.uuid5(VERDICT_NAMESPACE, answer_id))
 
 
-def exchange_of(
+def make_exchange(
     answer: ChatbotAnswer, passages: Iterable[Passage], published: tuple[PublishedDocument, ...] = ()
 ) -> Exchange:
     """Give the scorer its view of an answer: ``passages`` are its resolved context, in order."""
-    return Exchange(answer.question, answer.answer, tuple(passages), answer.language, published=published)
+    return Exchange(
+        answer.question, answer.answer, tuple(passages), answer.language, published_documents=published
+    )
 
 
 def make_verdict(
     answer: ChatbotAnswer,
-    assessment: Assessment,
-    decided: Decided,
+    scored_answer: ScoredAnswer,
+    policy_decision: PolicyDecision,
     context: ResolvedContext,
     scored_at: datetime,
-    asked: Iterable[Asked] = (),
+    priced_opinions: Iterable[PricedOpinion] = (),
 ) -> Verdict:
     """Assemble the verdict on ``answer``.
 
@@ -213,42 +215,44 @@ def make_verdict(
     judges, in order, of which the last one counts. Equal arguments give equal verdicts, so a repeated
     delivery is recognisable.
     """
-    opinions = tuple(asked)
-    claims = judged_claims(assessment.claims, opinions[-1].opinion if opinions else None, decided)
+    opinions = tuple(priced_opinions)
+    claims = claims_after_opinion(
+        scored_answer.claims, opinions[-1].opinion if opinions else None, policy_decision
+    )
     return Verdict(
         verdict_id=verdict_id(answer.answer_id),
         answer_id=answer.answer_id,
         conversation_id=answer.conversation_id,
-        decision=decided.decision.value,
-        reasons=decided.reasons,
-        score=assessment.score,
-        profile=assessment.profile,
-        message_type=assessment.message_type.value,
-        language=assessment.language,
-        translated=assessment.translated,
+        decision=policy_decision.decision.value,
+        reasons=policy_decision.reasons,
+        score=scored_answer.score,
+        profile=scored_answer.profile,
+        message_type=scored_answer.message_type.value,
+        language=scored_answer.language,
+        translated=scored_answer.translated,
         question=answer.question,
         answer=answer.answer,
         model=answer.model,
         metadata=answer.metadata,
         context_source=context.source.value,
         context_ids=tuple(passage.document_id for passage in context.passages),
-        missing_context_ids=context.missing[:_MOST_MISSING],
-        context=tuple(_described(context)),
-        features=tuple(_feature(value) for value in assessment.features),
-        claims=told_claims(claims),
-        support=assessment.support,
-        contradiction=assessment.contradiction,
+        missing_context_ids=context.missing_ids[:_MAX_MISSING],
+        context=tuple(_verdict_passages(context)),
+        features=tuple(_feature(value) for value in scored_answer.features),
+        claims=verdict_claims(claims),
+        support=scored_answer.support,
+        contradiction=scored_answer.contradiction,
         faithfulness=faithfulness(claims),
-        opinions=tuple(map(_opinion, opinions)),
-        degraded=assessment.degraded,
-        policy_version=decided.policy_version,
-        scorer_version=assessment.scorer_version,
+        opinions=tuple(map(_verdict_opinion, opinions)),
+        degraded=scored_answer.degraded,
+        policy_version=policy_decision.policy_version,
+        scorer_version=scored_answer.scorer_version,
         produced_at=answer.produced_at,
         scored_at=scored_at,
     )
 
 
-def _described(context: ResolvedContext) -> Iterator[VerdictPassage]:
+def _verdict_passages(context: ResolvedContext) -> Iterator[VerdictPassage]:
     """Describe the passages; of a long title its beginning, and no address that does not fit whole."""
     room = MAX_TITLES_BYTES
     for passage, span in zip(context.passages, context.spans or repeat(None), strict=False):
@@ -281,8 +285,8 @@ def _evidence(evidence: Evidence) -> VerdictEvidence:
     return VerdictEvidence(evidence.kind, evidence.text, evidence.start, evidence.end, evidence.document_id)
 
 
-def _opinion(asked: Asked) -> VerdictOpinion:
-    opinion = asked.opinion
+def _verdict_opinion(priced: PricedOpinion) -> VerdictOpinion:
+    opinion = priced.opinion
     return VerdictOpinion(
         method=opinion.method,
         models=opinion.models,
@@ -298,5 +302,5 @@ def _opinion(asked: Asked) -> VerdictOpinion:
         tokens_in=opinion.usage.tokens_in,
         tokens_out=opinion.usage.tokens_out,
         seconds=opinion.usage.seconds,
-        cost=asked.cost,
+        cost=priced.cost,
     )

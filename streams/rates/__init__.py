@@ -1,5 +1,5 @@
 """How often answers are untrue: counts in windows of event time, with bounds, and alerts on them."""
 
-from streams.rates.windows import Tally, counted, wilson_interval
+from streams.rates.windows import Tally, add_to_tallies, wilson_interval
 
-__all__ = ["Tally", "counted", "wilson_interval"]
+__all__ = ["Tally", "add_to_tallies", "wilson_interval"]

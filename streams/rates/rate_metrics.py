@@ -2,31 +2,35 @@
 
 from collections.abc import Callable, Iterable
 
-from scoring.text.language import UNDETERMINED
-from streams.observability.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, Label, LabelValues
-from streams.rates.aggregator import Taken
-from streams.rates.outcomes import ClosedWindow
-from streams.rates.thresholds import ThresholdState
+from scoring.text.language_detection import UNDETERMINED
+from streams.observability.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, LabelValues, MetricLabel
+from streams.rates.alert_thresholds import ThresholdState
+from streams.rates.rate_aggregator import AddResult
+from streams.rates.verdict_counts import ClosedWindow
 from streams.rates.windows import Tally, WindowSpec
 
 UNREADABLE = "unreadable"
 _ALL = "all"
 _MS = 1_000
-_MESSAGE_TYPE, _LANGUAGE, _WINDOW = Label("message_type"), Label("language"), Label("window")
+_MESSAGE_TYPE, _LANGUAGE, _WINDOW = (
+    MetricLabel("message_type"),
+    MetricLabel("language"),
+    MetricLabel("window"),
+)
 _OF_RATE = (_MESSAGE_TYPE, _LANGUAGE, _WINDOW)
-_OF_ALERT = (Label("alert"), *_OF_RATE, Label("severity", ("info", "warning", "critical")))
+_OF_ALERT = (MetricLabel("alert"), *_OF_RATE, MetricLabel("severity", ("info", "warning", "critical")))
 
 #: Gauges, and what each shows of a rate or of a threshold.
 _OfRates = tuple[tuple[Gauge, Callable[[Tally], float | None]], ...]
 _OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
 
 
-class RatesTelemetry:
+class RateMetrics:
     """The instruments of rates and alerts.
 
     Attributes:
         leader: whether this worker is the leader.
-        verdicts: by what became of them: one of :class:`Taken`, or UNREADABLE.
+        verdicts: by what became of them: one of :class:`AddResult`, or UNREADABLE.
         failures: by a code or the name of the exception's class.
     """
 
@@ -44,7 +48,7 @@ class RatesTelemetry:
             "at all (unreadable).",
             "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
             "`rates.retention_seconds`, a long outage.",
-            Label("outcome", (*(taken.value for taken in Taken), UNREADABLE)),
+            MetricLabel("outcome", (*(taken.value for taken in AddResult), UNREADABLE)),
         )
         self.failures = instruments.counter(
             "truthgate.rates_failures",
@@ -70,10 +74,10 @@ class RatesTelemetry:
 
     def watch(self, watermark_age: Callable[[], float | None], lag: Callable[[], int | None]) -> None:
         """Show what these give, called from any thread; None shows nothing."""
-        self._watermark_age.show(watermark_age)
-        self._lag.show(lag)
+        self._watermark_age.set_function(watermark_age)
+        self._lag.set_function(lag)
 
-    def show_rates(self, closed: Iterable[ClosedWindow]) -> None:
+    def set_rates(self, closed: Iterable[ClosedWindow]) -> None:
         """Show these windows and no others; no rate, with bounds 0 and 1, where nothing was scored.
 
         A faithfulness is shown where there is one.
@@ -87,7 +91,7 @@ class RatesTelemetry:
             values = {labels: read(tally) for labels, tally in shown.items()}
             gauge.replace({labels: value for labels, value in values.items() if value is not None})
 
-    def show_alerts(self, states: Iterable[ThresholdState]) -> None:
+    def set_alerts(self, states: Iterable[ThresholdState]) -> None:
         """Show these thresholds and no others, with the bound that their newest closed window has."""
         shown = {_labels(state): state for state in states}
         for gauge, read in self._of_alerts:
@@ -97,8 +101,8 @@ class RatesTelemetry:
         """Show nothing but that this worker is not the leader."""
         self.leader.set(0)
         self.watch(lambda: None, lambda: None)
-        self.show_rates(())
-        self.show_alerts(())
+        self.set_rates(())
+        self.set_alerts(())
 
 
 def _gauges_of_rates(instruments: Instruments) -> _OfRates:

@@ -7,7 +7,7 @@ Partition: TypeAlias = tuple[str, int]
 """Topic and number; aiokafka's ``TopicPartition`` is one."""
 
 
-class Watermarks:
+class WatermarkTracker:
     """Follows the event times of all partitions; times are milliseconds since 1970.
 
     The watermark is the least of the partitions' greatest event times, without those that are read to their
@@ -48,7 +48,7 @@ class Watermarks:
         self._event_times = {p: time for p, time in (event_times or {}).items() if p in self._heard}
         self._at_end: set[Partition] = set()
         self._value = value
-        self.of_events = 0
+        self.event_watermark = 0
         self._newest = max((value, *self._event_times.values()))
         self._appended, self._appended_at = value, clock()
 
@@ -57,7 +57,7 @@ class Watermarks:
         """The greatest event time of each partition that anything came from, for a successor."""
         return dict(self._event_times)
 
-    def seen(self, partition: Partition, event_time: int) -> None:
+    def observe(self, partition: Partition, event_time: int) -> None:
         """Take in one event; KeyError for a partition that is not followed."""
         if partition not in self._heard:
             raise KeyError(partition)
@@ -65,24 +65,24 @@ class Watermarks:
         self._event_times[partition] = max(event_time, self._event_times.get(partition, event_time))
         self._newest = max(self._newest, event_time)
 
-    def appended(self, timestamp: int) -> None:
+    def observe_append_time(self, timestamp: int) -> None:
         """Take in the timestamp of a record, of those too that a predecessor has seen."""
         if timestamp > self._appended:
             self._appended, self._appended_at = timestamp, self._clock()
 
-    def at_end(self, partition: Partition, reached: bool = True) -> None:
+    def set_at_end(self, partition: Partition, reached: bool = True) -> None:
         """Take in whether there is nothing more to read of a partition now."""
         if reached:
             self._at_end.add(partition)
         else:
             self._at_end.discard(partition)
 
-    def value(self) -> int:
+    def current(self) -> int:
         """Give the watermark now; 0 before anything is known."""
         self._value = max(self._value, self._reached())
         return self._value
 
-    def hurried(self, lead: int) -> frozenset[Partition]:
+    def partitions_ahead(self, lead: int) -> frozenset[Partition]:
         """Give the partitions that are more than ``lead`` ahead of one that has more to be read.
 
         Not to read on from them meanwhile bounds what must be remembered while catching up.
@@ -99,7 +99,7 @@ class Watermarks:
         if not heeded:
             return self._appended + now - self._appended_at - self._idle_after if self._appended else 0
         slowest = min(self._event_times.get(partition, 0) for partition in heeded)
-        self.of_events = max(self.of_events, slowest)
+        self.event_watermark = max(self.event_watermark, slowest)
         return slowest
 
     def _is_silent(self, partition: Partition, now: int) -> bool:

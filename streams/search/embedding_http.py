@@ -10,7 +10,7 @@ import httpx2
 import numpy as np
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from streams.search.embedder import EmbeddingFailed, Vectors, normalised, only
+from streams.search.embedder import EmbeddingFailed, Vectors, single_row, to_unit_length
 from streams.settings import RetrievalSettings
 
 #: As many dimensions as settings allow, with some 20 characters each; the rest is what stands around them.
@@ -20,7 +20,7 @@ _UNREADABLE = "embeddings_unreadable"
 _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
-class EmbeddingsEndpoint:
+class HttpEmbedder:
     """Asks ``POST <url>/embeddings`` for vectors, some texts at a time.
 
     What may pass (no connection, status 429 and 5xx) is tried again, up to ``embeddings_attempts`` times in
@@ -33,18 +33,18 @@ class EmbeddingsEndpoint:
 
     #: Settings have a floor for it: how alike texts are differs from model to model.
     floor = 0.0
-    weight = 1.0
+    vector_weight = 1.0
     word_weight = 0.0
 
     def __init__(self, settings: RetrievalSettings) -> None:
         self._url = f"{str(settings.embeddings_url).rstrip('/')}/embeddings"
         self._model = settings.embeddings_model
-        self._asked_dimensions = settings.embeddings_dimensions
+        self._requested_dimensions = settings.embeddings_dimensions
         self._batch = settings.embeddings_batch
         self._retrying = Retrying(
             stop=stop_after_attempt(settings.embeddings_attempts),
             wait=wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT),
-            retry=retry_if_exception(_may_pass),
+            retry=retry_if_exception(_is_retryable),
             reraise=True,
         )
         key = settings.embeddings_key
@@ -56,27 +56,27 @@ class EmbeddingsEndpoint:
     @cached_property
     def dimensions(self) -> int:
         """What was asked for, else as many as the model gives."""
-        return self._asked_dimensions or self.embed_documents(["dimensions"]).shape[1]
+        return self._requested_dimensions or self.embed_documents(["dimensions"]).shape[1]
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row for each text; raises EmbeddingFailed."""
         parts = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
-        return np.concatenate([self._embedded(part) for part in parts])
+        return np.concatenate([self._embed(part) for part in parts])
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question; raises EmbeddingFailed."""
-        return only(self._embedded([text]))
+        return single_row(self._embed([text]))
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         try:
             answer = self._retrying(self._ask, list(texts))
         except httpx2.HTTPError as error:
             raise EmbeddingFailed(_code(error)) from None  # what it says may quote what was sent
-        return _read(answer, len(texts), self._asked_dimensions)
+        return _parse_vectors(answer, len(texts), self._requested_dimensions)
 
     def _ask(self, texts: list[str]) -> bytes:
         wanted: dict[str, Any] = {
@@ -84,25 +84,25 @@ class EmbeddingsEndpoint:
             "input": [text or " " for text in texts],
             "encoding_format": "float",
         }
-        if self._asked_dimensions:
-            wanted["dimensions"] = self._asked_dimensions
+        if self._requested_dimensions:
+            wanted["dimensions"] = self._requested_dimensions
         end = time.monotonic() + self._seconds
         with self._client.stream("POST", self._url, json=wanted) as response:
             return _body(response.raise_for_status(), len(texts), end)
 
 
-def _body(response: httpx2.Response, count: int, end: float) -> bytes:
+def _body(response: httpx2.Response, count: int, deadline: float) -> bytes:
     body = bytearray()
     for chunk in response.iter_bytes():
         body += chunk
         if len(body) > count * _BYTES_PER_TEXT + _BYTES_AROUND:
             raise EmbeddingFailed(_UNREADABLE)
-        if time.monotonic() > end:
+        if time.monotonic() > deadline:
             raise httpx2.ReadTimeout("the whole answer took too long")
     return bytes(body)
 
 
-def _may_pass(error: BaseException) -> bool:
+def _is_retryable(error: BaseException) -> bool:
     if isinstance(error, httpx2.HTTPStatusError):
         status = error.response.status_code
         return status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR
@@ -119,7 +119,7 @@ def _code(error: httpx2.HTTPError) -> str:
             return "embeddings_unreachable"
 
 
-def _read(answer: bytes, count: int, dimensions: int | None) -> Vectors:
+def _parse_vectors(answer: bytes, count: int, dimensions: int | None) -> Vectors:
     # Whatever else comes, of whatever shape, is no answer to what was asked.
     try:
         rows = sorted(json.loads(answer)["data"], key=lambda row: int(row["index"]))
@@ -128,4 +128,4 @@ def _read(answer: bytes, count: int, dimensions: int | None) -> Vectors:
         raise EmbeddingFailed(_UNREADABLE) from None
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] != (dimensions or vectors.shape[1]):  # noqa: PLR2004
         raise EmbeddingFailed(_UNREADABLE)
-    return normalised(vectors)
+    return to_unit_length(vectors)

@@ -17,7 +17,7 @@ from streams.search.embedding import open_embedder
 from streams.settings import RetrievalSettings
 
 #: Reading the model takes seconds, embedding a batch too; this is for when it hangs.
-_ANSWER_SECONDS = 600.0
+_TIMEOUT_SECONDS = 600.0
 #: Scoring comes first.
 _NICENESS = 10
 
@@ -38,7 +38,7 @@ class EmbeddingProcesses:
         self._ended = False
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether there are processes."""
         return self._pool is not None
 
@@ -46,19 +46,19 @@ class EmbeddingProcesses:
         """Return one row for each text, of which there is one at least; raises EmbeddingFailed."""
         size = ceil(len(texts) / self._settings.embedding_processes)
         parts = [texts[at : at + size] for at in range(0, len(texts), size)]
-        pool = self._pool or self._started()
+        pool = self._pool or self._start_pool()
         try:
             return np.concatenate(
-                list(pool.map(partial(_embed, self._settings), parts, timeout=_ANSWER_SECONDS))
+                list(pool.map(partial(_embed, self._settings), parts, timeout=_TIMEOUT_SECONDS))
             )
         except TimeoutError:
-            self.pause()
+            self.stop()
             raise EmbeddingFailed("embedder_hangs") from None
         except (BrokenExecutor, CancelledError, OSError, RuntimeError) as error:
-            self.pause()
+            self.stop()
             raise EmbeddingFailed("embedder_died") from error
 
-    def pause(self) -> None:
+    def stop(self) -> None:
         """End the processes, whatever they are doing, until texts are to be embedded again."""
         if self._alive:
             self._alive.close()
@@ -66,39 +66,42 @@ class EmbeddingProcesses:
             self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._alive = None
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the processes for good."""
         self._ended = True
-        self.pause()
+        self.stop()
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _start_pool(self) -> ProcessPoolExecutor:
         if self._ended:
             raise EmbeddingFailed("ended")
         theirs, self._alive = multiprocessing.Pipe(duplex=False)
         # Neither the threads of the worker nor what it has open come along.
         self._pool = ProcessPoolExecutor(
-            self._settings.embedding_processes, multiprocessing.get_context("spawn"), _begin, (theirs,)
+            self._settings.embedding_processes,
+            multiprocessing.get_context("spawn"),
+            _start_process,
+            (theirs,),
         )
         return self._pool
 
 
-def _begin(worker: Connection) -> None:
+def _start_process(worker: Connection) -> None:
     # Ctrl-C reaches every process of the terminal; the worker ends this one itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICENESS)
-    threading.Thread(target=_end_with, args=(worker,), daemon=True).start()
+    threading.Thread(target=_exit_with_worker, args=(worker,), daemon=True).start()
 
 
-def _end_with(worker: Connection) -> None:
+def _exit_with_worker(worker: Connection) -> None:
     # Nobody writes: it is closed by the worker, or with it.
     wait([worker])
     os._exit(1)
 
 
 @cache
-def _opened(settings: RetrievalSettings) -> Embedder:
+def _open_once(settings: RetrievalSettings) -> Embedder:
     return open_embedder(settings)
 
 
 def _embed(settings: RetrievalSettings, texts: Sequence[str]) -> Vectors:
-    return _opened(settings).embed_documents(texts)
+    return _open_once(settings).embed_documents(texts)

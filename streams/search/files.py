@@ -12,24 +12,24 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from schemas import KnowledgeDocument
-from scoring.cache.files import take_lock
+from scoring.cache.shared_files import try_lock
 from scoring.lexicon import load_lexicons
-from scoring.text.language import LanguageDetector
-from streams.documents.versions import document_version
+from scoring.text.language_detection import LanguageDetector
+from streams.documents.versions import version_name
 from streams.search.embedder import Embedder
 from streams.search.embedding import open_embedder
-from streams.search.index import NoIndex, PassageIndex, remove
-from streams.search.prepared import BATCH, built_with, changes, prepare
+from streams.search.index import IndexUnusable, PassageIndex, remove_index
+from streams.search.prepared import BATCH, index_changes, index_signature, prepare_documents
 from streams.search.retriever import IndexRetriever
 from streams.search.search import Search
 from streams.settings import RetrievalSettings, Settings
 
 #: So many indexes of files are kept, the latest used ones.
-_KEPT = 8
+_MAX_INDEXES = 8
 _SUFFIX = ".index"
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 
-Given = Mapping[str, tuple[KnowledgeDocument, str]]
+DocumentsByKey = Mapping[str, tuple[KnowledgeDocument, str]]
 
 
 def index_folder() -> Path:
@@ -61,10 +61,10 @@ async def open_file_retriever(
         IndexFailed: the index cannot be written.
         OSError: the cache cannot be written.
     """
-    given = {f"{one.language} {one.document_id}": (one, document_version(one)) for one in documents}
+    given = {f"{one.language} {one.document_id}": (one, version_name(one)) for one in documents}
     folder, lexicons = cache_directory or index_folder(), load_lexicons(settings.scoring.lexicons)
     embedder = await asyncio.to_thread(open_embedder, settings.retrieval)
-    index = await asyncio.to_thread(_indexed, given, settings.retrieval, embedder, folder, on_indexed)
+    index = await asyncio.to_thread(_open_index, given, settings.retrieval, embedder, folder, on_indexed)
     search = Search(
         lambda: index.snapshot, lambda key, _: given[key][0], embedder, settings.retrieval, lexicons
     )
@@ -75,32 +75,37 @@ async def open_file_retriever(
         retriever.close()
 
 
-def _indexed(
-    given: Given,
+def _open_index(
+    given: DocumentsByKey,
     settings: RetrievalSettings,
     embedder: Embedder,
     folder: Path,
     on_indexed: Callable[[int, int], None],
 ) -> PassageIndex:
-    built, current = built_with(settings, embedder), {key: version for key, (_, version) in given.items()}
-    path = folder / f"{_name(current, built)}{_SUFFIX}"
+    built, current = (
+        index_signature(settings, embedder),
+        {key: version for key, (_, version) in given.items()},
+    )
+    path = folder / f"{_index_name(current, built)}{_SUFFIX}"
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(path, lambda: on_indexed(0, len(given))):
         try:
             index = PassageIndex(path, built)
-        except NoIndex:
+        except IndexUnusable:
             index = PassageIndex.create(path, built)
         # Of one whose building was broken off the rest is built.
-        for put, gone in changes(index.contents, current, BATCH):
-            index.change(prepare({key: given[key] for key in put}, settings, embedder.embed_documents), gone)
+        for put, gone in index_changes(index.contents, current, BATCH):
+            index.update(
+                prepare_documents({key: given[key] for key in put}, settings, embedder.embed_documents), gone
+            )
             on_indexed(len(index), len(given))
         os.utime(path)
         _forget_oldest(folder)
     return index
 
 
-def _name(current: Mapping[str, str], built: str) -> str:
-    digest = hashlib.sha256(built.encode())
+def _index_name(current: Mapping[str, str], signature: str) -> str:
+    digest = hashlib.sha256(signature.encode())
     for key in sorted(f"{len(key)} {key} {version}" for key, version in current.items()):
         digest.update(key.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
@@ -110,15 +115,15 @@ def _name(current: Mapping[str, str], built: str) -> str:
 def _locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     # Of two commands at once on the same file one builds and the other waits, as long as that takes.
     with path.with_suffix(".lock").open("ab") as lock:
-        while not take_lock(lock):
+        while not try_lock(lock):
             waiting()
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
         yield
 
 
 def _forget_oldest(folder: Path) -> None:
-    for path in sorted(folder.glob(f"*{_SUFFIX}"), key=_used_at, reverse=True)[_KEPT:]:
-        remove(path)
+    for path in sorted(folder.glob(f"*{_SUFFIX}"), key=_used_at, reverse=True)[_MAX_INDEXES:]:
+        remove_index(path)
         path.with_suffix(".lock").unlink(missing_ok=True)
 
 

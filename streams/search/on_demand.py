@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from schemas import KnowledgeDocument
-from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure, as_logged
+from streams.observability.failures import (
+    EXIT_SOFTWARE,
+    EXIT_UNREACHABLE,
+    InfrastructureFailure,
+    loggable_reason,
+)
 from streams.search.embedder import EmbeddingFailed
 from streams.search.index import IndexFailed
-from streams.search.types import Retrieved, Retriever
-from streams.settings import Settings, WrongSettings
+from streams.search.types import RetrievalResult, Retriever
+from streams.settings import InvalidSettings, Settings
 
 OnIndexed = Callable[[int, int], None]
 
@@ -44,17 +49,17 @@ class OnDemandRetriever:
         self._opening: asyncio.Task[Retriever] | None = None
         self._closed = threading.Event()
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         """Return the passages for one question; whoever asks first waits for the index, others with them.
 
         Raises:
             RetrievalUnavailable: nothing was found within ``seconds`` of searching.
             InfrastructureFailure: the documents cannot be indexed.
-            WrongSettings: nor can they be with these settings.
+            InvalidSettings: nor can they be with these settings.
         """
-        return await (await self.opened()).retrieve(question, language, seconds)
+        return await (await self.open()).retrieve(question, language, seconds)
 
-    async def opened(self) -> Retriever:
+    async def open(self) -> Retriever:
         """Return the retriever once the documents are indexed; raises as :meth:`retrieve` does."""
         # One task, so that what fails fails once for all who wait; an index is not tried in vain again.
         self._opening = self._opening or asyncio.create_task(self._open())
@@ -70,38 +75,38 @@ class OnDemandRetriever:
     async def _open(self) -> Retriever:
         from streams.search.files import index_folder, open_file_retriever  # noqa: PLC0415 - most files need none
 
-        opened = open_file_retriever(self._documents, self._settings, on_indexed=self._indexed)
+        opened = open_file_retriever(self._documents, self._settings, on_indexed=self._report_progress)
         try:
             return await self._stack.enter_async_context(opened)
         except EmbeddingFailed as error:
-            raise _without_vectors(str(error), self._settings) from error
+            raise _embedding_error(str(error), self._settings) from error
         except (IndexFailed, OSError, RuntimeError, ValueError) as error:
             told = str(error) if isinstance(error, IndexFailed) else getattr(error, "strerror", None)
-            reason = told or as_logged(error)
+            reason = told or loggable_reason(error)
             raise InfrastructureFailure(
                 f"the documents cannot be indexed in {index_folder()}: {reason}", EXIT_SOFTWARE
             ) from error
 
-    def _indexed(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         # Called by the thread that builds: nothing else ends it, and the command would wait for it.
         if self._closed.is_set():
-            raise _Closed
+            raise _IndexingCancelled
         self._on_indexed(done, total)
 
 
-class _Closed(Exception):
+class _IndexingCancelled(Exception):
     """Nobody wants the index any more."""
 
 
-def _without_vectors(code: str, settings: Settings) -> Exception:
+def _embedding_error(code: str, settings: Settings) -> Exception:
     embedder = settings.retrieval.embedder
     if code == _NOT_INSTALLED:
-        return WrongSettings(f"retrieval.embedder {embedder}: its package is not installed")
+        return InvalidSettings(f"retrieval.embedder {embedder}: its package is not installed")
     return InfrastructureFailure(f"the documents cannot be indexed: {embedder}: {code}", EXIT_UNREACHABLE)
 
 
 @asynccontextmanager
-async def retriever_on_demand(
+async def open_on_demand_retriever(
     documents: Collection[KnowledgeDocument],
     settings: Settings,
     on_indexed: OnIndexed = lambda _done, _all: None,

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas import KnowledgeDocument
-from scoring.text.language import stated_language
-from streams.search.chunks import cut
+from scoring.text.language_detection import language_code
+from streams.search.chunks import split_into_chunks
 from streams.search.embedder import Embedder, Vectors
-from streams.search.words import terms_of
+from streams.search.words import stemmed_terms
 from streams.settings import RetrievalSettings
 
 #: Documents that are committed at once, for each process that embeds: what a killed worker does again.
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class IndexedDocument:
     """A document as it is put into the index.
 
     ``key`` and ``version`` are those by which its text is found again; ``places`` are the offsets of its
@@ -38,13 +38,13 @@ class Prepared:
     key: str
     version: str
     language: str
-    places: Sequence[tuple[int, int]]
+    spans: Sequence[tuple[int, int]]
     words: Sequence[str]
     scales: NDArray[np.float32]
     codes: NDArray[np.int8]
 
 
-def built_with(settings: RetrievalSettings, embedder: Embedder) -> str:
+def index_signature(settings: RetrievalSettings, embedder: Embedder) -> str:
     """Return what the contents of an index depend on; one that was built with anything else is built anew."""
     package, found = _PACKAGES.get(settings.embedder), ""
     with suppress(PackageNotFoundError):  # whoever opens the embedder says so
@@ -61,7 +61,7 @@ def built_with(settings: RetrievalSettings, embedder: Embedder) -> str:
     return " | ".join(map(str, parts))
 
 
-def changes(
+def index_changes(
     contents: Mapping[str, str], current: Mapping[str, str], size: int
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield what is to be put into an index and taken out of it, so many documents at once.
@@ -77,11 +77,11 @@ def changes(
         yield [key for key in batch if key in current], [key for key in batch if key not in current]
 
 
-def prepare(
+def prepare_documents(
     documents: Mapping[str, tuple[KnowledgeDocument, str]],
     settings: RetrievalSettings,
     embed: Callable[[Sequence[str]], Vectors],
-) -> list[Prepared]:
+) -> list[IndexedDocument]:
     """Cut documents into passages, and embed these; raises EmbeddingFailed.
 
     Args:
@@ -90,19 +90,19 @@ def prepare(
         embed: gives a row for each text.
     """
     cuts = {
-        key: cut(document.text, settings.chunk_characters, settings.overlap_characters)
+        key: split_into_chunks(document.text, settings.chunk_characters, settings.overlap_characters)
         for key, (document, _) in documents.items()
     }
     titles = {key: document.title for key, (document, _) in documents.items()}
-    texts = [_embedded_text(titles[key], chunk.text) for key, chunks in cuts.items() for chunk in chunks]
-    codes, scales = quantised(embed(texts)) if texts else (np.empty(0, np.int8), np.empty(0, np.float32))
+    texts = [_embedding_text(titles[key], chunk.text) for key, chunks in cuts.items() for chunk in chunks]
+    codes, scales = quantize(embed(texts)) if texts else (np.empty(0, np.int8), np.empty(0, np.float32))
     prepared, at = [], 0
     for key, chunks in cuts.items():
         document, name = documents[key]
         rows = slice(at, at := at + len(chunks))
-        language = stated_language(document.language) or ""
+        language = language_code(document.language) or ""
         prepared.append(
-            Prepared(
+            IndexedDocument(
                 key,
                 name,
                 language,
@@ -118,17 +118,17 @@ def prepare(
 
 def indexed_terms(text: str, language: str) -> Iterator[str]:
     """Yield the terms of a text as the index has them: those of two languages are never the same."""
-    return (f"{language}:{term}" for term in terms_of(text, language))
+    return (f"{language}:{term}" for term in stemmed_terms(text, language))
 
 
-def quantised(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantize(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return the rows in 8 bits, and what each is to be multiplied by."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     scales = np.where(largest > 0, largest, 1) / _LARGEST_CODE
     return np.round(vectors / scales).astype(np.int8), scales[:, 0].astype(np.float32)
 
 
-def _embedded_text(title: str, text: str) -> str:
+def _embedding_text(title: str, text: str) -> str:
     """Return what is searched of a passage: a title often has the words that the text does not repeat."""
     return f"{title}\n\n{text}" if title and not text.lstrip("# ").startswith(title) else text
 

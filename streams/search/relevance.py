@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from scoring.lexicon import Lexicon
 from streams.search.types import Hit
-from streams.search.words import UNLISTED, located, rarity, terms_of
+from streams.search.words import UNLISTED, rarity, stemmed_terms, terms_with_spans
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def fuse(rankings: Iterable[tuple[float, Sequence[Key]]], k: int) -> dict[Key, float]:
+def fuse_rankings(rankings: Iterable[tuple[float, Sequence[Key]]], k: int) -> dict[Key, float]:
     """Fuse rankings by reciprocal rank.
 
     Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
@@ -71,14 +71,14 @@ def choose_diverse(
 
 
 #: The share of a question's words, by their rarity, that a passage has which is not about it; measured.
-_USUAL: Final = 0.2
+_USUAL_SHARE: Final = 0.2
 #: Relevance of a passage that has a name of the question which few passages have.
-_NAMED: Final = 1.0
+_NAME_RELEVANCE: Final = 1.0
 _TOKEN: Final = re.compile(r"[^\W_]{1,60}(?:[-_./:][^\W_]{1,60}){0,8}")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s)\W{0,20}\Z")
 
 #: Whether a name is in few passages of a language.
-Rare = Callable[[str, str], bool]
+IsRare = Callable[[str, str], bool]
 
 
 class Relevance:
@@ -98,27 +98,33 @@ class Relevance:
         self._lexicons = lexicons
         self._weight = weight
 
-    def __call__(self, question: str, language: str | None, hit: Hit, rare: Rare) -> Hit:
+    def __call__(self, question: str, language: str | None, hit: Hit, is_rare: IsRare) -> Hit:
         """Return the hit with its relevance, and with the rare names of the question that it has."""
-        named = (name for name in names(question, language) if _has(hit, name) and rare(hit.language, name))
+        named = (
+            name
+            for name in distinctive_names(question, language)
+            if _mentions(hit, name) and is_rare(hit.language, name)
+        )
         if found := tuple(named):
-            return replace(hit, relevance=_NAMED, names=found)
+            return replace(hit, relevance=_NAME_RELEVANCE, names=found)
         return replace(hit, relevance=self._by_words(question, language, hit))
 
     def _by_words(self, question: str, language: str | None, hit: Hit) -> float:
         lexicon = self._lexicons.get(hit.language)
         if lexicon is None or hit.language != language or not self._weight:
             return hit.similarity
-        words = ((term, question[start:end].lower()) for term, (start, end) in located(question, language))
+        words = (
+            (term, question[start:end].lower()) for term, (start, end) in terms_with_spans(question, language)
+        )
         asked = {term: rarity(word, language) for term, word in words if word not in lexicon.function_words}
         if not (total := sum(asked.values())):
             return hit.similarity
-        there = set(terms_of(f"{hit.title}\n{hit.text}", language))
+        there = set(stemmed_terms(f"{hit.title}\n{hit.text}", language))
         share = sum(asked[term] for term in asked.keys() & there) / total
-        return max(-1.0, min(1.0, hit.similarity + self._weight * (share - _USUAL)))
+        return max(-1.0, min(1.0, hit.similarity + self._weight * (share - _USUAL_SHARE)))
 
 
-def names(question: str, language: str | None) -> Iterator[str]:
+def distinctive_names(question: str, language: str | None) -> Iterator[str]:
     """Yield what names one thing: letters with a digit, or a capital within a sentence in no common word.
 
     >>> list(names("Waarom geeft Twinfield fout TK-207?", "nl"))
@@ -135,6 +141,6 @@ def names(question: str, language: str | None) -> Iterator[str]:
             yield word
 
 
-def _has(hit: Hit, name: str) -> bool:
+def _mentions(hit: Hit, name: str) -> bool:
     pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
     return re.search(pattern, f"{hit.title}\n{hit.text}", re.IGNORECASE) is not None

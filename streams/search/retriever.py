@@ -8,13 +8,13 @@ from math import inf
 
 import structlog
 
-from scoring.text.language import LanguageDetector, stated_language
-from streams.observability.failures import InfrastructureFailure, as_logged
+from scoring.text.language_detection import LanguageDetector, language_code
+from streams.observability.failures import InfrastructureFailure, loggable_reason
 from streams.search.embedder import EmbeddingFailed
 from streams.search.index import IndexFailed
 from streams.search.search import Search
-from streams.search.turns import NoTurn, Turns
-from streams.search.types import RetrievalUnavailable, Retrieved
+from streams.search.turns import BoundedExecutor, SearchNotStarted
+from streams.search.types import RetrievalResult, RetrievalUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -55,14 +55,14 @@ class IndexRetriever:
         self._is_behind = is_behind
         self._on_index_failed = on_index_failed
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="retrieval")
-        self._turns = Turns(self._threads, _THREADS, time_limit)
+        self._executor = BoundedExecutor(self._threads, _THREADS, time_limit)
         self._failure: str | None = None
 
     def close(self) -> None:
         """Begin no search any more; one that is running ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         """Find the passages for one question; ``seconds`` includes the wait for the questions before it.
 
         Raises:
@@ -71,23 +71,23 @@ class IndexRetriever:
         if not self._is_ready():
             raise RetrievalUnavailable(INDEX_INCOMPLETE)
         if self._is_empty():
-            return Retrieved((), sufficient=False, behind=self._is_behind())
+            return RetrievalResult((), is_sufficient=False, is_outdated=self._is_behind())
         try:
-            found = await self._turns.run(partial(self._retrieve, question, language), seconds)
-        except (NoTurn, TimeoutError):
+            found = await self._executor.run(partial(self._retrieve, question, language), seconds)
+        except (SearchNotStarted, TimeoutError):
             raise RetrievalUnavailable(TIMEOUT) from None
         except Exception as error:
             self._fail(error)
             raise RetrievalUnavailable(INDEX_FAILED) from error
         self._failure = None
-        return replace(found, behind=self._is_behind())
+        return replace(found, is_outdated=self._is_behind())
 
-    def _retrieve(self, question: str, language: str | None) -> Retrieved:
-        return self._search()(question, stated_language(language) or self._detector().identify(question))
+    def _retrieve(self, question: str, language: str | None) -> RetrievalResult:
+        return self._search()(question, language_code(language) or self._detector().detect(question))
 
     def _fail(self, error: Exception) -> None:
         told = isinstance(error, EmbeddingFailed | IndexFailed | InfrastructureFailure)
-        reason = str(error) if told else as_logged(error)
+        reason = str(error) if told else loggable_reason(error)
         if reason != self._failure:
             log.error("retrieval_failed", reason=reason)
         self._failure = reason

@@ -9,36 +9,36 @@ import numpy as np
 
 from schemas import KnowledgeDocument
 from scoring.lexicon import Lexicon
-from streams.search.chunks import whole
-from streams.search.embedder import Embedder, Vectors, only
-from streams.search.index import Place, Snapshot, Spot, best
-from streams.search.relevance import Relevance, choose_diverse, fuse
-from streams.search.types import Hit, Retrieved
+from streams.search.chunks import replace_surrogates
+from streams.search.embedder import Embedder, Vectors, single_row
+from streams.search.index import IndexSnapshot, PassageLocation, PassageMatch, best_matches
+from streams.search.relevance import Relevance, choose_diverse, fuse_rankings
+from streams.search.types import Hit, RetrievalResult
 from streams.search.words import STEMMERS
 from streams.settings import RetrievalSettings
 
 #: Gives a version of a document by its key and name, None where it is not kept.
-Documents = Callable[[str, str], KnowledgeDocument | None]
+LoadDocument = Callable[[str, str], KnowledgeDocument | None]
 
 Key = tuple[str, int]
 #: Characters of a question that are searched for.
-_LONGEST = 4_096
+_MAX_CHARACTERS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SearchRequest:
     """A question, its language and vector, what is searched, and what each search finds in a language."""
 
     question: str
     language: str | None
     vector: Vectors
-    passages: Snapshot
-    by_words: Callable[[str], Sequence[Spot]]
-    by_vector: Callable[[str], Sequence[Spot]]
+    snapshot: IndexSnapshot
+    by_words: Callable[[str], Sequence[PassageMatch]]
+    by_vector: Callable[[str], Sequence[PassageMatch]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
+class _FusedRanking:
     """Where the passages came in the two searches, counted from 1, and the words' scores."""
 
     words: dict[Key, tuple[int, float]]
@@ -67,21 +67,23 @@ class Search:
 
     def __init__(
         self,
-        passages: Callable[[], Snapshot],
-        documents: Documents,
+        snapshot: Callable[[], IndexSnapshot],
+        load_document: LoadDocument,
         embedder: Embedder,
         settings: RetrievalSettings,
         lexicons: Mapping[str, Lexicon],
     ) -> None:
-        self._passages = passages
-        self._documents = documents
+        self._snapshot = snapshot
+        self._load_document = load_document
         self._embedder = embedder
         self._settings = settings
         self._floor = embedder.floor if settings.floor is None else settings.floor
         self._relevance = Relevance(lexicons, embedder.word_weight)
-        self._vector_weight = embedder.weight if settings.vector_weight is None else settings.vector_weight
+        self._vector_weight = (
+            embedder.vector_weight if settings.vector_weight is None else settings.vector_weight
+        )
 
-    def __call__(self, question: str, language: str | None) -> Retrieved:
+    def __call__(self, question: str, language: str | None) -> RetrievalResult:
         """Find the passages for a question.
 
         Raises:
@@ -89,71 +91,75 @@ class Search:
             IndexFailed: the index cannot be read.
             StoreFailed: the texts cannot be read.
         """
-        question = whole(question[:_LONGEST])
+        question = replace_surrogates(question[:_MAX_CHARACTERS])
         if not question.strip():
-            return Retrieved((), sufficient=False)
-        asked = self._asked(question, language, self._embedder.embed_query(question))
-        languages = asked.passages.languages
+            return RetrievalResult((), is_sufficient=False)
+        asked = self._make_request(question, language, self._embedder.embed_query(question))
+        languages = asked.snapshot.languages
         if language is None or language not in languages or len(languages) == 1:
-            return self._in(languages, asked)
-        own = self._in((language,), asked)
-        if own.sufficient:
+            return self._search_languages(languages, asked)
+        own = self._search_languages((language,), asked)
+        if own.is_sufficient:
             return own
-        every = self._in(languages, asked)
-        return every if every.sufficient else own
+        every = self._search_languages(languages, asked)
+        return every if every.is_sufficient else own
 
-    def _asked(self, question: str, language: str | None, vector: Vectors) -> _Asked:
-        depth, passages = self._settings.candidates, self._passages()
+    def _make_request(self, question: str, language: str | None, vector: Vectors) -> _SearchRequest:
+        depth, passages = self._settings.candidates, self._snapshot()
 
         # The own language may be searched a second time, among all.
         @cache
-        def words(code: str) -> Sequence[Spot]:
-            return passages.by_words(code, question, depth)
+        def words(code: str) -> Sequence[PassageMatch]:
+            return passages.search_keywords(code, question, depth)
 
         @cache
-        def near(code: str) -> Sequence[Spot]:
-            return passages.by_vector(code, vector, depth)
+        def near(code: str) -> Sequence[PassageMatch]:
+            return passages.search_vectors(code, vector, depth)
 
-        return _Asked(question, language, vector, passages, words, near)
+        return _SearchRequest(question, language, vector, passages, words, near)
 
-    def _in(self, languages: Collection[str], asked: _Asked) -> Retrieved:
-        ranked = self._ranked(languages, asked)
-        says_something = (key for key in ranked.fused if _is_text(_place(asked, key)))
+    def _search_languages(self, languages: Collection[str], request: _SearchRequest) -> RetrievalResult:
+        ranked = self._rank(languages, request)
+        says_something = (key for key in ranked.fused if _has_text(_location(request, key)))
         keys = list(islice(says_something, self._settings.candidates))
         hits = tuple(
-            self._relevance(asked.question, asked.language, hit, asked.passages.is_rare)
-            for key in self._diverse(asked.passages, ranked, keys)
-            if (hit := self._hit(asked, ranked, key))
+            self._relevance(request.question, request.language, hit, request.snapshot.is_rare)
+            for key in self._diverse(request.snapshot, ranked, keys)
+            if (hit := self._hit(request, ranked, key))
         )
         relevance = max((hit.relevance for hit in hits), default=None)
         sufficient = relevance is not None and relevance >= self._floor
-        return Retrieved(hits, sufficient, relevance, self._floor)
+        return RetrievalResult(hits, sufficient, relevance, self._floor)
 
-    def _ranked(self, languages: Collection[str], asked: _Asked) -> _Ranked:
+    def _rank(self, languages: Collection[str], request: _SearchRequest) -> _FusedRanking:
         depth = self._settings.candidates
-        by_words = list(self._by_words(languages, asked))
-        by_vector = best(chain(*map(asked.by_vector, languages)), depth) if self._vector_weight else []
+        by_words = list(self._keyword_rankings(languages, request))
+        by_vector = (
+            best_matches(chain(*map(request.by_vector, languages)), depth) if self._vector_weight else []
+        )
         weighted = [*by_words, (self._vector_weight, by_vector)]
-        return _Ranked(
+        return _FusedRanking(
             words={spot.key: (rank, spot.score) for _, one in by_words for rank, spot in enumerate(one, 1)},
             vectors={spot.key: rank for rank, spot in enumerate(by_vector, 1)},
-            fused=fuse(
+            fused=fuse_rankings(
                 ((weight, [spot.key for spot in one]) for weight, one in weighted), self._settings.rrf_k
             ),
         )
 
-    def _by_words(self, languages: Iterable[str], asked: _Asked) -> Iterator[tuple[float, list[Spot]]]:
-        own = None if asked.language is None else _stemmed_as(asked.language)
+    def _keyword_rankings(
+        self, languages: Iterable[str], request: _SearchRequest
+    ) -> Iterator[tuple[float, list[PassageMatch]]]:
+        own = None if request.language is None else _stemmer_group(request.language)
         groups: dict[str, list[str]] = {}
         for language in languages:
-            groups.setdefault(_stemmed_as(language), []).append(language)
+            groups.setdefault(_stemmer_group(language), []).append(language)
         settings = self._settings
         for group, some in groups.items():
             weight = settings.keyword_weight if own in {None, group} else settings.foreign_keyword_weight
             if weight:
-                yield weight, best(chain(*map(asked.by_words, some)), settings.candidates)
+                yield weight, best_matches(chain(*map(request.by_words, some)), settings.candidates)
 
-    def _diverse(self, passages: Snapshot, ranked: _Ranked, keys: Sequence[Key]) -> list[Key]:
+    def _diverse(self, passages: IndexSnapshot, ranked: _FusedRanking, keys: Sequence[Key]) -> list[Key]:
         if not keys:
             return []
         scores = np.array([ranked.fused[key] for key in keys])
@@ -162,42 +168,42 @@ class Search:
         chosen = choose_diverse(scores / scores.max(), vectors, settings.passages, settings.relevance_weight)
         return [keys[index] for index in sorted(chosen)]
 
-    def _hit(self, asked: _Asked, ranked: _Ranked, key: Key) -> Hit | None:
-        place = _place(asked, key)
+    def _hit(self, request: _SearchRequest, ranked: _FusedRanking, key: Key) -> Hit | None:
+        place = _location(request, key)
         # Of a version that was replaced long before the index was told of it there may be no text any more.
-        if (document := self._documents(place.key, place.version)) is None:
+        if (document := self._load_document(place.key, place.version)) is None:
             return None
         rank, score = ranked.words.get(key, (None, None))
         return Hit(
             document_id=document.document_id,
             version=place.version,
             language=key[0],
-            title=whole(document.title),
-            text=whole(document.text)[place.start : place.end],
+            title=replace_surrogates(document.title),
+            text=replace_surrogates(document.text)[place.start : place.end],
             start=place.start,
             end=place.end,
             score=ranked.fused[key],
-            similarity=float(np.clip(_vector(asked.passages, key) @ asked.vector, -1, 1)),
+            similarity=float(np.clip(_vector(request.snapshot, key) @ request.vector, -1, 1)),
             keyword_rank=rank,
             keyword_score=score,
             vector_rank=ranked.vectors.get(key),
         )
 
 
-def _stemmed_as(language: str) -> str:
+def _stemmer_group(language: str) -> str:
     # Words of languages without a stemmer are compared as they are, so one may find another's.
     return language if language in STEMMERS else ""
 
 
-def _place(asked: _Asked, key: Key) -> Place:
+def _location(request: _SearchRequest, key: Key) -> PassageLocation:
     language, row = key
-    return asked.passages.languages[language].places[row]
+    return request.snapshot.languages[language].locations[row]
 
 
-def _is_text(place: Place) -> bool:
+def _has_text(place: PassageLocation) -> bool:
     return place.start < place.end
 
 
-def _vector(passages: Snapshot, key: Key) -> Vectors:
+def _vector(passages: IndexSnapshot, key: Key) -> Vectors:
     language, row = key
-    return only(passages.languages[language].vectors(np.array([row])))
+    return single_row(passages.languages[language].vectors(np.array([row])))

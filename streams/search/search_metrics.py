@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from streams.observability.instruments import Instruments
 
 if TYPE_CHECKING:
-    from streams.search.upkeep import IndexUpkeep
+    from streams.search.upkeep import IndexUpdater
 
 
-class RetrievalTelemetry:
+class RetrievalMetrics:
     """The instruments of the index that answers without context are judged by."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -46,8 +46,8 @@ class RetrievalTelemetry:
             unit="{document}",
         )
 
-    def watch(self, upkeep: IndexUpkeep) -> None:
+    def watch(self, updater: IndexUpdater) -> None:
         """Show the state of this index."""
-        self._indexed.show(lambda: upkeep.indexed)
-        self._to_do.show(lambda: upkeep.to_do)
-        self._complete.show(upkeep.complete.is_set)
+        self._indexed.set_function(lambda: updater.indexed)
+        self._to_do.set_function(lambda: updater.pending)
+        self._complete.set_function(updater.complete.is_set)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scoring.lexicon import load_lexicons
-from scoring.text.language import LanguageDetector
+from scoring.text.language_detection import LanguageDetector
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import lock_directory
 from streams.search.embedding import open_embedder
 from streams.search.embedding_processes import EmbeddingProcesses
-from streams.search.index import IndexFailed, Snapshot
+from streams.search.index import IndexFailed, IndexSnapshot
 from streams.search.retriever import IndexRetriever
 from streams.search.search import Search
-from streams.search.upkeep import Embedding, IndexUpkeep
+from streams.search.upkeep import DocumentEmbedder, IndexUpdater
 from streams.settings import RetrievalSettings, Settings
 
 _FOLDER_NAME = "index"
@@ -28,7 +28,7 @@ class Retrieval(NamedTuple):
     """What a worker opens: who searches, and who keeps the index up to date."""
 
     retriever: IndexRetriever
-    upkeep: IndexUpkeep
+    index_updater: IndexUpdater
 
 
 def index_path(settings: Settings) -> Path:
@@ -40,42 +40,42 @@ def index_path(settings: Settings) -> Path:
 async def open_retrieval(
     settings: Settings,
     store: DocumentStore,
-    after: asyncio.Event,
+    start_after: asyncio.Event,
     *,
     on_failure: Callable[[], None] = lambda: None,
     on_indexed: Callable[[int], None] = lambda _documents: None,
-    embedding: Callable[[RetrievalSettings], Embedding] = EmbeddingProcesses,
+    embedding: Callable[[RetrievalSettings], DocumentEmbedder] = EmbeddingProcesses,
 ) -> AsyncIterator[Retrieval]:
     """Search the documents of a store, and index them in the background.
 
     Args:
         settings: ``retrieval``, where the documents are, and the lexicons.
         store: the documents.
-        after: begin to index when this is set: when the documents are there.
+        start_after: begin to index when this is set: when the documents are there.
         on_failure: called after each update of the index that failed.
         on_indexed: called with how many documents were put into the index, each time that some were.
         embedding: makes what embeds documents.
     """
     path, embedder = index_path(settings), cache(partial(open_embedder, settings.retrieval))
-    upkeep = IndexUpkeep(
+    upkeep = IndexUpdater(
         store,
         path,
         embedder,
         embedding(settings.retrieval),
         settings.retrieval,
-        after,
+        start_after,
         on_failure=on_failure,
         on_indexed=on_indexed,
     )
 
-    def passages() -> Snapshot:
+    def passages() -> IndexSnapshot:
         if upkeep.index is None:
             raise IndexFailed("no_index")
         return upkeep.index.snapshot
 
     def search() -> Search:
         lexicons = load_lexicons(settings.scoring.lexicons)
-        return Search(passages, store.named, embedder(), settings.retrieval, lexicons)
+        return Search(passages, store.get_version, embedder(), settings.retrieval, lexicons)
 
     retriever = IndexRetriever(
         cache(search),
@@ -83,8 +83,8 @@ async def open_retrieval(
         # Of an index that has nothing yet it cannot be said that nothing was found.
         lambda: upkeep.complete.is_set() or (settings.retrieval.ready_before_complete and upkeep.indexed > 0),
         lambda: upkeep.is_empty,
-        lambda: upkeep.is_behind,
-        upkeep.distrust,
+        lambda: upkeep.is_outdated,
+        upkeep.request_reopen,
         settings.retrieval.time_limit_seconds,
     )
     try:

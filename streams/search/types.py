@@ -32,7 +32,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RetrievalResult:
     """The hits for one question, the best first.
 
     ``sufficient`` says whether they reach the relevance floor, ``relevance`` what they reach: that of the
@@ -42,10 +42,10 @@ class Retrieved:
     """
 
     hits: tuple[Hit, ...]
-    sufficient: bool
+    is_sufficient: bool
     relevance: float | None = None
     floor: float | None = None
-    behind: bool = False
+    is_outdated: bool = False
 
 
 class RetrievalUnavailable(Exception):
@@ -55,7 +55,7 @@ class RetrievalUnavailable(Exception):
 class Retriever(Protocol):
     """Whoever finds documents for a question."""
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         """Find the passages for one question.
 
         Args:

@@ -8,7 +8,7 @@ from typing import Final
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from scoring.lexicon import load_shipped
-from streams.search.chunks import whole
+from streams.search.chunks import replace_surrogates
 
 #: The stemmer and the stop words of a language, by its ISO 639-1 code.
 STEMMERS: Final = MappingProxyType(
@@ -33,30 +33,30 @@ UNLISTED: Final = 7.0
 _CACHED = 200_000
 
 
-def terms_of(text: str, language: str) -> Iterator[str]:
+def stemmed_terms(text: str, language: str) -> Iterator[str]:
     """Yield the stem of each word, in order, but of words that a language has in any text.
 
     Args:
         text: of any kind.
         language: ISO 639-1; of one without a stemmer the words count as they are.
     """
-    return iter(_analyzer(language).analyze(whole(text)))
+    return iter(_analyzer(language).analyze(replace_surrogates(text)))
 
 
-def located(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
+def terms_with_spans(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield what :func:`terms_of` does, each with the character offsets of its word."""
-    for token in _analyzer(language).pre_tokenize(whole(text)).tokens:
+    for token in _analyzer(language).pre_tokenize(replace_surrogates(text)).tokens:
         yield token.text, (token.char_offset_from, token.char_offset_to)
 
 
-def places(question: str, passage: str, language: str) -> tuple[tuple[int, int], ...]:
+def matching_spans(question: str, passage: str, language: str) -> tuple[tuple[int, int], ...]:
     """Return the character offsets of the words of a passage that a question has too, as the search finds.
 
     >>> places("Hoe verstuur ik facturen?", "Een factuur versturen", "nl")
     ((4, 11), (12, 21))
     """
-    asked = set(terms_of(question, language))
-    return tuple(place for term, place in located(passage, language) if term in asked)
+    asked = set(stemmed_terms(question, language))
+    return tuple(place for term, place in terms_with_spans(passage, language) if term in asked)
 
 
 @lru_cache(_CACHED)

@@ -4,22 +4,22 @@ Each section stands in the file of its subject: ``web.port`` is ``port`` of ``We
 puts the sections together, and ``loading.py`` reads them and says what is wrong.
 """
 
-from streams.settings.base import PREFIX, WrongSettings, variable_name
-from streams.settings.documents import CompanyTermsSettings, DocumentSettings, RetrievalSettings
-from streams.settings.effective import without_effect
-from streams.settings.judges import EndpointSettings, JudgeSettings
-from streams.settings.kafka import EncodingSettings, KafkaSettings, OAuthSettings, TopicSettings
-from streams.settings.loading import load_settings
-from streams.settings.rates import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
-from streams.settings.scoring import MOST_PROCESSES, ScoringSettings, TranslationSettings
-from streams.settings.telemetry import LogSettings, ObjectiveSettings, TelemetrySettings
-from streams.settings.trust import show_certificate, trusting
-from streams.settings.whole import Settings
-from streams.settings.worker import FlowSettings, HealthSettings, VerdictSettings, WebSettings
+from streams.settings.document_settings import CompanyTermsSettings, DocumentSettings, RetrievalSettings
+from streams.settings.effective_settings import unused_settings
+from streams.settings.judge_settings import EndpointSettings, JudgeSettings
+from streams.settings.kafka_settings import EncodingSettings, KafkaSettings, OAuthSettings, TopicSettings
+from streams.settings.rate_settings import AlertSettings, AlertThreshold, RatesSettings, RateWindowSettings
+from streams.settings.root_settings import Settings
+from streams.settings.scoring_settings import MAX_PROCESSES, ScoringSettings, TranslationSettings
+from streams.settings.settings_base import ENV_PREFIX, InvalidSettings, variable_name
+from streams.settings.settings_loader import load_settings
+from streams.settings.telemetry_settings import LogSettings, ObjectiveSettings, TelemetrySettings
+from streams.settings.tls_contexts import client_ssl_context, load_client_certificate
+from streams.settings.worker_settings import FlowSettings, HealthSettings, VerdictSettings, WebSettings
 
 __all__ = [
-    "MOST_PROCESSES",
-    "PREFIX",
+    "ENV_PREFIX",
+    "MAX_PROCESSES",
     "AlertSettings",
     "AlertThreshold",
     "CompanyTermsSettings",
@@ -28,6 +28,7 @@ __all__ = [
     "EndpointSettings",
     "FlowSettings",
     "HealthSettings",
+    "InvalidSettings",
     "JudgeSettings",
     "KafkaSettings",
     "LogSettings",
@@ -43,10 +44,9 @@ __all__ = [
     "TranslationSettings",
     "VerdictSettings",
     "WebSettings",
-    "WrongSettings",
+    "client_ssl_context",
+    "load_client_certificate",
     "load_settings",
-    "show_certificate",
-    "trusting",
+    "unused_settings",
     "variable_name",
-    "without_effect",
 ]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from streams.settings.described import ANY_ENTRY, ANY_KEY, Setting
+from streams.settings.setting_catalog import ANY_ENTRY, ANY_KEY, Setting
 
 #: Stands where a name of one's own choice does, which TOML takes.
 _OWN_NAME = "name"
@@ -56,7 +56,7 @@ def _entries(name: str, entries: Iterable[Setting]) -> str:
 
 
 def _comment(setting: Setting) -> str:
-    return f"# {setting.meaning} ({setting.type})"
+    return f"# {setting.description} ({setting.type})"
 
 
 def _head(name: str, *, optional: bool) -> str:

@@ -6,26 +6,26 @@ from typing import Protocol
 import structlog
 
 from scoring.cache.circuit_breaker import BreakerState
-from scoring.translation.errors import Fault, Observer
-from scoring.values.types import Exchange
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, Label
+from scoring.translation.errors import TranslationFault, TranslationObserver
+from scoring.values.exchange import Exchange
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 
 #: How a translation ended that was none: the exchange is in English, or cannot be judged anyway.
 NOT_NEEDED = "not_needed"
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class TranslationResult:
     """An exchange as it is to be assessed, translated where need be, and what that degrades."""
 
     exchange: Exchange
     degraded: tuple[str, ...] = ()
 
 
-class Translation(Protocol):
+class TranslationStage(Protocol):
     """What is done to an exchange before it is judged."""
 
-    async def translate(self, exchange: Exchange, seconds: float) -> Translated:
+    async def translate(self, exchange: Exchange, timeout_seconds: float) -> TranslationResult:
         """Translate an exchange if need be, in at most that many seconds.
 
         Never raises for want of a translation: the exchange is then as it was, and degraded
@@ -36,12 +36,12 @@ class Translation(Protocol):
 
 log = structlog.get_logger(__name__)
 
-_FAULTS = tuple(fault.value for fault in Fault)
+_FAULTS = tuple(fault.value for fault in TranslationFault)
 _STATES = tuple(state.value for state in BreakerState)
 _BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class TranslationTelemetry(Observer):
+class TranslationMetrics(TranslationObserver):
     """The instruments of translating; its methods are called from several threads."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -50,7 +50,7 @@ class TranslationTelemetry(Observer):
             "Answers that were to be translated, by how that ended: translated, not_needed, unexpected (a "
             "defect), or what was at fault.",
             "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
-            Label("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
+            MetricLabel("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
             unit="{answer}",
         )
         self._duration = instruments.histogram(
@@ -65,7 +65,7 @@ class TranslationTelemetry(Observer):
             "truthgate.translation_call",
             "Time of one call to the translator, by how it ended.",
             "The translator's load; `translation.request_timeout_seconds`.",
-            Label("outcome", ("translated", *_FAULTS)),
+            MetricLabel("outcome", ("translated", *_FAULTS)),
             bounds=_BUCKETS,
             unit="s",
         )
@@ -73,7 +73,7 @@ class TranslationTelemetry(Observer):
             "truthgate.translation_cache_lookups",
             "Sentences of documents looked up in the cache of translations.",
             "miss: documents that changed; `translation.cache_mib`.",
-            Label("result", ("hit", "miss")),
+            MetricLabel("result", ("hit", "miss")),
         )
         self._breaker = instruments.gauge(
             "truthgate.translation_breaker",
@@ -81,7 +81,7 @@ class TranslationTelemetry(Observer):
             "is translated.",
             "open: answers are judged as they are and held, degraded translation_unavailable; whether the "
             "translator answers.",
-            Label("state", _STATES),
+            MetricLabel("state", _STATES),
         )
         self._cache_errors = instruments.counter(
             "truthgate.translation_cache_errors",
@@ -92,22 +92,22 @@ class TranslationTelemetry(Observer):
         )
         self._show_state(BreakerState.CLOSED.value)
 
-    def ended(self, outcome: str, seconds: float) -> None:
+    def exchange_finished(self, outcome: str, seconds: float) -> None:
         """Count an answer, and how long it waited."""
         self._translations.add(outcome)
         if outcome != NOT_NEEDED:
             self._duration.record(seconds)
 
-    def called(self, outcome: str, seconds: float) -> None:
+    def call_finished(self, outcome: str, seconds: float) -> None:
         """Measure one call."""
         self._calls.record(seconds, outcome)
 
-    def looked_up(self, hits: int, misses: int) -> None:
+    def cache_looked_up(self, hits: int, misses: int) -> None:
         """Count what the cache had."""
         self._lookups.add("hit", number=hits)
         self._lookups.add("miss", number=misses)
 
-    def breaker_became(self, state: BreakerState) -> None:
+    def breaker_changed(self, state: BreakerState) -> None:
         """Show the new state, and log it."""
         self._show_state(state.value)
         if state is BreakerState.OPEN:
@@ -115,13 +115,13 @@ class TranslationTelemetry(Observer):
         else:
             log.info("translation_breaker", state=state.value)
 
-    def document_failed(self, document_id: str, fault: Fault) -> None:
+    def document_failed(self, document_id: str, fault: TranslationFault) -> None:
         """Log it: every answer that rests on the document is degraded until one of them changes."""
         log.warning("document_not_translated", document_id=document_id, error_type=fault.value)
 
     def cache_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
-        if self._cache_errors.is_first(error):
+        if self._cache_errors.add_and_check_first(error):
             log.warning("translation_cache_failed", error_type=error, setting="translation.cache")
 
     def _show_state(self, state: str) -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import structlog
 
 from scoring.lexicon import load_lexicons
-from scoring.text.language import LanguageDetector
-from scoring.translation.calls import Provider, Retries
+from scoring.text.language_detection import LanguageDetector
+from scoring.translation.calls import Provider, RetryPolicy
 from scoring.translation.engines import ProviderOptions
-from scoring.translation.errors import Observer, TranslationFailed, TranslatorMisconfigured
+from scoring.translation.errors import TranslationFailed, TranslationObserver, TranslatorMisconfigured
 from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
+from scoring.values.exchange import Exchange, Translation
 from scoring.values.rules import Reason
-from scoring.values.types import Exchange, Translation
-from streams.settings import TranslationSettings, WrongSettings
-from streams.translating.step import NOT_NEEDED, Translated
+from streams.settings import InvalidSettings, TranslationSettings
+from streams.translating.step import NOT_NEEDED, TranslationResult
 
 log = structlog.get_logger(__name__)
 
@@ -43,35 +43,37 @@ class TranslateFirst:
         self,
         translator: ExchangeTranslator,
         languages: LanguageDetector,
-        time_limit: float,
-        observer: Observer,
+        timeout_seconds: float,
+        observer: TranslationObserver,
     ) -> None:
         self._translator = translator
         self._languages = languages
-        self._time_limit = time_limit
+        self._timeout_seconds = timeout_seconds
         self._observer = observer
 
-    async def translate(self, exchange: Exchange, seconds: float) -> Translated:
+    async def translate(self, exchange: Exchange, timeout_seconds: float) -> TranslationResult:
         """Return the exchange with its translation, or as it is and degraded."""
-        language = self._languages.of_exchange(exchange)
+        language = self._languages.detect_exchange(exchange)
         has_context = any(passage.text and not passage.text.isspace() for passage in exchange.context)
         if language in (None, ENGLISH) or not has_context:
-            self._observer.ended(NOT_NEEDED, 0.0)
-            return Translated(exchange)
+            self._observer.exchange_finished(NOT_NEEDED, 0.0)
+            return TranslationResult(exchange)
         assert language is not None
         now = asyncio.get_running_loop().time
         began = now()
-        outcome = await self._translated(exchange, language, min(seconds, self._time_limit))
+        outcome = await self._translate(exchange, language, min(timeout_seconds, self._timeout_seconds))
         if isinstance(outcome, str):
-            self._observer.ended(outcome, now() - began)
-            return Translated(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
-        self._observer.ended(_TRANSLATED, now() - began)
-        return Translated(replace(exchange, translation=outcome))
+            self._observer.exchange_finished(outcome, now() - began)
+            return TranslationResult(exchange, (Reason.TRANSLATION_UNAVAILABLE,))
+        self._observer.exchange_finished(_TRANSLATED, now() - began)
+        return TranslationResult(replace(exchange, translation=outcome))
 
-    async def _translated(self, exchange: Exchange, language: str, seconds: float) -> Translation | str:
+    async def _translate(
+        self, exchange: Exchange, language: str, timeout_seconds: float
+    ) -> Translation | str:
         """Return the translation, or the code of what was at fault."""
         try:
-            return await self._translator.translate(exchange, language, seconds)
+            return await self._translator.translate(exchange, language, timeout_seconds)
         except TranslationFailed as failure:
             return failure.fault.value
         except Exception as error:  # noqa: BLE001 - whatever a translator provokes, the answer is judged
@@ -81,27 +83,30 @@ class TranslateFirst:
 
 
 @contextmanager
-def translating(
-    settings: TranslationSettings, time_limit: float, observer: Observer, own_lexicons: Path | None = None
+def open_translate_first(
+    settings: TranslationSettings,
+    time_limit: float,
+    observer: TranslationObserver,
+    own_lexicons: Path | None = None,
 ) -> Iterator[TranslateFirst]:
-    """Give what translates as the settings say; raises WrongSettings where it cannot be made."""
+    """Give what translates as the settings say; raises InvalidSettings where it cannot be made."""
     lexicons = load_lexicons(own_lexicons)
     languages = LanguageDetector(lexicons.values())
     try:
         options = _options(settings, frozenset(lexicons))
-        translator = ExchangeTranslator(options, languages.identify, observer)
+        translator = ExchangeTranslator(options, languages.detect, observer)
     except TranslatorMisconfigured as error:
-        raise WrongSettings(f"translation: {error}") from None
+        raise InvalidSettings(f"translation: {error}") from None
     with closing(translator):
         yield TranslateFirst(translator, languages, time_limit, observer)
 
 
 def check_translator(settings: TranslationSettings) -> None:
-    """Refuse a provider that lacks what it needs; raises WrongSettings. Nobody is asked."""
+    """Refuse a provider that lacks what it needs; raises InvalidSettings. Nobody is asked."""
     try:
         Provider(_provider(settings))
     except TranslatorMisconfigured as error:
-        raise WrongSettings(f"translation: {error}") from None
+        raise InvalidSettings(f"translation: {error}") from None
 
 
 def _provider(settings: TranslationSettings) -> ProviderOptions:
@@ -119,7 +124,7 @@ def _provider(settings: TranslationSettings) -> ProviderOptions:
 def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
     return TranslatorOptions(
         _provider(settings),
-        Retries(settings.attempts),
+        RetryPolicy(settings.attempts),
         settings.request_characters,
         settings.breaker_failures,
         settings.breaker_reset_seconds,

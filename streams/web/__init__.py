@@ -1,5 +1,5 @@
 """The pages that the worker serves over HTTP: health, readiness, metrics, and a page for people."""
 
-from streams.web.server import address_of, create_pages, serve
+from streams.web.web_server import create_web_app, page_url, serve
 
-__all__ = ["address_of", "create_pages", "serve"]
+__all__ = ["create_web_app", "page_url", "serve"]

@@ -12,18 +12,18 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from schemas.records import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
-from streams.explaining.explaining import reasons_of
-from streams.pipeline.verdict import FAULTS, WRONG, all_evidence, marked_claims, offending
-from streams.rates.outcomes import milliseconds
-from streams.web.views import (
-    AnswerTold,
+from streams.explaining.verdict_explainer import explain_reasons
+from streams.pipeline.verdict import FAULTS, WRONG_STATUSES, all_evidence, fault_evidence, marked_claims
+from streams.rates.verdict_counts import to_epoch_ms
+from streams.web.page_data import (
+    AnswerSegment,
+    AnswerSummary,
     ClaimCount,
-    ClaimTold,
+    ClaimSummary,
     EvidenceCount,
     Excerpt,
-    OpinionTold,
-    Piece,
-    view,
+    OpinionSummary,
+    from_attributes,
 )
 
 Span = tuple[int, int]
@@ -37,7 +37,7 @@ _CLOSING: Final = frozenset({"em_close", "strong_close"})
 
 
 @dataclass(frozen=True, slots=True)
-class Styled:
+class MarkdownStyle:
     """Which characters of a text are marks that need not be shown, and which are stressed by some."""
 
     hidden: tuple[Span, ...] = ()
@@ -48,19 +48,19 @@ class Styled:
         """Where the style changes."""
         return frozenset(place for span in (*self.hidden, *self.strong) for place in span)
 
-    def hides(self, place: int) -> bool:
+    def is_hidden(self, offset: int) -> bool:
         """Say whether the character there is a mark."""
-        return _within(place, self.hidden)
+        return _within(offset, self.hidden)
 
-    def stresses(self, place: int) -> bool:
+    def is_strong(self, offset: int) -> bool:
         """Say whether the character there is stressed."""
-        return _within(place, self.strong)
+        return _within(offset, self.strong)
 
 
-PLAIN: Final = Styled()
+PLAIN: Final = MarkdownStyle()
 
 
-def styled(text: str, begin: int, end: int) -> Styled:
+def markdown_style(text: str, begin: int, end: int) -> MarkdownStyle:
     """Find the marks of bold, italics, code and headings in ``text[begin:end]``; all else stays as it is.
 
     Offsets are those of the whole text. Addresses of links are shown, since they may be what is untrue.
@@ -78,7 +78,7 @@ def styled(text: str, begin: int, end: int) -> Styled:
             strong.append((found, at))
     if _BETWEEN.fullmatch(text, at, end) and strong:
         hidden += _marks(text, at, end)
-    return Styled(tuple(hidden), tuple(strong))
+    return MarkdownStyle(tuple(hidden), tuple(strong))
 
 
 def _marks(text: str, start: int, end: int) -> list[Span]:
@@ -107,19 +107,19 @@ def _reader() -> MarkdownIt:
     return MarkdownIt("zero").enable(["heading", "emphasis", "backticks"])
 
 
-def _within(place: int, spans: Iterable[Span]) -> bool:
-    return any(start <= place < end for start, end in spans)
+def _within(offset: int, spans: Iterable[Span]) -> bool:
+    return any(start <= offset < end for start, end in spans)
 
 
-_MOST_CLAIMS: Final = 50
+_MAX_CLAIMS: Final = 50
 #: Marks words of a claim as evidence does: its passage lacks them, or a judge calls them wrong.
 LACKING: Final = "lacking"
-_MOST_SPANS: Final = 200
-_MOST_CODES: Final = 20
+_MAX_SPANS: Final = 200
+_MAX_CODES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class ExcerptLimits:
     """How many characters of each text are shown; of the answer, ``before`` stand before what explains it."""
 
     answer: int
@@ -130,42 +130,44 @@ class Length:
 
 
 #: A text may be a megabyte long; what explains the verdict is around the first span at fault.
-IN_LIST: Final = Length(answer=1_500, before=400, question=400, words=200, passage=600)
-IN_FULL: Final = Length(answer=10_000, before=2_000, question=4_000, words=1_000, passage=1_000)
+LIST_LIMITS: Final = ExcerptLimits(answer=1_500, before=400, question=400, words=200, passage=600)
+DETAIL_LIMITS: Final = ExcerptLimits(answer=10_000, before=2_000, question=4_000, words=1_000, passage=1_000)
 
 
-def excerpt(verdict: Verdict, length: Length = IN_LIST) -> Excerpt:
+def make_excerpt(verdict: Verdict, limits: ExcerptLimits = LIST_LIMITS) -> Excerpt:
     """Cut out of the answer what explains the verdict, with its evidence marked."""
-    wrong = next((claim.start for claim in marked_claims(verdict) if claim.status in WRONG), None)
-    place = next((fault.start for fault in offending(verdict)), 0) if wrong is None else wrong
-    begin = max(0, place - length.before)
-    end = min(len(verdict.answer), begin + length.answer)
-    begin = max(0, min(begin, end - length.answer))
+    wrong = next((claim.start for claim in marked_claims(verdict) if claim.status in WRONG_STATUSES), None)
+    place = next((fault.start for fault in fault_evidence(verdict)), 0) if wrong is None else wrong
+    begin = max(0, place - limits.before)
+    end = min(len(verdict.answer), begin + limits.answer)
+    begin = max(0, min(begin, end - limits.answer))
     lacking = (
         VerdictEvidence(LACKING, verdict.answer[span.start : span.end], span.start, span.end)
         for claim in marked_claims(verdict)
         for span in claim.lacking
     )
-    spans = list(islice(chain(all_evidence(verdict), lacking), _MOST_SPANS))
+    spans = list(islice(chain(all_evidence(verdict), lacking), _MAX_SPANS))
     inside = [claim for claim in marked_claims(verdict) if claim.start < end and begin < claim.end]
-    claims = sorted(inside[:_MOST_CLAIMS], key=lambda claim: claim.start)
+    claims = sorted(inside[:_MAX_CLAIMS], key=lambda claim: claim.start)
     return Excerpt(
-        question=shortened(verdict.question, length.question),
-        answer=tuple(pieces(verdict.answer, spans, begin, end, claims, styled(verdict.answer, begin, end))),
+        question=truncate(verdict.question, limits.question),
+        answer=tuple(
+            segments(verdict.answer, spans, begin, end, claims, markdown_style(verdict.answer, begin, end))
+        ),
         cut_before=begin > 0,
         cut_after=end < len(verdict.answer),
-        claims=tuple(_claim(claim, length) for claim in claims),
+        claims=tuple(_claim(claim, limits) for claim in claims),
     )
 
 
-def pieces(
+def segments(
     text: str,
     spans: Sequence[VerdictEvidence],
     begin: int,
     end: int,
     claims: Sequence[VerdictClaim] = (),
-    style: Styled = PLAIN,
-) -> Iterator[Piece]:
+    style: MarkdownStyle = PLAIN,
+) -> Iterator[AnswerSegment]:
     """Divide ``text[begin:end]`` where spans and claims begin and end; the pieces put together are that text.
 
     Spans may overlap and repeat each other. Offsets are in characters: what shows the pieces need not
@@ -175,63 +177,65 @@ def pieces(
     edges = {begin, end, *style.edges} | {place for mark in marks for place in (mark.start, mark.end)}
     inside = sorted(place for place in edges if begin <= place <= end)
     for left, right in pairwise(inside):
-        if style.hides(left):
+        if style.is_hidden(left):
             continue
         kinds = tuple(dict.fromkeys(span.kind for span in spans if span.start <= left and right <= span.end))
         claim = next((at for at, it in enumerate(claims) if it.start <= left and right <= it.end), None)
-        yield Piece(text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim, style.stresses(left))
+        yield AnswerSegment(
+            text[left:right], kinds, not FAULTS.isdisjoint(kinds), claim, style.is_strong(left)
+        )
 
 
-def told(verdict: Verdict, *, texts: bool) -> AnswerTold:
+def summarize_answer(verdict: Verdict, *, texts: bool) -> AnswerSummary:
     """Sum a verdict up, with an excerpt of its texts where they may be shown."""
-    return view(
-        AnswerTold,
+    return from_attributes(
+        AnswerSummary,
         verdict,
-        scored_at=milliseconds(verdict.scored_at),
-        reasons=reasons_of(verdict)[:_MOST_CODES],
+        scored_at=to_epoch_ms(verdict.scored_at),
+        reasons=explain_reasons(verdict)[:_MAX_CODES],
         evidence=_evidence(verdict),
-        opinions=tuple(map(_opinion, verdict.opinions[:_MOST_CODES])),
-        documents=tuple(dict.fromkeys(verdict.context_ids))[:_MOST_CODES],
-        claims=_counted(verdict),
-        excerpt=excerpt(verdict) if texts else None,
+        opinions=tuple(map(_opinion, verdict.opinions[:_MAX_CODES])),
+        documents=tuple(dict.fromkeys(verdict.context_ids))[:_MAX_CODES],
+        claims=_claim_counts(verdict),
+        excerpt=make_excerpt(verdict) if texts else None,
     )
 
 
 def _evidence(verdict: Verdict) -> tuple[EvidenceCount, ...]:
     kinds = Counter(evidence.kind for evidence in all_evidence(verdict))
     told = [EvidenceCount(kind, count, kind in FAULTS) for kind, count in kinds.items()]
-    return tuple(sorted(told, key=lambda each: (not each.at_fault, each.kind)))[:_MOST_CODES]
+    return tuple(sorted(told, key=lambda each: (not each.at_fault, each.kind)))[:_MAX_CODES]
 
 
-def _counted(verdict: Verdict) -> tuple[ClaimCount, ...]:
+def _claim_counts(verdict: Verdict) -> tuple[ClaimCount, ...]:
     counts = Counter(claim.status for claim in marked_claims(verdict))
     return tuple(ClaimCount(status, count) for status, count in counts.items())
 
 
-def _claim(claim: VerdictClaim, length: Length) -> ClaimTold:
+def _claim(claim: VerdictClaim, limits: ExcerptLimits) -> ClaimSummary:
     source = claim.source
-    return view(
-        ClaimTold,
+    return from_attributes(
+        ClaimSummary,
         claim,
-        words=shortened(claim.text, length.words),
-        passage=shortened(source.text, length.passage) if source else None,
+        words=truncate(claim.text, limits.words),
+        passage=truncate(source.text, limits.passage) if source else None,
         document_id=source.document_id if source else None,
         version=source.version if source else None,
-        derivation=shortened(claim.derivation, length.passage) if claim.derivation else None,
+        derivation=truncate(claim.derivation, limits.passage) if claim.derivation else None,
     )
 
 
-def _opinion(opinion: VerdictOpinion) -> OpinionTold:
-    models, mistakes = opinion.models[:_MOST_CODES], opinion.mistakes[:_MOST_CODES]
-    return view(OpinionTold, opinion, models=models, mistakes=mistakes)
+def _opinion(opinion: VerdictOpinion) -> OpinionSummary:
+    models, mistakes = opinion.models[:_MAX_CODES], opinion.mistakes[:_MAX_CODES]
+    return from_attributes(OpinionSummary, opinion, models=models, mistakes=mistakes)
 
 
-def shortened(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """Cut a text that is longer than ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-_MOST: Final = 100
+_MAX_ITEMS: Final = 100
 
 
 def without_texts(verdict: Verdict) -> Verdict:
@@ -248,24 +252,24 @@ def without_texts(verdict: Verdict) -> Verdict:
     )
 
 
-def cut(verdict: Verdict) -> Verdict:
+def truncate_verdict(verdict: Verdict) -> Verdict:
     """Give a verdict with its long lists and texts cut, and without its metadata and answer.
 
     Of the answer there is an excerpt. Whoever wrote it could make it as long as a record may be.
     """
     return replace(
         verdict,
-        question=shortened(verdict.question, IN_FULL.question),
+        question=truncate(verdict.question, DETAIL_LIMITS.question),
         answer="",
         metadata={},
-        reasons=verdict.reasons[:_MOST],
-        degraded=verdict.degraded[:_MOST],
-        context_ids=verdict.context_ids[:_MOST],
-        missing_context_ids=verdict.missing_context_ids[:_MOST],
-        context=verdict.context[:_MOST],
-        features=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.features[:_MOST]),
-        opinions=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.opinions[:_MOST]),
-        claims=tuple(map(_shortened_claim, verdict.claims[:_MOST])),
+        reasons=verdict.reasons[:_MAX_ITEMS],
+        degraded=verdict.degraded[:_MAX_ITEMS],
+        context_ids=verdict.context_ids[:_MAX_ITEMS],
+        missing_context_ids=verdict.missing_context_ids[:_MAX_ITEMS],
+        context=verdict.context[:_MAX_ITEMS],
+        features=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.features[:_MAX_ITEMS]),
+        opinions=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.opinions[:_MAX_ITEMS]),
+        claims=tuple(map(_shortened_claim, verdict.claims[:_MAX_ITEMS])),
     )
 
 
@@ -274,7 +278,9 @@ def _placed(evidence: Iterable[VerdictEvidence]) -> tuple[VerdictEvidence, ...]:
 
 
 def _cut(evidence: tuple[VerdictEvidence, ...]) -> tuple[VerdictEvidence, ...]:
-    return tuple(replace(each, text=shortened(each.text, IN_FULL.words)) for each in evidence[:_MOST])
+    return tuple(
+        replace(each, text=truncate(each.text, DETAIL_LIMITS.words)) for each in evidence[:_MAX_ITEMS]
+    )
 
 
 def _without_words(claim: VerdictClaim) -> VerdictClaim:
@@ -286,7 +292,7 @@ def _shortened_claim(claim: VerdictClaim) -> VerdictClaim:
     source, derivation = claim.source, claim.derivation
     return replace(
         claim,
-        text=shortened(claim.text, IN_FULL.words),
-        source=replace(source, text=shortened(source.text, IN_FULL.passage)) if source else None,
-        derivation=shortened(derivation, IN_FULL.passage) if derivation else None,
+        text=truncate(claim.text, DETAIL_LIMITS.words),
+        source=replace(source, text=truncate(source.text, DETAIL_LIMITS.passage)) if source else None,
+        derivation=truncate(derivation, DETAIL_LIMITS.passage) if derivation else None,
     )

@@ -8,14 +8,14 @@ from typing import Any, Final
 from schemas import ChatbotAnswer, Verdict
 from schemas.json_schema import json_schemas
 from streams.settings import VerdictSettings
-from streams.web.requests import (
-    KINDS,
+from streams.web.verdict_requests import (
     MEDIA_TYPE,
     METHOD_NOT_ALLOWED,
     NOT_FOUND,
+    PROBLEM_TYPES,
     UNAUTHORIZED,
-    VERDICTS,
-    Kind,
+    VERDICTS_PATH,
+    ProblemType,
 )
 
 _SCHEMAS: Final = "#/components/schemas/"
@@ -46,7 +46,7 @@ _PROBLEM: Final = {
 }
 
 
-def document(settings: VerdictSettings) -> dict[str, Any]:
+def openapi_document(settings: VerdictSettings) -> dict[str, Any]:
     """Give the document for a service with these settings, as OpenAPI 3.1 has it."""
     schemas = {
         **json_schemas(ChatbotAnswer, "read", _SCHEMAS),
@@ -65,14 +65,16 @@ def document(settings: VerdictSettings) -> dict[str, Any]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "Where this document came from."}],
-        "paths": {VERDICTS: {"post": _operation(settings)}},
+        "paths": {VERDICTS_PATH: {"post": _operation(settings)}},
         "components": components,
     }
 
 
 def _operation(settings: VerdictSettings) -> dict[str, Any]:
     kinds = [
-        each for each in KINDS if each not in _ELSEWHERE and (settings.token or each is not UNAUTHORIZED)
+        each
+        for each in PROBLEM_TYPES
+        if each not in _ELSEWHERE and (settings.token or each is not UNAUTHORIZED)
     ]
     published = "once it is published there" if settings.publish else "and publishes nothing"
     refused = {str(status): _refused(list(same)) for status, same in groupby(kinds, key=attrgetter("status"))}
@@ -112,7 +114,7 @@ def _operation(settings: VerdictSettings) -> dict[str, Any]:
     }
 
 
-def _refused(kinds: list[Kind]) -> dict[str, Any]:
+def _refused(kinds: list[ProblemType]) -> dict[str, Any]:
     response: dict[str, Any] = {
         "description": " ".join(f"`{kind.code}`: {kind.title}" for kind in kinds),
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}},

@@ -6,10 +6,10 @@ from typing import Final
 import structlog
 from aiokafka.errors import KafkaError
 
-from streams.kafka.clients import ServiceUnreachable
-from streams.kafka.groups import group_conflicts
+from streams.kafka.consumer_groups import group_conflicts
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topics import check_topics, refuse_wrong_topics
-from streams.settings import Settings, without_effect
+from streams.settings import Settings, unused_settings
 
 #: Two deployments that start together have no members yet that the other could see; by then they have.
 _LATER_SECONDS: Final = 300.0
@@ -17,22 +17,22 @@ _LATER_SECONDS: Final = 300.0
 log = structlog.get_logger(__name__)
 
 
-async def check_surroundings(settings: Settings) -> None:
+async def run_preflight_checks(settings: Settings) -> None:
     """Look at the topics, at other deployments, and at settings that change nothing.
 
     What keeps a worker from judging is refused, the rest is told in its log.
 
     Raises:
-        WrongSettings: a topic is missing or falls short.
+        InvalidSettings: a topic is missing or falls short.
         ServiceUnreachable: Kafka does not answer.
     """
-    for reason in without_effect(settings):
+    for reason in unused_settings(settings):
         log.warning("setting_without_effect", reason=reason)
     await _check_topics(settings)
     await _check_groups(settings)
 
 
-async def look_for_others_later(settings: Settings, after_seconds: float = _LATER_SECONDS) -> None:
+async def recheck_groups_later(settings: Settings, after_seconds: float = _LATER_SECONDS) -> None:
     """Look at other deployments once more, some minutes after the start."""
     await asyncio.sleep(after_seconds)
     await _check_groups(settings)

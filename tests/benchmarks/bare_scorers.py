@@ -45,12 +45,12 @@ def _judge(share: tuple[int, int, int, str]) -> tuple[int, float, float]:
     events = [_exchange(json.loads(line)) for line in Path(path).read_text("utf-8").splitlines()]
     scorer = Scorer()
     for event in events[number:warm:processes]:
-        scorer.assess(event)
+        scorer.score(event)
     own = events[warm + number :: processes]
     _barrier.wait(_START_SECONDS)
     began, used = time.perf_counter(), time.process_time()
     for event in own:
-        scorer.assess(event)
+        scorer.score(event)
     return len(own), time.perf_counter() - began, time.process_time() - used
 
 

@@ -13,8 +13,8 @@ from schemas import ChatbotAnswer, Codec, ContextPassage
 from scoring import Scorer
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.pipeline.context import Documents, ResolvedContext, resolve_context
-from streams.pipeline.verdict import exchange_of
+from streams.pipeline.context import DocumentLookup, ResolvedContext, resolve_context
+from streams.pipeline.verdict import make_exchange
 from streams.scorers.options import worker_options
 from streams.search.service import Retrieval, open_retrieval
 from streams.settings import Settings
@@ -77,13 +77,13 @@ async def _ways(settings: Settings, count: int, events: int, judged: int, seed: 
         inline = [await _with_passages(answer, documents) for answer in answers]
         bare = [replace(answer, document_ids=()) for answer in answers]
         given = dict(zip(_WAYS, (inline, answers, bare), strict=True))
-        await asyncio.wait_for(retrieval.upkeep.complete.wait(), _LIMIT_SECONDS)
+        await asyncio.wait_for(retrieval.index_updater.complete.wait(), _LIMIT_SECONDS)
         await _resolved(bare[:_AT_ONCE], documents, retrieval)
         return [await _way(name, some, documents, retrieval, judged) for name, some in given.items()]
 
 
 async def _way(
-    name: str, answers: Sequence[ChatbotAnswer], documents: Documents, retrieval: Retrieval, judged: int
+    name: str, answers: Sequence[ChatbotAnswer], documents: DocumentLookup, retrieval: Retrieval, judged: int
 ) -> Way:
     began, worked = time.perf_counter(), time.process_time()
     contexts = await _resolved(answers, documents, retrieval)
@@ -97,7 +97,7 @@ async def _way(
 
 
 async def _resolved(
-    answers: Sequence[ChatbotAnswer], documents: Documents, retrieval: Retrieval
+    answers: Sequence[ChatbotAnswer], documents: DocumentLookup, retrieval: Retrieval
 ) -> list[ResolvedContext]:
     free = asyncio.Semaphore(_AT_ONCE)
 
@@ -111,7 +111,7 @@ async def _resolved(
 def _judging(scorer: Scorer, pairs: Sequence[tuple[ChatbotAnswer, ResolvedContext]]) -> float:
     began = time.process_time()
     for answer, context in pairs:
-        scorer.assess(exchange_of(answer, context.passages))
+        scorer.score(make_exchange(answer, context.passages))
     return (time.process_time() - began) * 1_000 / len(pairs)
 
 
@@ -131,7 +131,7 @@ async def _start(settings: Settings, answers: Sequence[ChatbotAnswer]) -> Start:
     began = time.perf_counter()
     async with _opened(settings, indexed.append) as (documents, retrieval):
         opened, store_memory = time.perf_counter() - began, _megabytes()
-        await asyncio.wait_for(retrieval.upkeep.complete.wait(), _LIMIT_SECONDS)
+        await asyncio.wait_for(retrieval.index_updater.complete.wait(), _LIMIT_SECONDS)
         complete = time.perf_counter() - began - opened
         await _resolved([replace(one, document_ids=()) for one in answers], documents, retrieval)
         search_memory = _megabytes()
@@ -146,14 +146,14 @@ async def _parsed(settings: Settings, answers: Sequence[ChatbotAnswer]) -> tuple
         contexts = [await resolve_context(answer, documents, _WAIT_SECONDS) for answer in answers]
     with closing(Scorer(options=worker_options(settings))) as scorer:
         for answer, context in zip(answers, contexts, strict=True):
-            scorer.assess(exchange_of(answer, context.passages))
+            scorer.score(make_exchange(answer, context.passages))
         return scorer.cache_use.misses, scorer.cache_use.disk_hits
 
 
 @asynccontextmanager
 async def _opened(
     settings: Settings, on_indexed: Callable[[int], None] = lambda _documents: None
-) -> AsyncIterator[tuple[Documents, Retrieval]]:
+) -> AsyncIterator[tuple[DocumentLookup, Retrieval]]:
     after = asyncio.Event()
     after.set()
     with closing(DocumentStore(settings.documents.store)) as store:
@@ -163,7 +163,7 @@ async def _opened(
             yield documents, retrieval
 
 
-async def _with_passages(answer: ChatbotAnswer, documents: Documents) -> ChatbotAnswer:
+async def _with_passages(answer: ChatbotAnswer, documents: DocumentLookup) -> ChatbotAnswer:
     context = await resolve_context(answer, documents, _WAIT_SECONDS)
     passages = tuple(ContextPassage(one.document_id, one.text, one.title) for one in context.passages)
     return replace(answer, document_ids=(), context=passages)

@@ -13,11 +13,11 @@ import numpy as np
 import psutil
 
 from streams.documents.store import DocumentStore
-from streams.documents.versions import Change, document_version
-from streams.search.embedder import Vectors, normalised
+from streams.documents.versions import DocumentChange, version_name
+from streams.search.embedder import Vectors, to_unit_length
 from streams.search.embedding import open_embedder
 from streams.search.index import PassageIndex
-from streams.search.prepared import BATCH, built_with, prepare
+from streams.search.prepared import BATCH, index_signature, prepare_documents
 from streams.search.service import index_path, open_retrieval
 from streams.settings import RetrievalSettings, Settings
 from tests.benchmarks.varied import WHEN, originals, varied
@@ -71,7 +71,7 @@ def fill_store(settings: Settings, count: int) -> Stored:
     store = DocumentStore(settings.documents.store)
     stamp = int(WHEN.timestamp() * 1_000)
     for batch in batches(enumerate(varied(count)), _STORED_AT_ONCE):
-        changes = [Change(one.document_id, one, 0, offset, stamp) for offset, one in batch]
+        changes = [DocumentChange(one.document_id, one, 0, offset, stamp) for offset, one in batch]
         store.apply(changes, {0: batch[-1][0] + 1})
     store.close()
     return Stored(time.perf_counter() - began, megabytes(settings.documents.store))
@@ -88,13 +88,13 @@ async def _build_as_worker(settings: Settings) -> Built:
     after.set()
     began, processor, peak = time.perf_counter(), 0.0, 0.0
     async with open_retrieval(settings, store, after) as retrieval, asyncio.timeout(_LIMIT_SECONDS):
-        while not retrieval.upkeep.complete.is_set():
+        while not retrieval.index_updater.complete.is_set():
             for child in psutil.Process().children():
                 processor, peak = _looked_at(child, processor, peak)
             await asyncio.sleep(_LOOK_SECONDS)
         seconds = time.perf_counter() - began
-        assert retrieval.upkeep.index is not None
-        chunks = _chunks(retrieval.upkeep.index)
+        assert retrieval.index_updater.index is not None
+        chunks = _chunks(retrieval.index_updater.index)
     store.close()
     spent = chunks * embedding / 1_000
     return Built(chunks, _index_megabytes(settings), seconds, processor, spent, embedding, peak)
@@ -114,13 +114,15 @@ def build_with_known_vectors(settings: Settings, count: int) -> Built:
     To embed 100,000 documents takes hours of processor time, and the time for each is known.
     """
     embedder, measured = open_embedder(settings.retrieval), embed_originals(settings.retrieval)
-    index = PassageIndex.create(index_path(settings), built_with(settings.retrieval, embedder))
+    index = PassageIndex.create(index_path(settings), index_signature(settings.retrieval, embedder))
     known, chance = measured.vectors, np.random.default_rng(1)
     began = time.process_time()
     for batch in batches(varied(count), BATCH):
-        documents = {one.document_id: (one, document_version(one)) for one in batch}
-        prepared = prepare(documents, settings.retrieval, lambda texts: _moved(known, len(texts), chance))
-        index.change(prepared, ())
+        documents = {one.document_id: (one, version_name(one)) for one in batch}
+        prepared = prepare_documents(
+            documents, settings.retrieval, lambda texts: _moved(known, len(texts), chance)
+        )
+        index.update(prepared, ())
     worked, count_of_chunks = time.process_time() - began, _chunks(index)
     spent = count_of_chunks * measured.milliseconds_a_chunk / 1_000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
@@ -141,7 +143,7 @@ def embed_originals(settings: RetrievalSettings) -> Measured:
         return vectors[-1]
 
     for one in originals():
-        prepare({one.document_id: (one, "")}, settings, embed)
+        prepare_documents({one.document_id: (one, "")}, settings, embed)
     return Measured(np.concatenate(vectors), spent / sum(map(len, vectors)))
 
 
@@ -167,4 +169,4 @@ def _index_megabytes(settings: Settings) -> float:
 def _moved(vectors: Vectors, count: int, chance: np.random.Generator) -> Vectors:
     near: Vectors = vectors[chance.integers(len(vectors), size=count)]
     noise = chance.standard_normal(near.shape, dtype=np.float32) * (_NOISE / near.shape[1] ** 0.5)
-    return normalised(near + noise)
+    return to_unit_length(near + noise)

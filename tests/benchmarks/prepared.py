@@ -20,10 +20,10 @@ from typing import TypeVar, get_args
 from rich.console import Console
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.cache.cache_file import PARSES, KeptFile
+from scoring.cache.cache_file import PARSE_CACHE_ID, CacheFile
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.text.parsing import KeptParses, LazyParse, Parse, default_parser
-from streams.cli.demo.run import sample_documents
+from scoring.text.parsing import LazyParse, Parse, ParseCache, default_parser
+from streams.cli.demo.demo_run import sample_documents
 from tests.benchmarks.scoring import Language, scored_exchanges
 
 _MIB = 100_000
@@ -48,34 +48,34 @@ def fill(path: Path, language: Language, documents: int) -> list[str]:
     # To parse each would take half an hour, and tell nothing more.
     parse = cache(lambda original: parser.parse_all([original], lexicon)[0])
     texts = list(islice(varied(language), documents))
-    with closing(KeptFile(path, PARSES, _MIB)) as file:
-        kept = KeptParses(file, parser)
+    with closing(CacheFile(path, PARSE_CACHE_ID, _MIB)) as file:
+        kept = ParseCache(file, parser)
         for start in range(0, len(texts), _BATCH):
-            kept.keep([_made(text, lexicon, parse(original)) for original, text in texts[start:][:_BATCH]])
+            kept.put([_made(text, lexicon, parse(original)) for original, text in texts[start:][:_BATCH]])
     return [text for _, text in texts]
 
 
 def _made(text: str, lexicon: Lexicon, parse: Parse) -> LazyParse:
     lazy = LazyParse(text, lexicon, default_parser())
-    lazy.made = parse
+    lazy.parse = parse
     return lazy
 
 
 def documents(path: Path, lexicon: Lexicon, texts: Sequence[str]) -> Iterator[Row]:
     """Measure one document: opening the file, parsing, finding its parse in the file."""
     began = time.perf_counter()
-    with closing(KeptFile(path, PARSES, _MIB)) as file:
+    with closing(CacheFile(path, PARSE_CACHE_ID, _MIB)) as file:
         yield "opening the file", (time.perf_counter() - began) * 1_000, ""
-        kept, parser = KeptParses(file, default_parser()), default_parser()
-        kept.identify([lexicon.language])
+        kept, parser = ParseCache(file, default_parser()), default_parser()
+        kept.load_fingerprints([lexicon.language])
         parse = _milliseconds(lambda text: parser.parse_all([text], lexicon), texts)
         found = _milliseconds(lambda text: _found(kept, LazyParse(text, lexicon, parser)), texts)
     yield "a document: parsing it", parse, ""
     yield "a document: its parse from the file", found, f"{parse / found:.0f} times faster"
 
 
-def _found(kept: KeptParses, lazy: LazyParse) -> None:
-    if not kept.recall(lazy):
+def _found(kept: ParseCache, lazy: LazyParse) -> None:
+    if not kept.restore(lazy):
         raise RuntimeError("a document is not in the file")
 
 
@@ -86,12 +86,12 @@ def answers(path: Path, language: Language, texts: Sequence[str]) -> Iterator[Ro
         Exchange(exchange.question, exchange.answer, (Passage("d", text, version="1"),), language)
         for text, exchange in zip(texts, cycle(exchanges), strict=False)
     ]
-    options = ScorerOptions(kept_parses=path, kept_parses_mib=_MIB)
+    options = ScorerOptions(parse_cache=path, parse_cache_mib=_MIB)
     with closing(Scorer(options=options)) as restarted:
-        cold = _milliseconds(Scorer().assess, events)
-        disk = _milliseconds(restarted.assess, events)
+        cold = _milliseconds(Scorer().score, events)
+        disk = _milliseconds(restarted.score, events)
         parsed = restarted.cache_use.misses
-        memory = _milliseconds(restarted.assess, events)
+        memory = _milliseconds(restarted.score, events)
     yield "an answer: its document is nowhere", cold, ""
     yield (
         "an answer: its document is in the file",

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine, read_jsonl
-from streams.cli.demo import run as sample
+from streams.cli.demo import demo_run as sample
 from streams.search.files import open_file_retriever
 from streams.search.retriever import IndexRetriever
 from streams.settings import RetrievalSettings, Settings

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.text.parsing import default_parser
-from streams.cli.demo.run import sample_answers, sample_documents
+from streams.cli.demo.demo_run import sample_answers, sample_documents
 
 Language = Literal["en", "nl"]
 
@@ -84,7 +84,7 @@ def scored_exchanges(language: Language) -> list[Exchange]:
         )
         for answer in sample_answers(language)
     ]
-    return [exchange for exchange in exchanges if scorer.assess(exchange).score is not None]
+    return [exchange for exchange in exchanges if scorer.score(exchange).score is not None]
 
 
 def repeated(exchanges: Sequence[Exchange], events: int, seed: int) -> list[Exchange]:
@@ -104,15 +104,15 @@ def measure(events: Sequence[Exchange], language: Language, verifier: Path | Non
     asking = Scorer(options=ScorerOptions(verifier=verifier, verifier_seconds=_UNLIMITED))
     for exchange in events:
         for each in (scorer, paper, asking):
-            each.assess(exchange)
+            each.score(exchange)
     few = events[: max(len(events) // 4, 1)]
     return Costs(
         spacy=_milliseconds(lambda event: nlp(event.answer), events),
-        warm=_milliseconds(scorer.assess, events),
-        warm_paper=_milliseconds(paper.assess, events),
-        cold=_milliseconds(fresh.assess, events),
-        everything=_milliseconds(forgetful.assess, few),
-        warm_verified=_milliseconds(asking.assess, events) if verifier else None,
+        warm=_milliseconds(scorer.score, events),
+        warm_paper=_milliseconds(paper.score, events),
+        cold=_milliseconds(fresh.score, events),
+        everything=_milliseconds(forgetful.score, few),
+        warm_verified=_milliseconds(asking.score, events) if verifier else None,
     )
 
 
@@ -146,7 +146,7 @@ def _memory_after(exchanges: Sequence[Exchange]) -> dict[str, float]:
     scorer, process = Scorer(), psutil.Process()
     started = process.memory_full_info()
     for exchange in exchanges:
-        scorer.assess(exchange)
+        scorer.score(exchange)
     judged = process.memory_full_info()
     return {
         "resident, started": started.rss / _MEGABYTE,
@@ -165,9 +165,9 @@ def _milliseconds(act: Callable[[Exchange], object], events: Iterable[Exchange])
 
 
 def _warm_and_cold(event: Exchange, warm: Scorer, cold: Scorer) -> tuple[float, float]:
-    warm.assess(event)
+    warm.score(event)
     events = [event] * _REPEATS
-    return _milliseconds(warm.assess, events), _milliseconds(cold.assess, events[:2])
+    return _milliseconds(warm.score, events), _milliseconds(cold.score, events[:2])
 
 
 def _of_words(words: Sequence[str], count: int) -> Passage:

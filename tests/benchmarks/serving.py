@@ -26,10 +26,10 @@ import psutil
 from aiohttp import ClientSession
 
 from schemas import ChatbotAnswer, to_json
-from streams.cli.demo.run import sample_answers, sample_documents
+from streams.cli.demo.demo_run import sample_answers, sample_documents
 from streams.documents.company_terms import offline_terms
-from streams.pipeline.context import GivenDocuments
-from streams.pipeline.pipeline import OfflineAnswers, Pipeline
+from streams.pipeline.context import StaticDocuments
+from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import scorer_options
 from streams.scorers.pool import ScoringPool
 from streams.settings import RetrievalSettings, ScoringSettings, Settings
@@ -106,13 +106,13 @@ def _processor(pid: int) -> float:
 
 @asynccontextmanager
 async def _scoring(settings: Settings, language: Language) -> AsyncIterator[Judge]:
-    known = GivenDocuments.of(sample_documents(language))
+    known = StaticDocuments.of(sample_documents(language))
     scoring = settings.scoring
     with offline_terms(settings, known.by_id.values()) as given:
         options = scorer_options(given)
         async with ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool:
             way = Pipeline(known, pool, settings.policy.decide, scoring.profile)
-            yield OfflineAnswers(way, datetime.now(UTC)).verdict
+            yield OfflinePipeline(way, datetime.now(UTC)).verdict
 
 
 @asynccontextmanager

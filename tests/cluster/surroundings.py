@@ -42,7 +42,7 @@ class Surroundings:
 
     def servers(self, kafka: KafkaForPods) -> str:
         """Give where its workers reach Kafka."""
-        return kafka.broker.listening(self.listener) if self.listener else kafka.bootstrap_servers
+        return kafka.broker.listener_servers(self.listener) if self.listener else kafka.bootstrap_servers
 
     def objects(self, namespace: str) -> list[dict[str, Any]]:
         """Give the objects that must be in the namespace before the release."""

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from streams.cli.output import ExitCode
+from streams.cli.command_output import ExitCode
 from streams.delivery import dead_letters
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import open_admin
-from streams.kafka.topics import Topics, check_topics, create_topics, specifications
+from streams.kafka.kafka_clients import open_admin
+from streams.kafka.topics import Topics, check_topics, create_topics, topic_specifications
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.faults.conftest import Scale
@@ -121,7 +121,7 @@ async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
 
 async def _configure(settings: Settings, topic: str, **changes: str) -> None:
     """Change the configuration of a topic; what is not named stays as it was made."""
-    (made,) = (spec.config for spec in specifications(settings) if spec.name == topic)
+    (made,) = (spec.config for spec in topic_specifications(settings) if spec.name == topic)
     configs = {**made, **{name.replace("_", "."): value for name, value in changes.items()}}
     async with open_admin(settings.kafka) as admin:
         await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs=configs)])

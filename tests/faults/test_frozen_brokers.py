@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec
-from streams.cli.output import ExitCode
+from streams.cli.command_output import ExitCode
 from streams.embedded import EmbeddedKafka
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_UNREACHABLE

@@ -7,7 +7,7 @@ import pytest
 
 from schemas import Codec
 from streams.delivery import dead_letters
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers

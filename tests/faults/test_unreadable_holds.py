@@ -8,8 +8,8 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import open_admin
-from streams.kafka.topics import Topics, create_topics, specifications
+from streams.kafka.kafka_clients import open_admin
+from streams.kafka.topics import Topics, create_topics, topic_specifications
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings, unique_prefix
@@ -45,7 +45,7 @@ async def settings(trio: EmbeddedKafka, tmp_path: Path) -> Settings:
         )
     )
     name = Topics(settings.kafka.topic_prefix).controls
-    (config,) = (spec.config for spec in specifications(settings) if spec.name == name)
+    (config,) = (spec.config for spec in topic_specifications(settings) if spec.name == name)
     alone = NewTopic(name, -1, -1, {0: [LAST + 1]}, {**config, "min.insync.replicas": "1"})
     async with open_admin(settings.kafka) as admin:
         await admin.create_topics([alone])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from docs.generate.contract.asyncapi import document
+from docs.generate.contract.asyncapi import asyncapi_document
 from schemas import ChatbotAnswer, Codec
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
@@ -29,7 +29,7 @@ async def test_what_a_worker_publishes_is_as_the_asyncapi_document_says(
         windows = await consume_count(settings.kafka, topics.rates, 1)
         worker.wait_ready()
         assert worker.terminate() == 0
-    described = document(counted)
+    described = asyncapi_document(counted)
     channels = {each["address"]: each for each in described["channels"].values()}
     for record in (*records, *windows):
         ((name, _),) = channels[record.topic]["messages"].items()

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from schemas import Codec, Verdict, to_json
 from schemas.records import ChatbotAnswer
-from scoring.values.assessment import Assessment, Decided
-from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
-from scoring.values.types import Decision, MessageType, Passage
-from streams.cli.output import json_line
+from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.exchange import Decision, MessageType, Passage
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.cli.command_output import json_line
 from streams.delivery.publisher import Publisher
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, create_topics, message_limits
 from streams.pipeline.context import ResolvedContext
 from streams.pipeline.verdict import make_verdict
@@ -40,10 +40,10 @@ CLAIMS = (
 
 
 def verdict_of(*claims: CheckedClaim) -> Verdict:
-    assessment = Assessment(1.0, MessageType.GENERAL, "nl", claims=claims, support=0.5, contradiction=0.9)
+    assessment = ScoredAnswer(1.0, MessageType.GENERAL, "nl", claims=claims, support=0.5, contradiction=0.9)
     answer = ChatbotAnswer("a-1", "c-1", "Wat kost het?", ANSWER, NOW)
     context = ResolvedContext((Passage("d-1", HELP),))
-    return make_verdict(answer, assessment, Decided(Decision.BLOCKED, (), "p1"), context, NOW)
+    return make_verdict(answer, assessment, PolicyDecision(Decision.BLOCKED, (), "p1"), context, NOW)
 
 
 async def test_a_verdict_with_claims_comes_through_whole_in_all_three_encodings(

@@ -35,7 +35,7 @@ def answer_line(index: int, **more: object) -> str:
 def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settings) -> None:
     environment, topics = variables(settings), Topics()
     missing = truthgate("topics", "check", environment=environment)
-    needed = len((*topics.all, *topics.of_rates))
+    needed = len((*topics.all, *topics.rate_topics))
     assert (missing.returncode, missing.stdout.count("is missing")) == (2, needed)
     assert missing.stdout.count("  retention.ms  ") == needed - 3
     assert missing.stderr.count("\n") == 1

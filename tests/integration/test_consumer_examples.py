@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec, Verdict
-from schemas.catalogue import current
-from streams.kafka.clients import open_producer
+from schemas.catalogue import current_schema
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.examples import Example, prepare
@@ -36,7 +36,7 @@ def section(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def example(section: str, tmp_path_factory: pytest.TempPathFactory) -> Example:
     example = prepare(section, tmp_path_factory.mktemp(section))
-    for release, schema in {"0.9.0": EARLIER, "0.10.0": current(Verdict)}.items():
+    for release, schema in {"0.9.0": EARLIER, "0.10.0": current_schema(Verdict)}.items():
         (example.released / release).mkdir()
         (example.released / release / "Verdict.avsc").write_text(schema.text, "utf-8")
     return example

@@ -19,18 +19,18 @@ from structlog.testing import capture_logs
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.rules import Reason
-from streams.cli.dead_letters.letters import Letter
+from streams.cli.dead_letters.archived_letters import ArchivedLetter
 from streams.documents.follower import DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import DATABASE_NAME
-from streams.documents.versions import BadDocument, document_version
-from streams.kafka.clients import open_admin, open_consumer, open_producer
+from streams.documents.versions import BadDocument, version_name
+from streams.kafka.kafka_clients import open_admin, open_consumer, open_producer
 from streams.kafka.topic_identity import describe_topic, read_description
 from streams.kafka.topics import Topics
 from streams.pipeline.context import ContextSource, resolve_context
-from streams.settings import Settings, WrongSettings
-from streams.worker.metrics import Metrics
-from streams.worker.run import parts as resources
+from streams.settings import InvalidSettings, Settings
+from streams.worker import worker_components as resources
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.records import Outgoing, consume_all, eventually, produce
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -122,9 +122,9 @@ async def test_an_empty_topic_is_caught_up_with_at_once(topics: Topics, followin
 async def test_the_copy_of_an_idle_topic_does_not_get_stale(publish: Publish, following: Following) -> None:
     ahead = 0.0
     await publish([outgoing("a", "text")])
-    async with following(clock=lambda: time.time() + ahead, look_interval=0.1) as follower:
+    async with following(clock=lambda: time.time() + ahead, check_interval=0.1) as follower:
         ahead = 301.0
-        await eventually(lambda: not follower.stale, "a look confirms the copy")
+        await eventually(lambda: not follower.is_stale, "a look confirms the copy")
         assert follower.records_read == 1
 
 
@@ -138,7 +138,7 @@ async def test_an_update_wins_and_a_tombstone_deletes(publish: Publish, followin
 
 
 def text_in(follower: DocumentFollower, version: str, produced_at: datetime) -> str | None:
-    found = follower.in_version("a", version, produced_at)
+    found = follower.get_version("a", version, produced_at)
     return found.text if found else None
 
 
@@ -156,7 +156,7 @@ async def test_an_update_and_a_tombstone_take_effect_at_once_and_for_answers_fro
         assert await text_at(follower, "a", after_new, NEVER) == "new"
         assert await text_at(follower, "a", NOW, NEVER) is None
         old, new = (
-            document_version(KnowledgeDocument("a", "nl", "title", text, WHEN)) for text in ("old", "new")
+            version_name(KnowledgeDocument("a", "nl", "title", text, WHEN)) for text in ("old", "new")
         )
         assert text_in(follower, old, after_old) == "old"
         assert text_in(follower, old, after_new) is None
@@ -179,10 +179,10 @@ async def test_a_tombstone_between_answer_and_judgement_does_not_take_the_docume
         judged = await resolve_context(before, follower, NEVER)
         assert (judged.degraded, judged.source) == ((), ContextSource.BY_ID)
         (passage,) = judged.passages
-        version = document_version(KnowledgeDocument("a", "nl", "title", "text", WHEN))
+        version = version_name(KnowledgeDocument("a", "nl", "title", "text", WHEN))
         assert (passage.text, passage.version) == ("text", version)
         gone = await resolve_context(after, follower, NEVER)
-        assert (gone.missing, gone.degraded) == (("a",), (Reason.CONTEXT_MISSING,))
+        assert (gone.missing_ids, gone.degraded) == (("a",), (Reason.CONTEXT_MISSING,))
 
 
 async def test_the_same_document_twice_is_one_version(
@@ -193,7 +193,7 @@ async def test_the_same_document_twice_is_one_version(
         await publish([outgoing("a", "text")])
         await eventually(lambda: follower.records_read == 2, "the repetition is read")
         assert follower.documents == 1
-        version = document_version(KnowledgeDocument("a", "nl", "title", "text", WHEN))
+        version = version_name(KnowledgeDocument("a", "nl", "title", "text", WHEN))
         assert text_in(follower, version, WHEN) == "text"
         assert text_in(follower, "another", WHEN) is None
     with closing(DocumentStore(settings.documents.store)) as store, store.snapshot() as documents:
@@ -214,7 +214,7 @@ async def test_superseded_versions_are_forgotten_after_their_time(
         assert await text_of(follower, "b") == "text"
         assert await text_at(follower, "a", after_old, NEVER) == "old"
     # So much later the store counts as out of date, is built anew, and pruned.
-    async with following(clock=lambda: time.time() + month + 60, look_interval=0.1) as follower:
+    async with following(clock=lambda: time.time() + month + 60, check_interval=0.1) as follower:
         assert await text_of(follower, "a") == "new"
         await eventually(
             lambda: _text_now(follower, after_old) == "new", "the oldest version that is kept is the newest"
@@ -287,7 +287,7 @@ async def test_a_topic_that_is_recreated_under_way_ends_the_follower(
     publish: Publish, following: Following, settings: Settings, topics: Topics
 ) -> None:
     await publish([outgoing("old", "text")])
-    async with following(look_interval=0.2) as follower:
+    async with following(check_interval=0.2) as follower:
         await _recreate(settings, topics.documents)
         failure = await asyncio.wait_for(follower.wait_failed(), 30)
         assert isinstance(failure, DocumentsLost)
@@ -312,7 +312,7 @@ async def test_an_idle_follower_keeps_its_store_young(
     late = settings.documents.rebuild_after_seconds - 60
     now = [time.time() - 2 * late]
     await publish([outgoing("a", "text")])
-    async with following(clock=lambda: now[0], look_interval=0.05):
+    async with following(clock=lambda: now[0], check_interval=0.05):
         now[0] += late
         await eventually(
             lambda: stored_age(settings, now[0]) < 60, "the follower confirms that it is complete"
@@ -350,7 +350,7 @@ async def test_an_id_that_never_comes_is_missing_after_the_wait(topics: Topics, 
         began = time.monotonic()
         resolved = await resolve_context(answer, follower, 0.3)
         assert 0.25 < time.monotonic() - began < 5
-        assert resolved.missing == ("never", "ever")
+        assert resolved.missing_ids == ("never", "ever")
         assert resolved.degraded == (Reason.CONTEXT_MISSING,)
 
 
@@ -358,7 +358,7 @@ async def test_a_second_follower_on_the_same_directory_is_refused(
     topics: Topics, following: Following
 ) -> None:
     async with following():
-        with pytest.raises(WrongSettings, match=r"documents\.store"):
+        with pytest.raises(InvalidSettings, match=r"documents\.store"):
             async with following():
                 raise AssertionError("two followers share a store")
 
@@ -449,11 +449,11 @@ async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recog
     nameless = KnowledgeDocument("b", "", "title", "text", WHEN)
     unreadable = Outgoing(b"\xc3\x01not avro at all", b"a", (("ce_id", b"7"),), partition=1)
     await publish([outgoing("good", "text"), unreadable, Outgoing(CODEC.encode(nameless), b"b", partition=2)])
-    metrics, counts = Metrics(), []
-    async with resources.publisher(settings) as publisher:
+    metrics, counts = WorkerMetrics(), []
+    async with resources.open_publisher(settings) as publisher:
         for worker in ("one", "two"):
             with closing(DocumentStore(tmp_path / worker)) as store:
-                following = resources.documents(settings, store, CODEC, metrics, publisher)
+                following = resources.follow_documents(settings, store, CODEC, metrics, publisher)
                 async with following as follower:
                     await asyncio.wait_for(follower.caught_up.wait(), 30)
                     assert follower.documents == 1
@@ -471,14 +471,14 @@ async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recog
         (letter.key, dict(letter.headers)["dlq.stage"], dict(letter.headers)["dlq.error.class"])
         for letter in letters
     } == {(b"a", b"decode", b"unknown_fingerprint"), (b"b", b"validate", b"invalid_record")}
-    assert len({Letter.of(letter).record for letter in letters}) == 2
+    assert len({ArchivedLetter.of(letter).record_digest for letter in letters}) == 2
 
 
 async def test_partitions_that_are_added_are_followed(
     publish: Publish, following: Following, settings: Settings, topics: Topics
 ) -> None:
     await publish([outgoing("a", "text")])
-    async with following(look_interval=0.2) as follower:
+    async with following(check_interval=0.2) as follower:
         async with open_admin(settings.kafka) as admin:
             await admin.create_partitions({topics.documents: NewPartitions(total_count=5)})
         await eventually(lambda: _publishes_to(publish, 4), "the new partition takes records")
@@ -514,9 +514,9 @@ async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings: Settings
         client = consumer._client
         now = await describe_topic(client, topics.documents, 10)
         older = await client.send(client.get_random_node(), MetadataRequest([topics.documents]))
-    assert UUID(now.origin.topic_id).int
+    assert UUID(now.identity.topic_id).int
     described = read_description(older.to_object(), topics.documents)
-    assert described == replace(now, origin=now.origin._replace(topic_id=""))
+    assert described == replace(now, identity=now.identity._replace(topic_id=""))
     assert described.partitions == (0, 1, 2)
 
 

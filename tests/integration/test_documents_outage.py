@@ -11,7 +11,7 @@ from schemas import Codec, KnowledgeDocument
 from streams.documents.follower import DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings, unique_prefix
@@ -51,7 +51,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
     away = 0.0
     clock = asyncio.get_running_loop().time
     store = DocumentStore(settings.documents.store, clock=lambda: clock() + away)
-    follower = DocumentFollower(store, CODEC, settings, clock=lambda: clock() + away, look_interval=0.5)
+    follower = DocumentFollower(store, CODEC, settings, clock=lambda: clock() + away, check_interval=0.5)
     await publish(settings, "before")
     await follower.start()
     failed = asyncio.create_task(follower.wait_failed())
@@ -59,17 +59,17 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
         await asyncio.wait_for(follower.caught_up.wait(), 30)
         await asyncio.to_thread(kafka.brokers[0].stop)
         assert list(await follower.wait_for(["before"], WHEN, 0.1)) == ["before"]
-        assert not follower.stale
+        assert not follower.is_stale
         away = settings.documents.stale_after_seconds
-        assert follower.stale
+        assert follower.is_stale
         await follower.wait_for(["nothing"], WHEN, 8)
-        assert follower.stale
+        assert follower.is_stale
         assert not failed.done()
         await asyncio.to_thread(kafka.start_broker, 0)
         await publish(settings, "after")
         assert list(await follower.wait_for(["after"], WHEN, 60)) == ["after"]
         assert follower.records_read == 2
-        await eventually(lambda: not follower.stale, "the copy is confirmed again")
+        await eventually(lambda: not follower.is_stale, "the copy is confirmed again")
 
         await eventually(lambda: store.age < 30, "the follower is complete again")
         await asyncio.to_thread(kafka.brokers[0].stop)

@@ -13,8 +13,8 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from streams.embedded import BrokerFailed, EmbeddedKafka, cluster
-from streams.embedded.properties import LOOPBACK, free_ports
-from streams.kafka.clients import open_admin, open_producer
+from streams.embedded.broker_properties import LOOPBACK, free_ports
+from streams.kafka.kafka_clients import open_admin, open_producer
 from streams.settings import KafkaSettings
 from tests.support.records import consume_count, produce
 

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer
 
-from streams.kafka.clients import open_consumer
-from streams.kafka.groups import client_id, group_conflicts
+from streams.kafka.consumer_groups import client_id, group_conflicts
+from streams.kafka.kafka_clients import open_consumer
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
 from tests.support.records import eventually

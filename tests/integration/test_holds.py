@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from schemas import Codec, Hold
 from schemas.records import ChatbotAnswer, Verdict
 from streams.kafka.topics import Topics
-from streams.pause.board import Status
+from streams.pause.pause_state import PauseStatus
 from streams.settings import Settings
 from tests.support.chatbot import Chatbot
 from tests.support.commands import truthgate, variables
@@ -114,7 +114,7 @@ async def test_a_hold_counts_at_once_in_all_workers_and_so_does_its_end(
     assert WHY not in "".join(logs)
     ledger.assert_settled(answers)
     changes, sent = await _changes(quick, topics), [r.timestamp for r in _sent(ledger, topics)]
-    begin, end = changes[Status.HELD], changes[Status.RESUMED]
+    begin, end = changes[PauseStatus.PAUSED], changes[PauseStatus.RESUMED]
     late = [at - begin for at in sent if begin < at < end]
     again = min(at - end for at in sent if at > end)
     assert max(late, default=0) < AT_ONCE_MS

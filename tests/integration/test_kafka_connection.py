@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from streams.kafka.clients import (
+from streams.kafka.kafka_clients import (
     ServiceUnreachable,
     check_reachable,
     open_admin,

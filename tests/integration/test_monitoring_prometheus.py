@@ -19,10 +19,10 @@ import pytest
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, create_topics
-from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Deployment
+from streams.monitoring.prometheus_rules import Deployment
+from streams.monitoring.rule_file import all_rules, render_rule_file
 from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
@@ -204,13 +204,13 @@ class Watch:
 
 async def test_queries_return_data_and_an_alert_fires_and_resolves(watched: Settings, tmp_path: Path) -> None:
     """A chatbot becomes worse while it is watched, and well again."""
-    deployment = Deployment(watched, pace=_PACE)
+    deployment = Deployment(watched, time_scale=_PACE)
     await create_topics(watched)
     replay = Replay(watched)
     with Worker(watched, tmp_path) as worker:
         worker.wait_ready()
         with Prometheus(
-            tmp_path, f"127.0.0.1:{worker._port()}", to_yaml(all_rules(deployment))
+            tmp_path, f"127.0.0.1:{worker._port()}", render_rule_file(all_rules(deployment))
         ) as prometheus:
             watch = Watch(prometheus, deployment)
             assert watch.without_data(), "before the first answer there are no latencies"

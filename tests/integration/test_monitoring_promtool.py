@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Deployment, Group
+from streams.monitoring.prometheus_rules import Deployment, RuleGroup
+from streams.monitoring.rule_file import all_rules, render_rule_file
 from tests.support.monitoring import EVERYTHING
 from tests.support.promtool import Fires, check, play
 
@@ -29,9 +29,9 @@ def rules(tmp_path: Path) -> Path:
     return _written(tmp_path, tuple(group for group in groups if group.name not in OBJECTIVES))
 
 
-def _written(folder: Path, groups: tuple[Group, ...]) -> Path:
+def _written(folder: Path, groups: tuple[RuleGroup, ...]) -> Path:
     written = folder / "rules.yml"
-    written.write_text(to_yaml(groups), "utf-8")
+    written.write_text(render_rule_file(groups), "utf-8")
     return written
 
 
@@ -250,17 +250,17 @@ def test_fewer_workers_than_there_should_be_are_told_where_targets_come_and_go(t
 QUIET = "TruthgateNoAnswers"
 
 
-def _only(name: str, deployment: Deployment) -> tuple[Group, ...]:
+def _only(name: str, deployment: Deployment) -> tuple[RuleGroup, ...]:
     groups = all_rules(deployment)
     found = tuple(rule for group in groups for rule in group.rules if getattr(rule, "name", "") == name)
     assert found
-    return (Group("only", found),)
+    return (RuleGroup("only", found),)
 
 
 @pytest.fixture
 def quick_quiet(tmp_path: Path) -> Path:
     """Give the rule at a tenth of its times: half an hour is 3 minutes, a week 1008."""
-    return _written(tmp_path, _only(QUIET, Deployment(EVERYTHING, pace=0.1)))
+    return _written(tmp_path, _only(QUIET, Deployment(EVERYTHING, time_scale=0.1)))
 
 
 def _answers(course: str, lag: str) -> dict[str, str]:

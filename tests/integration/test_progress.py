@@ -8,13 +8,13 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from faust.types import TP
 
-from streams.kafka.clients import connection, open_admin, open_consumer
+from streams.kafka.kafka_clients import client_arguments, open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
-from streams.observability.health import Health, Progress
+from streams.observability.health import Health, PartitionProgress
 from streams.settings import Settings
-from streams.worker.metrics import Metrics
-from streams.worker.probe import ProgressProbe
+from streams.worker.progress_probe import ProgressProbe
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.records import DEADLINE_SECONDS, Outgoing, committed, eventually, produce
 
 
@@ -23,12 +23,12 @@ class Observer(Health):
 
     def __init__(self, stall_timeout: float = 600) -> None:
         super().__init__(stall_timeout, kafka_timeout=10)
-        self.waits_for(None)
-        self.seen: list[dict[TP, Progress]] = []
+        self.set_waiting_for(None)
+        self.seen: list[dict[TP, PartitionProgress]] = []
 
     def observe(self, progress) -> None:
         super().observe(progress)
-        self.beat()
+        self.record_heartbeat()
         self.seen.append(dict(progress))
 
 
@@ -82,7 +82,7 @@ async def commit(settings: Settings, tp: TP, offset: int) -> None:
 
 async def produce_in_a_transaction(settings: Settings, topic: str, partitions: int) -> None:
     """Leave one record and one marker in each partition: offsets 0 and 1."""
-    producer = AIOKafkaProducer(**connection(settings.kafka), transactional_id=f"{topic}-tx")
+    producer = AIOKafkaProducer(**client_arguments(settings.kafka), transactional_id=f"{topic}-tx")
     async with producer, producer.transaction():
         for partition in range(partitions):
             await producer.send(topic, b"answer", partition=partition)
@@ -92,15 +92,15 @@ async def test_lag_and_committed_offsets_are_those_of_the_group(settings: Settin
     tps = [TP(topics.answers, partition) for partition in range(2)]
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
     await commit(settings, tps[0], 3)
-    health, metrics = Observer(), Metrics()
+    health, metrics = Observer(), WorkerMetrics()
     metrics.watch(health)
     async with probing(settings, health, *tps):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
-        assert health.seen[-1] == {tps[0]: Progress(3, 2), tps[1]: Progress(0, 0)}
+        assert health.seen[-1] == {tps[0]: PartitionProgress(3, 2), tps[1]: PartitionProgress(0, 0)}
         assert metrics.registry.get_sample_value("truthgate_consumer_lag", {"partition": "0"}) == 2
         assert metrics.registry.get_sample_value("truthgate_consumer_lag", {"partition": "1"}) == 0
         await commit(settings, tps[0], 5)
-        await eventually(lambda: health.seen[-1][tps[0]] == Progress(5, 0), "the commit is seen")
+        await eventually(lambda: health.seen[-1][tps[0]] == PartitionProgress(5, 0), "the commit is seen")
 
 
 async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settings, topics: Topics) -> None:
@@ -108,9 +108,9 @@ async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settin
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)])
     health = Observer(stall_timeout=2)
     async with probing(settings, health, tp):
-        await eventually(lambda: health.problem() is not None, "the standstill is seen")
-    assert str(health.problem()).startswith("partition 0 has answers waiting and no commit for")
-    assert all(seen == {tp: Progress(0, 1)} for seen in health.seen)
+        await eventually(lambda: health.failure() is not None, "the standstill is seen")
+    assert str(health.failure()).startswith("partition 0 has answers waiting and no commit for")
+    assert all(seen == {tp: PartitionProgress(0, 1)} for seen in health.seen)
 
 
 async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
@@ -122,9 +122,13 @@ async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
         await commit(settings, tp, 1)
     health = Observer(stall_timeout=2)
     async with probing(settings, health, *tps):
-        await eventually(lambda: health.problem() is not None, "the answer that does wait is seen")
-    assert str(health.problem()).startswith("partition 2 ")
-    assert health.seen[-1] == {tps[0]: Progress(1, 0), tps[1]: Progress(1, 0), tps[2]: Progress(0, 2)}
+        await eventually(lambda: health.failure() is not None, "the answer that does wait is seen")
+    assert str(health.failure()).startswith("partition 2 ")
+    assert health.seen[-1] == {
+        tps[0]: PartitionProgress(1, 0),
+        tps[1]: PartitionProgress(1, 0),
+        tps[2]: PartitionProgress(0, 2),
+    }
 
 
 async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
@@ -134,7 +138,7 @@ async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
     async with probing(settings, health):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
     assert health.seen[-1] == {}
-    assert health.problem() is None
+    assert health.failure() is None
 
 
 async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_group_along(

@@ -6,7 +6,7 @@ import pytest
 
 from streams.delivery.dead_letters import DeadLetter
 from streams.delivery.publisher import Publisher
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, message_limits
 from streams.observability.failures import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
 from streams.settings import Settings
@@ -52,7 +52,9 @@ async def test_a_dead_letter_that_does_not_fit_goes_without_its_value(
 ) -> None:
     value = bytes(message_limits(settings).dead_letter + 10_000)
     async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
-        await Publisher(producer, 10).bury(topics.dead_letters, DeadLetter(b"c-1", value, (("a", b"b"),)))
+        await Publisher(producer, 10).publish_dead_letter(
+            topics.dead_letters, DeadLetter(b"c-1", value, (("a", b"b"),))
+        )
     (record,) = await consume_all(settings.kafka, topics.dead_letters)
     assert (record.key, record.value) == (b"c-1", None)
     assert dict(record.headers)["a"] == b"b"
@@ -65,7 +67,7 @@ async def test_a_dead_letter_that_is_refused_without_its_value_too_ends_the_work
     letter = DeadLetter(b"c-1", None, (("large", bytes(message_limits(settings).dead_letter + 10_000)),))
     async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
         with pytest.raises(InfrastructureFailure, match=r"max\.message\.bytes"):
-            await Publisher(producer, 10).bury(topics.dead_letters, letter)
+            await Publisher(producer, 10).publish_dead_letter(topics.dead_letters, letter)
 
 
 async def test_a_topic_that_is_not_there_ends_the_worker_within_the_limit(settings: Settings) -> None:

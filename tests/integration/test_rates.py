@@ -10,7 +10,7 @@ from aiokafka.admin import RecordsToDelete
 
 from schemas import Codec
 from schemas.records import Verdict
-from streams.kafka.clients import open_admin
+from streams.kafka.kafka_clients import open_admin
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import AlertSettings, AlertThreshold, Settings
 from tests.support.rates import (

@@ -12,8 +12,8 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka.clients import open_admin
-from streams.kafka.topics import Topics, create_topics, specifications
+from streams.kafka.kafka_clients import open_admin
+from streams.kafka.topics import Topics, create_topics, topic_specifications
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import until_exact, with_rates
@@ -78,7 +78,7 @@ async def test_a_leader_that_was_stopped_and_wakes_up_publishes_nothing(
 async def _let_it_refuse(settings: Settings, refuse: bool) -> None:
     """Let the state topic take the markers of transactions and no more, or what it took before."""
     topic = Topics(settings.kafka.topic_prefix).rates_state
-    (spec,) = (spec for spec in specifications(settings) if spec.name == topic)
+    (spec,) = (spec for spec in topic_specifications(settings) if spec.name == topic)
     config = {**spec.config, "max.message.bytes": "200"} if refuse else dict(spec.config)
     async with open_admin(settings.kafka) as admin:
         await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, config)])

@@ -17,7 +17,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from schemas import ChatbotAnswer, Codec, DecodeError, HumanRating, RegistryUnreachable
-from schemas.catalogue import RECORD_TYPES, current
+from schemas.catalogue import RECORD_TYPES, current_schema
 from tests.support.ports import NOBODY
 from tests.support.small_registry import Handler, SmallRegistry, served
 
@@ -65,7 +65,7 @@ async def refusal(codec: Codec, value: bytes) -> str:
 
 
 def evolved(change: Callable[[dict[str, Any]], object]) -> str:
-    schema = json.loads(current(ChatbotAnswer).text)
+    schema = json.loads(current_schema(ChatbotAnswer).text)
     change(schema)
     return json.dumps(schema)
 
@@ -145,7 +145,7 @@ async def test_another_writer_s_own_namespace_does_not_matter(registry: Running)
 
 async def test_data_that_does_not_fit_its_writer_s_schema_is_refused(registry: Running) -> None:
     small, url = registry
-    schema_id = small.add(current(ChatbotAnswer).text)
+    schema_id = small.add(current_schema(ChatbotAnswer).text)
     assert await refusal(Codec(url), framed(schema_id, body_of(ANSWER)[:-1])) == "truncated"
     assert await refusal(Codec(url), framed(schema_id)[:4]) == "truncated"
 
@@ -157,7 +157,7 @@ async def test_an_unknown_id_is_refused_and_asked_for_again_only_later(registry:
     assert await refusal(codec, framed(100_001)) == "unknown_schema_id"
     assert await refusal(codec, framed(100_001)) == "unknown_schema_id"
     assert len(small.calls) == 1
-    small.add(current(ChatbotAnswer).text)
+    small.add(current_schema(ChatbotAnswer).text)
     now = 61.0
     assert await decode(codec, framed(100_001, body_of(ANSWER))) == ANSWER
 
@@ -247,7 +247,7 @@ async def test_a_schema_that_is_not_avro_is_refused(registry: Running, schema_ty
 
 async def test_a_schema_of_another_of_our_records_is_refused(registry: Running) -> None:
     small, url = registry
-    value = framed(small.add(current(HumanRating).text))
+    value = framed(small.add(current_schema(HumanRating).text))
     assert await refusal(Codec(url), value) == "wrong_record"
 
 
@@ -297,7 +297,7 @@ async def test_a_registry_in_trouble_is_told_within_the_limit(registry: Running,
 
 async def test_a_registry_that_is_back_is_used_again(registry: Running) -> None:
     small, url = registry
-    value = framed(small.add(current(ChatbotAnswer).text), body_of(ANSWER))
+    value = framed(small.add(current_schema(ChatbotAnswer).text), body_of(ANSWER))
     codec = Codec(url, registry_timeout=TIMEOUT)
     small.fault = failing
     with pytest.raises(RegistryUnreachable):

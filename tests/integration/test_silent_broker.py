@@ -8,7 +8,7 @@ import pytest
 
 from streams.delivery.publisher import Publisher
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_UNREACHABLE, InfrastructureFailure
 from streams.settings import Settings

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from scoring.judges import Case, Documents, JudgeOptions, Message, Reply, ask, drive_async
+from scoring.judges import Case, JudgeOptions, Message, ReferenceDocuments, Reply, ask, drive_async
 from scoring.judges.requests import Failure, Finish
-from scoring.values.opinion import Unsure
-from scoring.values.types import Passage
+from scoring.values.exchange import Passage
+from scoring.values.opinion import UnsureReason
 from tests.support.judges import SCHEMA, judges_at, request
 from tests.support.small_model import MODEL, SmallModel
 
 CASE = Case(
     "How do I credit an invoice?",
     "Open the invoice and press Credit. A credit note is made for the whole amount.",
-    Documents(
+    ReferenceDocuments(
         (
             Passage(
                 "d1", "Open the invoice, press Credit and choose the lines to credit.", "Credit an invoice"
@@ -36,7 +36,7 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
     model: SmallModel,
 ) -> None:
     async with judges_at(model.url, model=MODEL) as judges:
-        (outcome,) = await judges.inquire(60).answer_all([request(logprobs=True)])
+        (outcome,) = await judges.inquire(60).complete_all([request(logprobs=True)])
     assert isinstance(outcome, Reply)
     assert json.loads(outcome.text)["label"] in SCHEMA.content["properties"]["label"]["enum"]
     assert (outcome.finish, outcome.model) == (Finish.STOP, MODEL)
@@ -44,21 +44,21 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
     assert outcome.tokens_out > 0
     assert "".join(token.text for token in outcome.logprobs) == outcome.text
     assert all(token.logprob <= 0 for token in outcome.logprobs)
-    assert max(len(token.others) for token in outcome.logprobs) >= 3
+    assert max(len(token.alternatives) for token in outcome.logprobs) >= 3
 
 
 @pytest.mark.parametrize("output", ["json_schema", "json_object", "plain"])
 async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: str) -> None:
     async with judges_at(model.url, model=MODEL, structured_output=output) as judges:
         inquiry = judges.inquire(60)
-        await inquiry.answer_all([request(temperature=0.5, sample=1)])
+        await inquiry.complete_all([request(temperature=0.5, sample=1)])
     assert inquiry.failures == {}
 
 
 async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(model: SmallModel) -> None:
     async with judges_at(model.url, model=MODEL) as judges:
         long = (Message("user", "word " * 20_000),)
-        cut_off, refused = await judges.inquire(60).answer_all(
+        cut_off, refused = await judges.inquire(60).complete_all(
             [request(max_tokens=3), request(messages=long)]
         )
     assert isinstance(cut_off, Reply)
@@ -73,11 +73,15 @@ async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str)
     limits = {"request_timeout_seconds": 120, "price_in": 1, "price_out": 1}
     async with judges_at(model.url, model=MODEL, **limits) as judges:
         inquiry = judges.inquire(200)
-        opinion = await drive_async(ask(CASE, method, options), inquiry.answer_all)
+        opinion = await drive_async(ask(CASE, method, options), inquiry.complete_all)
     assert inquiry.failures == {}
     assert inquiry.cost
     assert opinion.usage.tokens_out > 0
-    assert opinion.label or opinion.unsure in {Unsure.MALFORMED, Unsure.CUT_OFF, Unsure.DISAGREEMENT}
+    assert opinion.label or opinion.unsure in {
+        UnsureReason.MALFORMED,
+        UnsureReason.CUT_OFF,
+        UnsureReason.DISAGREEMENT,
+    }
 
 
 async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time() -> None:
@@ -85,12 +89,12 @@ async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time(
         async with judges_at(model.url, model=MODEL, breaker_failures=100) as judges:
             model.freeze()
             began = time.monotonic()
-            (frozen,) = await judges.inquire(1).answer_all([request()])
+            (frozen,) = await judges.inquire(1).complete_all([request()])
             assert time.monotonic() - began < 3
             model.go_on()
-            (back,) = await judges.inquire(60).answer_all([request()])
+            (back,) = await judges.inquire(60).complete_all([request()])
             model.kill()
-            (killed,) = await judges.inquire(5).answer_all([request()])
+            (killed,) = await judges.inquire(5).complete_all([request()])
     assert frozen == Failure("timeout", frozen.seconds)
     assert isinstance(back, Reply)
     assert isinstance(killed, Failure)

@@ -9,7 +9,7 @@ from aiokafka.admin import NewTopic
 from aiokafka.errors import KafkaError
 
 from streams.embedded import EmbeddedKafka
-from streams.kafka.clients import ServiceUnreachable, check_reachable, open_admin, open_producer
+from streams.kafka.kafka_clients import ServiceUnreachable, check_reachable, open_admin, open_producer
 from streams.settings import KafkaSettings
 from tests.support.records import consume_count, eventually
 from tests.support.tcp_proxy import TcpProxy

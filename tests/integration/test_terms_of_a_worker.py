@@ -6,8 +6,8 @@ from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument, Verdict
-from scoring.company_terms import load
-from streams.documents.company_terms import FILE_NAME
+from scoring.company_terms import load_terms
+from streams.documents.company_terms import TERMS_FILE_NAME
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.documents import sample_documents
@@ -27,8 +27,8 @@ def document(document_id: str, text: str) -> Outgoing:
 
 
 def terms(folder: Path) -> frozenset[str]:
-    path = folder / "worker" / FILE_NAME
-    return (load(path).for_language("nl") if path.exists() else None) or frozenset()
+    path = folder / "worker" / TERMS_FILE_NAME
+    return (load_terms(path).for_language("nl") if path.exists() else None) or frozenset()
 
 
 async def judged(settings: Settings, topics: Topics, answer_id: str) -> Verdict:

@@ -9,7 +9,7 @@ from aiokafka.admin import RecordsToDelete
 from aiokafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 
 from streams.kafka import topic_reader
-from streams.kafka.clients import ServiceUnreachable, connection, open_admin
+from streams.kafka.kafka_clients import ServiceUnreachable, client_arguments, open_admin
 from streams.kafka.topic_reader import TopicReader, open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -18,7 +18,7 @@ from tests.support.records import Outgoing, eventually, produce
 
 async def _write(settings: Settings, topic: str, value: bytes, *, committed: bool) -> None:
     """Write a record to the first partition in a transaction that is committed or aborted."""
-    producer = AIOKafkaProducer(**connection(settings.kafka), transactional_id=f"{topic}-tx")
+    producer = AIOKafkaProducer(**client_arguments(settings.kafka), transactional_id=f"{topic}-tx")
     async with producer:
         await producer.begin_transaction()
         await producer.send_and_wait(topic, value, partition=0)
@@ -26,8 +26,12 @@ async def _write(settings: Settings, topic: str, value: bytes, *, committed: boo
 
 
 async def _all(reader: TopicReader) -> list[bytes | None]:
-    log = await reader.look()
-    return [record.value async for batch in reader.between(log.begins, log.ends) for record in batch]
+    log = await reader.snapshot()
+    return [
+        record.value
+        async for batch in reader.read_between(log.beginning_offsets, log.end_offsets)
+        for record in batch
+    ]
 
 
 async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(
@@ -37,8 +41,8 @@ async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(
     await _write(settings, topics.review, b"told", committed=True)
     await _write(settings, topics.review, b"taken back", committed=False)
     async with open_reader(settings.kafka, topics.review, topics.blocked) as reader:
-        log = await reader.look()
-        assert [origin.topic for origin in log.origins] == [topics.review, topics.blocked]
+        log = await reader.snapshot()
+        assert [origin.topic for origin in log.identities] == [topics.review, topics.blocked]
         assert sorted(await _all(reader)) == [b"plain", b"told"]
         # The last offset is that of a marker: only the position tells that all was read.
         assert reader.positions[TopicPartition(topics.review, 0)] == 4
@@ -49,37 +53,41 @@ async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes
 ) -> None:
     await produce(settings.kafka, topics.review, [Outgoing(b"before", partition=0)])
     async with open_reader(settings.kafka, topics.review) as reader:
-        log = await reader.look()
+        log = await reader.snapshot()
         await produce(settings.kafka, topics.review, [Outgoing(b"after", partition=n) for n in (0, 1)])
-        read = [record.value async for batch in reader.between(log.begins, log.ends) for record in batch]
+        read = [
+            record.value
+            async for batch in reader.read_between(log.beginning_offsets, log.end_offsets)
+            for record in batch
+        ]
         assert read == [b"before"]
-        reader.read_from(log.ends)
+        reader.read_from(log.end_offsets)
         come: list[ConsumerRecord] = []
-        async with aclosing(reader.on_and_on()) as batches:
+        async with aclosing(reader.follow()) as batches:
             async for batch in batches:
                 come += batch
                 if len(come) == 2:
                     break
         assert [record.value for record in come] == [b"after", b"after"]
-        assert (reader.lag, len(reader.at_end())) == (
+        assert (reader.lag, len(reader.partitions_at_end())) == (
             0,
-            len([at for at in log.ends if at in reader.known_ends()]),
+            len([at for at in log.end_offsets if at in reader.known_end_offsets()]),
         )
 
 
 async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settings, topics: Topics) -> None:
     async with open_reader(settings.kafka, topics.controls) as reader:
-        log = await reader.look()
-        reader.read_from(log.begins)
-        assert reader.complete_at() is None
+        log = await reader.snapshot()
+        reader.read_from(log.beginning_offsets)
+        assert reader.caught_up_at() is None
         await eventually(lambda: _polled(reader), "brokers have said that there is nothing")
-        first = reader.complete_at()
+        first = reader.caught_up_at()
         assert first is not None
         assert 0 <= time.time() - first < 10
         await eventually(lambda: _polled(reader, first), "brokers say it again")
         await produce(settings.kafka, topics.controls, [Outgoing(b"new", b"key")])
         await eventually(
-            lambda: reader.lag > 0 and reader.complete_at() is None, "there is something to read"
+            lambda: reader.lag > 0 and reader.caught_up_at() is None, "there is something to read"
         )
         assert [record.value for record in await reader.poll(10)] == [b"new"]
         await eventually(lambda: _polled(reader), "that is read too")
@@ -88,7 +96,7 @@ async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settin
 async def _polled(reader: TopicReader, since: float = 0.0) -> bool:
     """Poll, and say whether all was read later than ``since``."""
     await reader.poll(0.1)
-    complete_at = reader.complete_at()
+    complete_at = reader.caught_up_at()
     return complete_at is not None and complete_at > since
 
 
@@ -97,10 +105,10 @@ async def test_records_that_do_not_arrive_are_an_error_in_time(
 ) -> None:
     monkeypatch.setattr(topic_reader, "_STALL_SECONDS", 1.0)
     async with open_reader(settings.kafka, topics.review) as reader:
-        log = await reader.look()
-        beyond = {at: end + 1 for at, end in log.ends.items()}
+        log = await reader.snapshot()
+        beyond = {at: end + 1 for at, end in log.end_offsets.items()}
         with pytest.raises(ServiceUnreachable, match="gives nothing for 1 s, though there is more"):
-            _ = [batch async for batch in reader.between(log.begins, beyond)]
+            _ = [batch async for batch in reader.read_between(log.beginning_offsets, beyond)]
 
 
 async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_over(
@@ -117,7 +125,7 @@ async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_ov
         with pytest.raises(OffsetOutOfRangeError):
             await reader.poll(10)
     async with open_reader(settings.kafka, topics.review, auto_offset_reset="earliest") as reader:
-        assert [batch[0].value async for batch in reader.between({first: 0}, {first: 2}) if batch] == [
+        assert [batch[0].value async for batch in reader.read_between({first: 0}, {first: 2}) if batch] == [
             b"kept"
         ]
 
@@ -126,7 +134,7 @@ async def test_a_topic_that_is_not_there_is_named_and_not_made(settings: Setting
     missing = f"{topics.review}.missing"
     async with open_reader(settings.kafka, topics.review, missing) as reader:
         with pytest.raises(UnknownTopicOrPartitionError) as caught:
-            await reader.look()
+            await reader.snapshot()
     assert caught.value.args == (missing,)
     async with open_admin(settings.kafka) as admin:
         assert missing not in await admin.list_topics()

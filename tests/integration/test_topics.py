@@ -3,7 +3,7 @@
 import pytest
 from aiokafka.admin import NewTopic
 
-from streams.kafka.clients import open_admin, open_producer
+from streams.kafka.kafka_clients import open_admin, open_producer
 from streams.kafka.topics import (
     TopicCheck,
     Topics,
@@ -11,9 +11,9 @@ from streams.kafka.topics import (
     check_topics,
     create_topics,
     message_limits,
-    specifications,
+    topic_specifications,
 )
-from streams.settings import Settings, TopicSettings, WrongSettings
+from streams.settings import InvalidSettings, Settings, TopicSettings
 from tests.support.records import Outgoing, consume_all, produce
 
 
@@ -28,7 +28,7 @@ async def _problems(settings: Settings, **options: bool) -> list[str]:
 
 async def test_every_missing_topic_is_told_beside_what_it_needs(settings: Settings) -> None:
     checks = await check_topics(settings)
-    assert [check.spec for check in checks] == list(specifications(settings))
+    assert [check.spec for check in checks] == list(topic_specifications(settings))
     assert {(check.actual, check.problems) for check in checks} == {(None, ("is missing",))}
 
 
@@ -78,7 +78,7 @@ async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: 
 
 async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings: Settings) -> None:
     greedy = settings.model_copy(update={"topics": TopicSettings(partitions=1, replication_factor=99)})
-    with pytest.raises(WrongSettings, match=r"cannot be created: .*replication"):
+    with pytest.raises(InvalidSettings, match=r"cannot be created: .*replication"):
         await create_topics(greedy)
 
 

@@ -18,10 +18,10 @@ from aiokafka.producer import message_accumulator, producer
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 from prometheus_client.parser import text_string_to_metric_families
 
-from docs.generate.reference.telemetry import PAGE
+from docs.generate.reference.telemetry_page import PAGE
 from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from streams.kafka.clients import open_admin, open_consumer
+from streams.kafka.kafka_clients import open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.settings import Settings

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streams.embedded import EmbeddedKafka
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 from streams.settings import (
     DocumentSettings,
     KafkaSettings,

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka.clients import ServiceUnreachable, open_producer
+from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.ledger import outgoing

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from schemas.records import Verdict, VerdictClaim, VerdictClaimSource
-from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus
 
 #: The texts of documents by their ids: passages that an answer brings may share one.
 Texts = Mapping[str, Sequence[str]]

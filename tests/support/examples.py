@@ -21,7 +21,7 @@ from typing import Self
 import pytest
 from platformdirs import user_cache_path
 
-from streams.embedded.broker import java
+from streams.embedded.broker import java_path
 from tests.support.npm_packages import need_node
 from tests.support.own_patterns import ROOT
 
@@ -167,7 +167,7 @@ def _environment() -> dict[str, str]:
     """Give what a user has: Python 3, the embedded Kafka's Java, and this machine's way to the network."""
     ours = ("TRUTHGATE_", "PYTHON", "PYTEST_", "VIRTUAL_ENV", "JDK_JAVA_OPTIONS")
     keep = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    own = (str(Path(java()).parent), str(Path(sys.executable).parent), os.environ["PATH"])
+    own = (str(Path(java_path()).parent), str(Path(sys.executable).parent), os.environ["PATH"])
     return {**keep, "PATH": os.pathsep.join(own)}
 
 

@@ -6,16 +6,19 @@ from datetime import UTC, datetime
 from aiokafka import ConsumerRecord
 
 from schemas import Hold
-from scoring.policy import Scope
-from scoring.values.types import MessageType
-from streams.pause.board import CODEC, HoldBoard, Status, key_of, scope_of
+from scoring.policy import PauseScope
+from scoring.values.exchange import MessageType
+from streams.pause.pause_state import CODEC, PauseState, PauseStatus, pause_key, pause_scope
 from tests.support.clock import Clock
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
 
 def a_hold(
-    message_type: str | None = None, language: str | None = None, status: str = Status.HELD, by: str = "anna"
+    message_type: str | None = None,
+    language: str | None = None,
+    status: str = PauseStatus.PAUSED,
+    by: str = "anna",
 ) -> Hold:
     """Give what an operator says of these answers."""
     return Hold(status, message_type, language, WHEN, by, "wrong prices")
@@ -23,12 +26,12 @@ def a_hold(
 
 def resumed(hold: Hold) -> Hold:
     """Give what lets these answers go again."""
-    return replace(hold, status=Status.RESUMED, by="bert")
+    return replace(hold, status=PauseStatus.RESUMED, by="bert")
 
 
 def hold_record(hold: Hold, offset: int = 0, partition: int = 0) -> ConsumerRecord:
     """Give the record of what an operator says."""
-    return raw_record(key_of(scope_of(hold)), CODEC.encode(hold), offset, partition)
+    return raw_record(pause_key(pause_scope(hold)), CODEC.encode(hold), offset, partition)
 
 
 def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partition: int = 0) -> ConsumerRecord:
@@ -37,11 +40,11 @@ def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partitio
     return ConsumerRecord("controls", partition, offset, 0, 0, key, value, None, *sizes, ())
 
 
-def board_of_nothing(clock: Clock) -> HoldBoard:
+def board_of_nothing(clock: Clock) -> PauseState:
     """Give a board of a topic that was empty when it was read, just now."""
-    board = HoldBoard(clock)
+    board = PauseState(clock)
     board.confirm(clock.now)
     return board
 
 
-INSTRUCTIONS_IN_DUTCH = Scope(MessageType.INSTRUCTION, "nl")
+INSTRUCTIONS_IN_DUTCH = PauseScope(MessageType.INSTRUCTION, "nl")

@@ -12,21 +12,21 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, KnowledgeDocument
 from scoring import Scorer
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType
+from scoring.values.exchange import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
 from streams.delivery.publisher import Publisher
 from streams.kafka.topics import Topics
 from streams.observability.health import Health
 from streams.observability.tracing import Tracing
-from streams.pipeline.context import Documents, GivenDocuments
+from streams.pipeline.context import DocumentLookup, StaticDocuments
 from streams.pipeline.intake import OutcomePublisher
 from streams.pipeline.pipeline import Pipeline
 from streams.pipeline.traces import AnswerTraces
-from streams.scorers.options import Assessor
+from streams.scorers.options import AsyncScorer
 from streams.settings import Settings, VerdictSettings, WebSettings
-from streams.web import create_pages, serve
-from streams.web.verdicts import Verdicts
-from streams.worker.metrics import Metrics
+from streams.web import create_web_app, serve
+from streams.web.verdict_endpoint import VerdictEndpoint
+from streams.worker.worker_metrics import WorkerMetrics
 
 ADDRESS = "/v1/verdicts"
 
@@ -37,8 +37,8 @@ class Scoring:
     def __init__(self) -> None:
         self._scorer = Scorer()
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
-        return self._scorer.assess(exchange, degraded)
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
+        return self._scorer.score(exchange, degraded)
 
 
 class Waiting:
@@ -48,13 +48,13 @@ class Waiting:
         self.may = asyncio.Event()
         self.waiting = 0
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         self.waiting += 1
         try:
             await self.may.wait()
         finally:
             self.waiting -= 1
-        return Assessment(5.0, MessageType.BINARY, "nl", degraded=degraded)
+        return ScoredAnswer(5.0, MessageType.BINARY, "nl", degraded=degraded)
 
 
 class Failing:
@@ -63,7 +63,7 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         raise self._error
 
 
@@ -73,8 +73,8 @@ class Service:
 
     port: int
     session: ClientSession
-    metrics: Metrics
-    verdicts: Verdicts
+    metrics: WorkerMetrics
+    verdicts: VerdictEndpoint
     failures: list[BaseException]
 
     async def post(self, body: bytes, **headers: str) -> tuple[int, Mapping[str, str], Any]:
@@ -95,10 +95,10 @@ class Service:
 
 
 def way_of(
-    settings: Settings, assessor: Assessor, documents: Documents | Collection[KnowledgeDocument] = ()
+    settings: Settings, assessor: AsyncScorer, documents: DocumentLookup | Collection[KnowledgeDocument] = ()
 ) -> Pipeline:
     """Give the way of an answer that ``assessor`` assesses."""
-    given = GivenDocuments.of(documents) if isinstance(documents, Collection) else documents
+    given = StaticDocuments.of(documents) if isinstance(documents, Collection) else documents
     return Pipeline(given, assessor, settings.policy.decide, settings.scoring.profile)
 
 
@@ -118,10 +118,10 @@ async def service(
 ) -> AsyncIterator[Service]:
     """Run a service that judges by ``way``; None: it is there and does not judge yet."""
     settings = settings or settings_of()
-    metrics, failures = Metrics(), list[BaseException]()
+    metrics, failures = WorkerMetrics(), list[BaseException]()
     traces = AnswerTraces(settings, tracing or Tracing(), metrics.answers.observe_stage)
-    verdicts = Verdicts(settings, metrics.answers, metrics.requests, traces, failures.append)
-    pages = create_pages(Health(180, 10), metrics.registry)
+    verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, failures.append)
+    pages = create_web_app(Health(180, 10), metrics.registry)
     verdicts.add_to(pages)
     async with (
         serve(pages, settings.web) as port,
@@ -133,5 +133,5 @@ async def service(
             return
         watched = replace(way, stages=traces.stages)
         published = publisher and OutcomePublisher(Codec(), publisher, Topics(), traces)
-        async with verdicts.judging(watched, lambda: False, published):
+        async with verdicts.serving(watched, lambda: False, published):
             yield running

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import EmbeddedKafka
-from streams.embedded.broker import java
+from streams.embedded.broker import java_path
 from streams.embedded.jars import ensure_jars
 
 #: Read by every Java that a test, or a command which a test runs, starts.
@@ -37,7 +37,7 @@ def quick_java() -> Iterator[None]:
 
 def _cache_file() -> Path:
     """Name the file; it fits one version of Java and one of Kafka, which has a folder of its own."""
-    release = Path(java()).parents[1] / "release"
+    release = Path(java_path()).parents[1] / "release"
     lines = release.read_text("utf-8").splitlines() if release.exists() else []
     version = next((line.split('"')[1] for line in lines if line.startswith("JAVA_VERSION=")), "any")
     return Path(ensure_jars()[0]).parent / f"tests-{version}.aot"

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from scoring.judges.requests import Message, Outcome, ReplySchema, Request
-from streams.llm.endpoints.judge_metrics import Observer
+from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.judges import Judges
 from streams.llm.endpoints.opening import open_judges
 from streams.settings import JudgeSettings
@@ -26,7 +26,9 @@ def request(**changes: Any) -> Request:
 
 
 @asynccontextmanager
-async def judges_at(url: str, observer: Observer | None = None, **settings: Any) -> AsyncIterator[Judges]:
+async def judges_at(
+    url: str, observer: EndpointObserver | None = None, **settings: Any
+) -> AsyncIterator[Judges]:
     """Give judges with one of them, ``small``, at this address."""
     endpoint = {"base_url": url, "model": "gpt-small", "api_key": KEY, "attempts": 1, **settings}
     async with open_judges(JudgeSettings(endpoints={"small": endpoint}), observer) as judges:
@@ -35,9 +37,9 @@ async def judges_at(url: str, observer: Observer | None = None, **settings: Any)
 
 
 async def asked_once(
-    endpoint: LlmEndpoint, seconds: float = 5, observer: Observer | None = None, **settings: Any
+    endpoint: LlmEndpoint, seconds: float = 5, observer: EndpointObserver | None = None, **settings: Any
 ) -> Outcome:
     """Give the outcome of one request."""
     async with judges_at(endpoint.url, observer, **settings) as judges:
-        (outcome,) = await judges.inquire(seconds).answer_all([request()])
+        (outcome,) = await judges.inquire(seconds).complete_all([request()])
     return outcome

@@ -13,7 +13,7 @@ from aiokafka import ConsumerRecord
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
 from streams.delivery import dead_letters
-from streams.kafka.clients import open_consumer
+from streams.kafka.kafka_clients import open_consumer
 from streams.kafka.topics import Topics
 from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings

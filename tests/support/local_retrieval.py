@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
-from streams.documents.versions import Change
+from streams.documents.versions import DocumentChange
 from streams.search.embedder import Embedder, Vectors
 from streams.search.service import Retrieval, open_retrieval
 from streams.settings import RetrievalSettings, Settings
@@ -24,21 +24,21 @@ class LocalEmbedding:
         self.starts = 0
         self.embedded: list[list[str]] = []
         self.failing: Exception | None = None
-        self.running = False
+        self.is_running = False
         self._embedder = embedder
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        self.starts += not self.running
-        self.running = True
+        self.starts += not self.is_running
+        self.is_running = True
         if self.failing:
             raise self.failing
         self.embedded.append(list(texts))
         return self._embedder.embed_documents(texts)
 
-    def pause(self) -> None:
-        self.running = False
+    def stop(self) -> None:
+        self.is_running = False
 
-    end = pause
+    close = stop
 
 
 class Service:
@@ -79,4 +79,4 @@ class Service:
 def put(store: DocumentStore, offset: int, document_id: str, text: str | None) -> None:
     """Put a document into the store, or with None take it out."""
     document = KnowledgeDocument(document_id, "nl", document_id, text, NOW) if text else None
-    store.apply([Change(document_id, document, 0, offset, offset)], {0: offset + 1})
+    store.apply([DocumentChange(document_id, document, 0, offset, offset)], {0: offset + 1})

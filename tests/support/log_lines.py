@@ -2,7 +2,7 @@
 
 import re
 
-from docs.generate.reference.telemetry import PAGE
+from docs.generate.reference.telemetry_page import PAGE
 
 
 def documented_log_lines() -> list[tuple[str, tuple[str, ...]]]:

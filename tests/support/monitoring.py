@@ -9,11 +9,11 @@ from typing import Any
 
 import promql_parser
 
-from streams.monitoring.dashboard import to_json
+from streams.monitoring.dashboard import render_dashboard
+from streams.monitoring.prometheus_rules import AlertingRule, Deployment, RecordingRule
 from streams.monitoring.rule_file import all_rules
-from streams.monitoring.rules import Alert, Deployment, Recording
 from streams.settings import JudgeSettings, Settings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 
 #: What Prometheus adds to every series, and the series that it makes itself.
 SCRAPED = frozenset({"job", "instance", "namespace"})
@@ -75,7 +75,7 @@ def parts(expression: str) -> Parts:
 def exported() -> dict[str, frozenset[str]]:
     """Give each series that a worker exports, with its labels."""
     found: dict[str, frozenset[str]] = {}
-    for definition in chain.from_iterable(Metrics().sections.values()):
+    for definition in chain.from_iterable(WorkerMetrics().sections.values()):
         labels = frozenset(label.prometheus for label in definition.labels)
         if definition.kind == "histogram":
             found |= {f"{definition.prometheus}_{part}": labels for part in ("count", "sum")}
@@ -87,7 +87,7 @@ def exported() -> dict[str, frozenset[str]]:
 
 def recorded(deployment: Deployment) -> dict[str, frozenset[str]]:
     """Give each series that a rule records, with its labels."""
-    return {rule.record: parts(rule.expression).grouped for rule in rules(deployment, Recording)}
+    return {rule.record: parts(rule.expression).grouped for rule in rules(deployment, RecordingRule)}
 
 
 def rules(deployment: Deployment, kind: type[Any]) -> Iterator[Any]:
@@ -96,14 +96,14 @@ def rules(deployment: Deployment, kind: type[Any]) -> Iterator[Any]:
         yield from (rule for rule in group.rules if isinstance(rule, kind))
 
 
-def alerts(deployment: Deployment) -> list[Alert]:
+def alerts(deployment: Deployment) -> list[AlertingRule]:
     """Give all alerts."""
-    return list(rules(deployment, Alert))
+    return list(rules(deployment, AlertingRule))
 
 
 def board(deployment: Deployment) -> dict[str, Any]:
     """Give the dashboard as Grafana reads it."""
-    return json.loads(to_json(deployment))
+    return json.loads(render_dashboard(deployment))
 
 
 def panels(dashboard: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -123,13 +123,13 @@ def queries(dashboard: Mapping[str, Any]) -> dict[str, str]:
 
 def rule_expressions(deployment: Deployment) -> dict[str, str]:
     """Give the expression of every rule by its name; rules of one alert are told apart by their labels."""
-    recordings = [(rule.record, rule.expression) for rule in rules(deployment, Recording)]
+    recordings = [(rule.record, rule.expression) for rule in rules(deployment, RecordingRule)]
     return _unique([*recordings, *((_name(alert), alert.expression) for alert in alerts(deployment))])
 
 
 def rule_operands(deployment: Deployment) -> dict[str, str]:
     """Give what every recording computes, and what the conditions of every alert compare."""
-    recordings = [(rule.record, rule.expression) for rule in rules(deployment, Recording)]
+    recordings = [(rule.record, rule.expression) for rule in rules(deployment, RecordingRule)]
     compared = [
         (f"{_name(alert)} {number}", operand)
         for alert in alerts(deployment)
@@ -138,7 +138,7 @@ def rule_operands(deployment: Deployment) -> dict[str, str]:
     return _unique([*recordings, *compared])
 
 
-def _name(alert: Alert) -> str:
+def _name(alert: AlertingRule) -> str:
     return " ".join([alert.name, *alert.labels.values()])
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from schemas import RateWindow
-from streams.rates.outcomes import Outcome
+from streams.rates.verdict_counts import VerdictEvent
 
 # Answers, scored, untrue, sent, review, blocked, those with a faithfulness, and its mean.
 Counted = tuple[int, int, int, int, int, int, int, float | None]
@@ -27,15 +27,15 @@ def counted_in(record: RateWindow) -> Counted:
     )
 
 
-def offline_rates(outcomes: Iterable[Outcome], windows: Iterable[tuple[int, int]]) -> Counts:
+def offline_rates(outcomes: Iterable[VerdictEvent], windows: Iterable[tuple[int, int]]) -> Counts:
     """Count each verdict once, by its record with the earliest ``scored_at``; windows are (size, hop) in ms.
 
     Of records scored at the same time the one with the least event time, decision, ... counts.
     """
-    firsts: dict[str, Outcome] = {}
+    firsts: dict[str, VerdictEvent] = {}
     for outcome in sorted(outcomes, key=_precedence):
         firsts.setdefault(outcome.verdict_id, outcome)
-    cells: dict[tuple[int, int, str, str | None], list[Outcome]] = defaultdict(list)
+    cells: dict[tuple[int, int, str, str | None], list[VerdictEvent]] = defaultdict(list)
     for outcome in firsts.values():
         for size, hop in windows:
             latest = outcome.event_time - outcome.event_time % hop
@@ -45,7 +45,7 @@ def offline_rates(outcomes: Iterable[Outcome], windows: Iterable[tuple[int, int]
     return {cell: _counted(outcomes) for cell, outcomes in cells.items()}
 
 
-def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str, int]:
+def _precedence(outcome: VerdictEvent) -> tuple[int, int, str, bool, str, str, int]:
     return (
         outcome.scored_at,
         outcome.event_time,
@@ -57,7 +57,7 @@ def _precedence(outcome: Outcome) -> tuple[int, int, str, bool, str, str, int]:
     )
 
 
-def _counted(outcomes: list[Outcome]) -> Counted:
+def _counted(outcomes: list[VerdictEvent]) -> Counted:
     decisions = [outcome.decision for outcome in outcomes]
     faithful = [Fraction(o.faithfulness, 10_000) for o in outcomes if o.faithfulness is not None]
     return (

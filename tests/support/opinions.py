@@ -1,7 +1,7 @@
 """An answer, and the opinion of a language model on it."""
 
+from scoring.values.exchange import Evidence
 from scoring.values.opinion import Label, Mistake, Opinion, Usage
-from scoring.values.types import Evidence
 
 ANSWER = "Open the invoice and press Delete. It can be undone within 30 days."
 OPINION = Opinion(

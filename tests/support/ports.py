@@ -3,7 +3,7 @@
 import atexit
 import socket
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 
 
 def hold_port() -> socket.socket:

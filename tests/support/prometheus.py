@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import httpx2
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 from tests.support.debian import debian_tool
 
 INTERVAL_SECONDS = 0.5

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Self
 from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
-from streams.kafka.clients import open_consumer, open_producer
+from streams.kafka.kafka_clients import open_consumer, open_producer
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
-from streams.rates.leader import RateLeader
-from streams.rates.outcomes import instant, outcome_of
+from streams.rates.rate_leader import RateLeader
+from streams.rates.verdict_counts import from_epoch_ms, verdict_event
 from streams.settings import KafkaSettings, Settings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.offline_rates import Counted, counted_in, offline_rates
 from tests.support.records import DEADLINE_SECONDS, end_offsets, eventually
 from tests.support.workers import changed
@@ -133,10 +133,10 @@ async def recounted(settings: Settings) -> dict[Window, Counted]:
     codec, topics, outcomes = Codec(), Topics(settings.kafka.topic_prefix), []
     for record in [r for topic in topics.outputs for r in await committed_records(settings.kafka, topic)]:
         with suppress(DecodeError):
-            outcomes.append(outcome_of(codec.decode(record.value, Verdict), record.timestamp))
+            outcomes.append(verdict_event(codec.decode(record.value, Verdict), record.timestamp))
     windows = [(window.size_seconds * 1000, window.hop_seconds * 1000) for window in settings.rates.windows]
     return {
-        Window(instant(start), instant(start + size), message_type, language): counts
+        Window(from_epoch_ms(start), from_epoch_ms(start + size), message_type, language): counts
         for (start, size, message_type, language), counts in offline_rates(outcomes, windows).items()
     }
 
@@ -211,7 +211,7 @@ class Leadership:
 
     def __init__(self, settings: Settings, leads: bool = True) -> None:
         self.leads = leads
-        self.metrics = Metrics()
+        self.metrics = WorkerMetrics()
         self._stopping = asyncio.Event()
         self._leader = RateLeader(
             settings,

@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from streams.observability.tracing import tracing_by
+from streams.observability.tracing import tracing_from_providers
 
 
 class Recorded:
@@ -19,7 +19,7 @@ class Recorded:
         tracers.add_span_processor(processor)
         loggers = LoggerProvider(shutdown_on_exit=False)
         loggers.add_log_record_processor(SimpleLogRecordProcessor(self.events))
-        self.tracing = tracing_by(tracers, processor, loggers)
+        self.tracing = tracing_from_providers(tracers, processor, loggers)
 
     @property
     def spans(self) -> dict[str, ReadableSpan]:

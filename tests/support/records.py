@@ -8,7 +8,7 @@ from typing import Self
 
 from aiokafka import ConsumerRecord, TopicPartition
 
-from streams.kafka.clients import open_consumer, open_producer
+from streams.kafka.kafka_clients import open_consumer, open_producer
 from streams.settings import KafkaSettings
 
 DEADLINE_SECONDS = 60.0

@@ -7,20 +7,20 @@ from typing import Any
 from fastavro import schemaless_writer
 
 from schemas import Record
-from schemas.catalogue import RecordSchema, current, read_schema
+from schemas.catalogue import RecordSchema, current_schema, read_schema
 from schemas.validation import adapter
 
 
 def earlier_schema(record_type: type[Record]) -> RecordSchema:
     """Make a schema of an earlier release: the current one without the fields that have a default."""
-    schema = json.loads(current(record_type).text)
+    schema = json.loads(current_schema(record_type).text)
     schema["fields"] = [field for field in schema["fields"] if "default" not in field]
     return read_schema(json.dumps(schema), record_type)
 
 
 def later_schema(record_type: type[Record], **field: Any) -> RecordSchema:
     """Make a schema of a later release: the current one with a field ``added``, a text."""
-    schema = json.loads(current(record_type).text)
+    schema = json.loads(current_schema(record_type).text)
     schema["fields"].insert(1, {"name": "added", "type": "string", **field})
     return read_schema(json.dumps(schema), record_type)
 

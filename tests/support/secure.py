@@ -34,7 +34,7 @@ class SecureCluster:
     def scram(self, listener: str = SCRAM, **changes: object) -> KafkaSettings:
         """Give what reaches a listener by user and password."""
         values: dict[str, object] = {
-            "bootstrap_servers": self.kafka.listening(listener),
+            "bootstrap_servers": self.kafka.listener_servers(listener),
             "security_protocol": "SASL_SSL",
             "sasl_username": USER,
             "sasl_password": PASSWORD,
@@ -46,7 +46,7 @@ class SecureCluster:
     def mutual(self, **changes: object) -> KafkaSettings:
         """Give what reaches the listener that asks for a client's certificate."""
         values: dict[str, object] = {
-            "bootstrap_servers": self.kafka.listening(MUTUAL),
+            "bootstrap_servers": self.kafka.listener_servers(MUTUAL),
             "security_protocol": "SSL",
             "ssl_cafile": self.authority.file,
             "ssl_certfile": self.client.certificate,
@@ -67,7 +67,7 @@ class SecureCluster:
             "cafile": self.authority.file,
         }
         values: dict[str, object] = {
-            "bootstrap_servers": self.kafka.listening(OAUTH),
+            "bootstrap_servers": self.kafka.listener_servers(OAUTH),
             "security_protocol": "SASL_SSL",
             "sasl_mechanism": "OAUTHBEARER",
             "oauth": {**client, **oauth},

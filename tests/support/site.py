@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from docs.generate.site.pages import ROOT, pages
+from docs.generate.site.site_pages import ROOT, pages
 
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 

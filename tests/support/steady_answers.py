@@ -10,7 +10,7 @@ from itertools import count
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
-from streams.kafka.clients import open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.ledger import outgoing, sample_answers

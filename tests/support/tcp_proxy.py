@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 from tests.support.ports import hold_port, port_of
 
 _CHUNK = 16 * 1024

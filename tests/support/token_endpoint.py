@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote_plus
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 from tests.support.certificates import Issued
 
 CLIENT, SECRET = "truthgate worker", "a client secret: for tests%"

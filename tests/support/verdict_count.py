@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer
 
 from schemas import Codec
 from schemas.catalogue import VERDICT_OUTCOME
-from streams.kafka.clients import open_consumer
+from streams.kafka.kafka_clients import open_consumer
 from streams.kafka.topics import Topics
 from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
@@ -62,4 +62,4 @@ async def _count(consumer: AIOKafkaConsumer, topics: Topics, count: VerdictCount
                 if record.topic == topics.dead_letters:
                     count.dead_letters += 1
                 else:
-                    count.times[codec.decode_part(record.value, VERDICT_OUTCOME).verdict_id] += 1
+                    count.times[codec.decode_projection(record.value, VERDICT_OUTCOME).verdict_id] += 1

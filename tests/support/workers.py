@@ -16,7 +16,7 @@ import httpx2
 from pydantic import BaseModel
 
 from streams.settings import Settings, WebSettings
-from streams.web.live import FRESH_SECONDS
+from streams.web.live_data import FRESH_SECONDS
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 90.0

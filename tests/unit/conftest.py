@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from streams.observability.logs import configure
+from streams.observability.logs import configure_logging
 from streams.settings import LogSettings
 
 
@@ -15,7 +15,7 @@ def worker_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFi
     """Log as a worker does, and leave the log of the tests as it was."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    configure(LogSettings(level="debug"))
+    configure_logging(LogSettings(level="debug"))
     structlog.configure(
         cache_logger_on_first_use=False
     )  # or other tests could not capture these loggers' lines

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from scoring.policy import Policy
-from streams.settings.described import described
-from streams.web.requests import KINDS
+from streams.settings.setting_catalog import all_settings
+from streams.web.verdict_requests import PROBLEM_TYPES
 from tests.support.http_service import Scoring, Waiting, service, settings_of, way_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -73,13 +73,13 @@ def test_every_problem_stands_in_the_guide() -> None:
     told = re.findall(
         r"^\| (\d+) \| `(\w+)` \| (.+) \|$", (DOCS / "http.md").read_text("utf-8"), re.MULTILINE
     )
-    assert told == [(str(kind.status), kind.code, kind.title) for kind in KINDS]
+    assert told == [(str(kind.status), kind.code, kind.title) for kind in PROBLEM_TYPES]
 
 
 def test_settings_and_pages_that_the_guides_name_are_there() -> None:
     text = "\n".join((DOCS / page).read_text("utf-8") for page in ("http.md", "python.md"))
     named = set(re.findall(r"`((?:web|policy|documents)\.[\w.]+)`", text))
     assert "web.verdicts.timeout_seconds" in named
-    assert named <= {setting.name for setting in described()}
+    assert named <= {setting.name for setting in all_settings()}
     for target in re.findall(r"\]\(([^)#]+)", text):
         assert (DOCS / target).exists(), target

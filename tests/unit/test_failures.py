@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec
-from streams.observability.failures import as_logged
+from streams.observability.failures import loggable_reason
 
 SECRET = "what the customer wrote"
 
@@ -21,13 +21,13 @@ def _raised(action: object) -> BaseException:
 
 
 def test_an_error_of_the_operating_system_is_told_with_its_meaning(tmp_path: Path) -> None:
-    told = as_logged(_raised((tmp_path / "none").read_text))
+    told = loggable_reason(_raised((tmp_path / "none").read_text))
     assert told.startswith("ENOENT (No such file or directory) at ")
     assert str(tmp_path) not in told
 
 
 def test_an_error_of_tls_is_told_without_the_number_of_another_error() -> None:
-    assert as_logged(ssl.SSLError(1, "[SSL: CERTIFICATE_VERIFY_FAILED]")) == (
+    assert loggable_reason(ssl.SSLError(1, "[SSL: CERTIFICATE_VERIFY_FAILED]")) == (
         "SSLError ([SSL: CERTIFICATE_VERIFY_FAILED])"
     )
 
@@ -37,17 +37,17 @@ def test_any_other_error_is_told_with_the_place_where_it_was_raised_and_without_
         raise RuntimeError(SECRET)
 
     line = broken.__code__.co_firstlineno + 1
-    assert as_logged(_raised(broken)) == f"RuntimeError at unit/test_failures.py:{line}"
+    assert loggable_reason(_raised(broken)) == f"RuntimeError at unit/test_failures.py:{line}"
 
 
 def test_an_error_of_a_library_is_told_with_the_place_of_ours_that_called_it() -> None:
-    told = as_logged(_raised(lambda: Codec().encode(SECRET)))  # type: ignore[arg-type]
+    told = loggable_reason(_raised(lambda: Codec().encode(SECRET)))  # type: ignore[arg-type]
     assert re.fullmatch(r"\w+Error at schemas/\w+\.py:\d+", told)
-    told = as_logged(_raised(lambda: loads(SECRET)))
+    told = loggable_reason(_raised(lambda: loads(SECRET)))
     assert told.startswith("JSONDecodeError at json/decoder.py:")
     assert SECRET not in told
 
 
 @pytest.mark.parametrize("error", [RuntimeError(SECRET), OSError(SECRET)])
 def test_an_error_that_was_never_raised_is_told_by_its_class(error: Exception) -> None:
-    assert as_logged(error) == type(error).__name__
+    assert loggable_reason(error) == type(error).__name__

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from scoring.judges.masking import find
+from scoring.judges.masking import find_words
 from scoring.lexicon import PhraseList
 from tests.support.hostile_texts import ENDS, hostile_units
 from tests.support.own_patterns import ROOT, Found, compiled_at_import, within_functions
@@ -24,16 +24,16 @@ LENGTHS = (20, 24, 26, 1_000, 8_000, 30_000)
 SECONDS = 0.25
 
 #: Where only whole texts are matched, which an operator gives; a search would start anew at every place.
-WHOLE_TEXTS = {"streams/settings/base.py", "streams/settings/loading.py"}
+WHOLE_TEXTS = {"streams/settings/settings_base.py", "streams/settings/settings_loader.py"}
 #: Where patterns are made of other texts, and which test tries them.
 MADE_OF_TEXTS = {
-    "scoring/figures/numbers.py": "a sign of ours, tried by the tests of figures",
-    "scoring/figures/times.py": "names in a lexicon, tried by the tests of figures",
-    "scoring/figures/readings.py": "number words of a lexicon, each repetition of which is bounded",
+    "scoring/figures/quantities.py": "a sign of ours, tried by the tests of figures",
+    "scoring/figures/calendar_periods.py": "names in a lexicon, tried by the tests of figures",
+    "scoring/figures/number_readings.py": "number words of a lexicon, each repetition of which is bounded",
     "scoring/judges/replies.py": "the name of a field of ours",
     "scoring/judges/masking.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
-    "scoring/lexicon/words.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",
-    "scoring/lexicon/reader.py": "names in a lexicon, looked for in one of its lines",
+    "scoring/lexicon/phrases.py": "test_no_words_make_the_search_for_phrases_go_back_over_them",
+    "scoring/lexicon/lexicon_reader.py": "names in a lexicon, looked for in one of its lines",
     "streams/search/relevance.py": "a name of the question, escaped",
 }
 
@@ -104,7 +104,7 @@ def test_where_whole_texts_are_matched_nothing_is_searched(file: str) -> None:
 @pytest.mark.parametrize("answer", ["a ", "a" + " " * 500, "a a b "])
 def test_no_words_of_a_model_make_the_search_for_them_slow(answer: str) -> None:
     began = time.process_time()
-    assert find("a " * 499 + "c", answer * (24_000 // len(answer))) is None
+    assert find_words("a " * 499 + "c", answer * (24_000 // len(answer))) is None
     assert time.process_time() - began < 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.embedded.properties import LOOPBACK
+from streams.embedded.broker_properties import LOOPBACK
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings
 from tests.support.ports import NOBODY, hold_port, port_of

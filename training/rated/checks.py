@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scoring import Exchange, Passage, Scorer
 from scoring.scorer.profile import RULES
-from scoring.scorer.score import rules_met
+from scoring.scorer.score import triggered_rules
 from training.packed import read_lines
 
 _RATED = Path(__file__).parent
@@ -40,8 +40,8 @@ def counted(products: Sequence[str]) -> dict[str, list[int]]:
     found = Counter[tuple[str, int]]()
     for rating, exchange in (each for product in products for each in _answers(product)):
         side = 0 if rating < _NEUTRAL else 1 if rating > _NEUTRAL else 2
-        scored = scorer.assess(exchange)
-        met = rules_met(scored.features, rules)
+        scored = scorer.score(exchange)
+        met = triggered_rules(scored.features, rules)
         found.update((name, side) for name in ("answers", *map(str, met)))
     names = ("answers", *dict.fromkeys(str(rule) for rule in rules.values() if rule))
     return {name: [found[name, side] for side in range(3)] for name in names}

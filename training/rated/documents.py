@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from scoring.lexicon import load_shipped
-from scoring.text.language import LanguageDetector
+from scoring.text.language_detection import LanguageDetector
 from tests.support.apt import unpack
 from training.packed import write_lines
 from training.rated.pages import Page, chosen, distinguished, identified, paired, usable, word_count

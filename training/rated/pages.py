@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from xml.etree.ElementTree import Element
 
-from scoring.text.language import LanguageDetector
+from scoring.text.language_detection import LanguageDetector
 from training.rated.markdown import SECTIONS, Writer
 from training.rated.products import LANGUAGES, Product
 
@@ -169,12 +169,12 @@ def _is_translated(page: Page, detector: LanguageDetector) -> bool:
     least, most = _LENGTH_RATIO
     if not least <= word_count(nl) / word_count(en) <= most:
         return False
-    if detector.identify(_prose(nl)) != "nl" or detector.identify(_prose(en)) != "en":
+    if detector.detect(_prose(nl)) != "nl" or detector.detect(_prose(en)) != "en":
         return False
     lines = [
         line for line in _FENCED.sub("", nl).splitlines() if len(line.split()) >= _FEWEST_WORDS_OF_A_LINE
     ]
-    foreign = sum(len(line.split()) for line in lines if detector.identify(line) == "en")
+    foreign = sum(len(line.split()) for line in lines if detector.detect(line) == "en")
     return foreign <= _MOST_UNTRANSLATED * len(nl.split())
 
 

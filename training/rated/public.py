@@ -12,7 +12,7 @@ from pathlib import Path
 from scoring import Exchange, Passage, Scorer
 from scoring.evaluation.statistics import auroc
 from scoring.lexicon import load_shipped
-from scoring.text.prepared import folded_words
+from scoring.text.prepared_text import folded_words
 
 _LABELS = {"Fully attributable": True, "Not fully attributable": False}
 
@@ -41,13 +41,13 @@ def _answers(path: Path) -> Iterator[tuple[Exchange, bool]]:
 
 
 def _measures(exchange: Exchange, scorers: Mapping[str, Scorer]) -> dict[str, float | None]:
-    own = scorers["truthgate"].assess(exchange)
+    own = scorers["truthgate"].score(exchange)
     features = {value.name: value.value for value in own.features}
     return {
         "support": own.support,
         "claims_covered": features.get("claims_covered"),
         "overlap": _overlap(exchange),
-        "paper's score": scorers["paper"].assess(exchange).score,
+        "paper's score": scorers["paper"].score(exchange).score,
     }
 
 

@@ -22,8 +22,8 @@ from typing import Any
 from scoring import Exchange, Passage, Scorer
 from scoring.evaluation.statistics import Share
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.text.prepared import folded_words
-from scoring.values.claims import CheckedClaim, ClaimStatus
+from scoring.text.prepared_text import folded_words
+from scoring.values.checked_claims import CheckedClaim, ClaimStatus
 from training.packed import read_lines
 
 _HARD_FROM = 0.5
@@ -99,7 +99,7 @@ def _measured(answers: Sequence[Path], documents: Sequence[Path]) -> tuple[list[
         language = line["language"]
         named = (known[language, name] for name in line["document_ids"] if (language, name) in known)
         context = tuple(Passage(each["document_id"], each["text"], each["title"]) for each in named)
-        found = scorer.assess(Exchange(line["question"], line["answer"], context, language))
+        found = scorer.score(Exchange(line["question"], line["answer"], context, language))
         more, missing = rated(line, found.claims, load_shipped()[language])
         claims += more
         lost += missing

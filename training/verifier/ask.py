@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scoring.scorer.refusal import refusal
-from scoring.text.prepared import PreparedText
+from scoring.scorer.refusal import find_refusal
+from scoring.text.prepared_text import PreparedText
 from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import Asked, Opinion, Verifier
+from scoring.verifier.verifying import Verifier, VerifierInput, VerifierPrediction
 from training.verifier.baseline import plain
 from training.verifier.pairs import is_kept_apart
 from training.verifier.texts import (
@@ -89,7 +89,7 @@ def verified(line: Line, found: Context, verifier: Verifier, cost: Cost) -> tupl
     said = claims(line["answer"], line["language"])
     windows = [found.best(claim.stems, asked, _WINDOWS) for claim in said]
     pairs = [
-        Asked(line["question"], claim.text, window.text)
+        VerifierInput(line["question"], claim.text, window.text)
         for claim, best in zip(said, windows, strict=True)
         for window in best
     ]
@@ -101,21 +101,21 @@ def verified(line: Line, found: Context, verifier: Verifier, cost: Cost) -> tupl
         cost.pairs + len(pairs),
         cost.seconds + told.seconds,
     )
-    opinions = iter(told.opinions)
+    opinions = iter(told.predictions)
     best = [_best([next(opinions) for _ in some]) for some in windows if some]
     supported, contradicted = [one.supported for one in best], [one.contradicted for one in best]
     count = len(best)
     return (sum(supported) / count, min(supported), sum(contradicted) / count, max(contradicted))
 
 
-def _best(opinions: Sequence[Opinion | None]) -> Opinion:
+def _best(opinions: Sequence[VerifierPrediction | None]) -> VerifierPrediction:
     return max((one for one in opinions if one), key=lambda one: one.supported)
 
 
 def _refuses(line: Line) -> bool:
     words = lexicon(line["language"])
     answer, question = (PreparedText.of(line[name], words) for name in ("answer", "question"))
-    return refusal(answer, question) is not None
+    return find_refusal(answer, question) is not None
 
 
 def main() -> None:

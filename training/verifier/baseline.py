@@ -2,7 +2,7 @@
 
 from training.verifier.texts import Context, Line, claims, stems
 
-#: What :func:`plain` measures, in this order.
+#: What :func:`format_value` measures, in this order.
 NAMES = ("share of the answer", "mean of the best windows", "least of the best windows")
 
 

@@ -17,11 +17,11 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from scoring.verifier.onnx import FILE, MODEL, TOKENIZER, Description, open_verifier
-from scoring.verifier.verifying import Asked, Verifier
+from scoring.verifier.onnx import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, VerifierConfig, open_verifier
+from scoring.verifier.verifying import Verifier, VerifierInput
 from training.verifier.batches import BETWEEN, MOST_TOKENS
+from training.verifier.cached_parses import load
 from training.verifier.calibration import Logits, temperature
-from training.verifier.kept import load
 from training.verifier.network import LABELS, CrossEncoder
 from training.verifier.pairs import Pair, answer_pairs
 from training.verifier.texts import LANGUAGES, VALIDATION
@@ -57,8 +57,8 @@ def export(model: CrossEncoder, path: Path) -> None:
 
 def logits_of(verifier: Verifier, pairs: Sequence[Pair], language: str) -> Logits:
     """Return the logits of pairs, as those of a verifier without temperatures can be known."""
-    asked = [Asked(pair.question, pair.claim, pair.passage) for pair in pairs]
-    told = verifier.verify(asked, language, _UNLIMITED).opinions
+    asked = [VerifierInput(pair.question, pair.claim, pair.passage) for pair in pairs]
+    told = verifier.verify(asked, language, _UNLIMITED).predictions
     rows = [[getattr(opinion, label) for label in LABELS] for opinion in told]
     return np.log(np.maximum(np.array(rows, np.float32), _LEAST))
 
@@ -82,8 +82,8 @@ def _temperatures(verifier: Verifier, corpus: Path) -> dict[str, float]:
     return found
 
 
-def _describe(folder: Path, description: Description) -> None:
-    (folder / FILE).write_text(description.model_dump_json(indent=2) + "\n", "utf-8")
+def _describe(folder: Path, description: VerifierConfig) -> None:
+    (folder / CONFIG_FILE).write_text(description.model_dump_json(indent=2) + "\n", "utf-8")
 
 
 def main() -> None:
@@ -96,9 +96,9 @@ def main() -> None:
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     model, _ = load(options.trained)
-    export(model, options.out / MODEL)
-    shutil.copy(options.trained / TOKENIZER, options.out / TOKENIZER)
-    description = Description(labels=LABELS, first="claim", between=BETWEEN, most_tokens=MOST_TOKENS)
+    export(model, options.out / MODEL_FILE)
+    shutil.copy(options.trained / TOKENIZER_FILE, options.out / TOKENIZER_FILE)
+    description = VerifierConfig(labels=LABELS, first="claim", between=BETWEEN, most_tokens=MOST_TOKENS)
     # The temperatures are those of the model in 8 bits, so it is opened before they are known.
     _describe(options.out, description)
     found = _temperatures(open_verifier(options.out), options.corpus)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import product as product_of
 from pathlib import Path
 
-from scoring.text.prepared import folded_words
+from scoring.text.prepared_text import folded_words
 from training.packed import read_lines
 from training.verifier.edits import Edited, components_of, edited
 from training.verifier.parallel import twins

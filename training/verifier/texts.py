@@ -17,7 +17,7 @@ from typing import Any
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.text.characters import SENTENCE_OR_LINE_END
 from scoring.text.greeting import content_span
-from scoring.text.prepared import folded_words
+from scoring.text.prepared_text import folded_words
 from training.packed import read_lines
 
 Line = dict[str, Any]

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Final
 
-from docs.generate.chart.files import dashboard, defaults, rules, topics
-from docs.generate.chart.readme import readme
-from docs.generate.chart.schema import schema
-from docs.generate.chart.values import read_values
-from docs.generate.site.pages import ROOT
+from docs.generate.chart.chart_files import dashboard, defaults, rules, topics
+from docs.generate.chart.chart_readme import readme
+from docs.generate.chart.chart_values import read_values
+from docs.generate.chart.values_schema import schema
+from docs.generate.site.site_pages import ROOT
 
 CHART: Final = ROOT / "helm" / "truthgate"
 
 
-def generated() -> dict[Path, str]:
+def chart_texts() -> dict[Path, str]:
     """Give the text that each generated file should have, by its path."""
     values = read_values(CHART / "values.yaml")
     template = (CHART / "README.template.md").read_text("utf-8")

@@ -6,11 +6,11 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from docs.generate.contract.channels import Channel, Direction, channels
-from docs.generate.contract.headers import header_schema
+from docs.generate.contract.record_headers import header_schema
 from schemas import Record
-from schemas.catalogue import current, released
+from schemas.catalogue import current_schema, released_schemas
 from schemas.validation import adapter
-from streams.kafka.topics import Topics, TopicSpec, specifications
+from streams.kafka.topics import Topics, TopicSpec, topic_specifications
 from streams.settings import Settings
 
 ASYNCAPI: Final = "3.1.0"
@@ -30,9 +30,9 @@ Delivery is at least once.
 """
 
 
-def document(settings: Settings) -> dict[str, Any]:
+def asyncapi_document(settings: Settings) -> dict[str, Any]:
     """Describe the topics of a deployment with these settings."""
-    specs = {spec.name: spec for spec in specifications(settings)}
+    specs = {spec.name: spec for spec in topic_specifications(settings)}
     # Those of rates are not needed where none are counted.
     found = [each for each in channels(Topics(settings.kafka.topic_prefix)) if each.address in specs]
     return {
@@ -141,7 +141,7 @@ def _message(channel: Channel, name: str) -> dict[str, Any]:
         described["headers"] = header_schema(channel.headers)
     if channel.record_type is None:
         return {**described, "contentType": "application/octet-stream"}
-    schema = json.loads(current(channel.record_type).text)
+    schema = json.loads(current_schema(channel.record_type).text)
     return {
         **described,
         "summary": schema["doc"],
@@ -178,4 +178,4 @@ def _capitalized(name: str) -> str:
 
 def fingerprints(record_type: type[Record]) -> dict[str, str]:
     """Return the fingerprints of a record's schema by release: 16 hexadecimal digits as on the wire."""
-    return {release: schema.fingerprint.hex() for release, schema in released(record_type).items()}
+    return {release: schema.fingerprint.hex() for release, schema in released_schemas(record_type).items()}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from docs.generate.contract.headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
+from docs.generate.contract.record_headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
 from schemas import (
     ChatbotAnswer,
     Hold,

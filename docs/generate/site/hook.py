@@ -6,9 +6,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from docs.generate.site.links import FILES, astray, links, moved, target
-from docs.generate.site.lists import widened
-from docs.generate.site.pages import INCLUDED, ROOT, pages, source_of
+from docs.generate.site.markdown_lists import normalize_lists
+from docs.generate.site.site_links import FILES, broken_links, links, rewrite_links, target
+from docs.generate.site.site_pages import INCLUDED_PAGES, ROOT, pages, source_of
 
 #: What is warned of here counts for `--strict`.
 log = logging.getLogger("mkdocs.hooks")
@@ -16,13 +16,13 @@ log = logging.getLogger("mkdocs.hooks")
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Have `make docs-serve` look at the pages in the rooms, too."""
-    config.watch.extend(str(ROOT / source) for source in INCLUDED)
+    config.watch.extend(str(ROOT / source) for source in INCLUDED_PAGES)
     return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages of the rooms, and a copy of each file that a page links to."""
-    for source, place in INCLUDED.items():
+    for source, place in INCLUDED_PAGES.items():
         files.append(File.generated(config, place, abs_src_path=str(ROOT / source)))
     for source in sorted(_linked()):
         files.append(File.generated(config, f"{FILES}/{source}", abs_src_path=str(ROOT / source)))
@@ -32,9 +32,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Have the page as the site needs it, warn of links to nothing; MkDocs names the arguments."""
     source = source_of(page.file.src_uri)
-    for link in astray(markdown, source, lambda place: (ROOT / place).exists()):
+    for link in broken_links(markdown, source, lambda place: (ROOT / place).exists()):
         log.warning("%s has a link to %s, which is not there", source, link)
-    return widened(moved(markdown, source, pages(), _is_file))
+    return normalize_lists(rewrite_links(markdown, source, pages(), _is_file))
 
 
 def _linked() -> set[str]:

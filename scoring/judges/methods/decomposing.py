@@ -9,40 +9,40 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from scoring.judges.forms import (
-    Answered,
-    Asked,
-    Likenesses,
-    Pair,
-    Pairs,
-    Quiz,
-    Quizzed,
-    Replies,
-    Statements,
-    Support,
-    Supports,
-    Wrong,
+    GeneratedQuestionsReply,
+    LikenessesReply,
+    PairsReply,
+    QuizAnswer,
+    QuizAnswersReply,
+    QuizQuestion,
+    QuizReply,
+    ReplyPair,
+    StatementsReply,
+    SupportReply,
+    SupportsReply,
+    WrongWords,
 )
 from scoring.judges.method import (
     FALSE_TO,
-    Ask,
     Brief,
     Judgement,
     Method,
     NoOpinion,
     Rounds,
-    ask_each,
-    ask_one,
+    TypedRequest,
     check_numbers,
-    lines,
-    numbered,
-    scaled,
+    jsonl_part,
+    numbered_part,
+    require_replies,
+    require_reply,
+    score_from_share,
 )
 from scoring.judges.prompts import Prompt
-from scoring.judges.texts import Part, best_passages
-from scoring.values.opinion import Label, Mistake, Unsure
+from scoring.judges.texts import PromptPart, best_passages
+from scoring.values.opinion import Label, Mistake, UnsureReason
 
 
-def supported(taken: Statements, supports: Sequence[Support]) -> Judgement:
+def judge_by_support(reply: StatementsReply, supports: Sequence[SupportReply]) -> Judgement:
     """Return the judgement; there is one support for each statement, in their order.
 
     An answer without statements is NOT_GIVEN, since it claims nothing. One statement that is not supported
@@ -50,78 +50,83 @@ def supported(taken: Statements, supports: Sequence[Support]) -> Judgement:
     and no surer than that none was left out.
     """
     if not supports:
-        return Judgement(Label.NOT_GIVEN, taken.confidence)
+        return Judgement(Label.NOT_GIVEN, reply.confidence)
     share = sum(each.supported for each in supports) / len(supports)
     unsupported = [each.confidence for each in supports if not each.supported]
     if not unsupported:
-        sure = min(taken.confidence, *(each.confidence for each in supports))
-        return Judgement(Label.TRUE, sure, scaled(share), consistency=share)
+        sure = min(reply.confidence, *(each.confidence for each in supports))
+        return Judgement(Label.TRUE, sure, score_from_share(share), consistency=share)
     return Judgement(
         Label.FALSE,
         max(unsupported),
-        min(scaled(share), FALSE_TO),
+        min(score_from_share(share), FALSE_TO),
         tuple(
-            Wrong(words=statement.words, kind=each.kind or Mistake.HALLUCINATION)
-            for statement, each in zip(taken.statements, supports, strict=True)
+            WrongWords(words=statement.words, kind=each.kind or Mistake.HALLUCINATION)
+            for statement, each in zip(reply.statements, supports, strict=True)
             if not each.supported
         ),
         consistency=share,
     )
 
 
-_BREAK_DOWN = Prompt("facts", Statements, compares=False)
-_CHECK = Prompt("fact", Support, compares=False)
+_BREAK_DOWN = Prompt("facts", StatementsReply, needs_reference=False)
+_CHECK = Prompt("fact", SupportReply, needs_reference=False)
 
 
-def _run(brief: Brief) -> Rounds[Judgement]:
-    taken = yield from ask_one(brief.ask(_BREAK_DOWN, brief.asked))
+def _factscore_run(brief: Brief) -> Rounds[Judgement]:
+    taken = yield from require_reply(brief.typed_request(_BREAK_DOWN, brief.question_and_answer))
     facts = taken.form.statements
     if len(facts) > brief.options.statements:
-        raise NoOpinion(Unsure.TOO_LONG)
+        raise NoOpinion(UnsureReason.TOO_LONG)
     if not facts:
-        return supported(taken.form, ())
-    said = yield from ask_each([_ask(brief, fact.statement) for fact in facts])
-    return supported(taken.form, [each.form for each in said])
+        return judge_by_support(taken.form, ())
+    said = yield from require_replies([_fact_request(brief, fact.statement) for fact in facts])
+    return judge_by_support(taken.form, [each.form for each in said])
 
 
-def _ask(brief: Brief, fact: str) -> Ask[Support]:
+def _fact_request(brief: Brief, fact: str) -> TypedRequest[SupportReply]:
     options = brief.options
     near = best_passages(brief.passages, fact, options.passages, options.longest)
-    passages = (Part(f"passage {number}", text) for number, text in enumerate(near, start=1))
-    return brief.ask(_CHECK, (*passages, Part("fact", fact)))
+    passages = (PromptPart(f"passage {number}", text) for number, text in enumerate(near, start=1))
+    return brief.typed_request(_CHECK, (*passages, PromptPart("fact", fact)))
 
 
 FACTSCORE = Method(
-    "factscore", _run, prompts=(_BREAK_DOWN, _CHECK), requests=lambda options: 1 + options.statements
+    "factscore",
+    _factscore_run,
+    prompts=(_BREAK_DOWN, _CHECK),
+    max_requests=lambda options: 1 + options.statements,
 )
 
-_TAKE_APART = Prompt("statements", Statements, compares=False)
-_SUPPORT = Prompt("supported", Supports)
+_TAKE_APART = Prompt("statements", StatementsReply, needs_reference=False)
+_SUPPORT = Prompt("supported", SupportsReply)
 
 
 def _faithfulness_run(brief: Brief) -> Rounds[Judgement]:
-    taken = yield from ask_one(brief.ask(_TAKE_APART, brief.asked))
+    taken = yield from require_reply(brief.typed_request(_TAKE_APART, brief.question_and_answer))
     statements = taken.form.statements
     if len(statements) > brief.options.statements:
-        raise NoOpinion(Unsure.TOO_LONG)
+        raise NoOpinion(UnsureReason.TOO_LONG)
     if not statements:
-        return supported(taken.form, ())
+        return judge_by_support(taken.form, ())
 
-    def check(supports: Supports) -> str | None:
+    def check(supports: SupportsReply) -> str | None:
         return check_numbers((each.number for each in supports.statements), len(statements))
 
-    listed = numbered("statements", (each.statement for each in statements))
-    said = yield from ask_one(brief.ask(_SUPPORT, (*brief.reference, brief.asked[0], listed), check=check))
+    listed = numbered_part("statements", (each.statement for each in statements))
+    said = yield from require_reply(
+        brief.typed_request(_SUPPORT, (*brief.reference, brief.question_and_answer[0], listed), check=check)
+    )
     in_order = sorted(said.form.statements, key=lambda each: each.number)
-    return supported(taken.form, in_order)
+    return judge_by_support(taken.form, in_order)
 
 
 FAITHFULNESS = Method(
-    "faithfulness", _faithfulness_run, prompts=(_TAKE_APART, _SUPPORT), requests=lambda _: 2
+    "faithfulness", _faithfulness_run, prompts=(_TAKE_APART, _SUPPORT), max_requests=lambda _: 2
 )
 
-_ASK_BACK = Prompt("asked", Asked, compares=False)
-_COMPARE = Prompt("alike", Likenesses, compares=False)
+_ASK_BACK = Prompt("asked", GeneratedQuestionsReply, needs_reference=False)
+_COMPARE = Prompt("alike", LikenessesReply, needs_reference=False)
 # Of the mean likeness: at 0.5 the questions generated ask for half of what was asked.
 _RELEVANT_FROM = 0.5
 
@@ -129,139 +134,150 @@ _RELEVANT_FROM = 0.5
 def _relevance_run(brief: Brief) -> Rounds[Judgement]:
     most = brief.options.questions
 
-    def check(asked: Asked) -> str | None:
+    def check(asked: GeneratedQuestionsReply) -> str | None:
         return f"it has more than {most} questions" if len(asked.questions) > most else None
 
-    answer = (Part("answer", brief.answer),)
-    asked = yield from ask_one(brief.ask(_ASK_BACK, answer, check=check, values={"questions": most}))
+    answer = (PromptPart("answer", brief.answer),)
+    asked = yield from require_reply(
+        brief.typed_request(_ASK_BACK, answer, check=check, values={"questions": most})
+    )
     questions = asked.form.questions
 
-    def check_likenesses(likenesses: Likenesses) -> str | None:
+    def check_likenesses(likenesses: LikenessesReply) -> str | None:
         return check_numbers((each.number for each in likenesses.questions), len(questions))
 
-    parts = (Part("question", brief.question), numbered("questions", questions))
-    said = yield from ask_one(brief.ask(_COMPARE, parts, check=check_likenesses))
+    parts = (PromptPart("question", brief.question), numbered_part("questions", questions))
+    said = yield from require_reply(brief.typed_request(_COMPARE, parts, check=check_likenesses))
     # An answer that commits itself to nothing answers no question, whatever can be asked about it.
     value = 0.0 if asked.form.noncommittal else fmean(each.alike for each in said.form.questions)
     if value >= _RELEVANT_FROM:
-        return Judgement(None, relevance=value, unsure=Unsure.TRUTH_NOT_JUDGED)
+        return Judgement(None, relevance=value, unsure=UnsureReason.TRUTH_NOT_JUDGED)
     return Judgement(Label.NOT_GIVEN, said.form.confidence * (1 - value), relevance=value)
 
 
-RELEVANCE = Method("relevance", _relevance_run, prompts=(_ASK_BACK, _COMPARE), requests=lambda _: 2)
+RELEVANCE = Method("relevance", _relevance_run, prompts=(_ASK_BACK, _COMPARE), max_requests=lambda _: 2)
 
-_FROM_ANSWER = Prompt("quiz_answer", Quiz, compares=False)
-_FROM_REFERENCE = Prompt("quiz_reference", Quiz)
-_REPLY = Prompt("reply", Replies, compares=False)
-_SAME = Prompt("same", Pairs, compares=False)
+_FROM_ANSWER = Prompt("quiz_answer", QuizReply, needs_reference=False)
+_FROM_REFERENCE = Prompt("quiz_reference", QuizReply)
+_REPLY = Prompt("reply", QuizAnswersReply, needs_reference=False)
+_SAME = Prompt("same", PairsReply, needs_reference=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
+class _QuizResult:
     """A question, what the other text replied, and whether that is the same: None where it did not reply."""
 
-    quizzed: Quizzed
-    answered: Answered
-    pair: Pair | None = None
+    question: QuizQuestion
+    answer: QuizAnswer
+    pair: ReplyPair | None = None
 
     @property
-    def holds(self) -> bool:
+    def is_same(self) -> bool:
         return self.pair is not None and self.pair.same
 
     @property
-    def sure(self) -> float:
-        return self.pair.confidence if self.pair else self.answered.confidence
+    def confidence(self) -> float:
+        return self.pair.confidence if self.pair else self.answer.confidence
 
     @property
-    def wrong(self) -> Wrong:
+    def wrong(self) -> WrongWords:
         kind = Mistake.CONTRADICTION if self.pair else Mistake.HALLUCINATION
-        return Wrong(words=self.quizzed.words, kind=kind)
+        return WrongWords(words=self.question.words, kind=kind)
 
 
 def _questeval_run(brief: Brief) -> Rounds[Judgement]:
     most = brief.options.questions
 
-    def check(quiz: Quiz) -> str | None:
+    def check(quiz: QuizReply) -> str | None:
         return f"it has more than {most} questions" if len(quiz.questions) > most else None
 
-    question, answer = brief.asked
+    question, answer = brief.question_and_answer
     sources = ((_FROM_ANSWER, (answer,)), (_FROM_REFERENCE, (*brief.reference, question)))
-    quizzes = yield from ask_each(
-        [brief.ask(prompt, parts, check=check, values={"questions": most}) for prompt, parts in sources]
+    quizzes = yield from require_replies(
+        [
+            brief.typed_request(prompt, parts, check=check, values={"questions": most})
+            for prompt, parts in sources
+        ]
     )
     answers, references = (each.form for each in quizzes)
     if not answers.questions:
         return Judgement(Label.NOT_GIVEN, answers.confidence)
-    checked = yield from _check(brief, answers.questions, references.questions)
+    checked = yield from _check_quizzes(brief, answers.questions, references.questions)
     count = len(answers.questions)
-    return _judged(answers, checked[:count], checked[count:])
+    return _quiz_judgement(answers, checked[:count], checked[count:])
 
 
-def _check(
-    brief: Brief, of_answer: Sequence[Quizzed], of_reference: Sequence[Quizzed]
-) -> Rounds[tuple[_Checked, ...]]:
-    asks = [_ask_text(brief, brief.reference, of_answer)]
+def _check_quizzes(
+    brief: Brief, of_answer: Sequence[QuizQuestion], of_reference: Sequence[QuizQuestion]
+) -> Rounds[tuple[_QuizResult, ...]]:
+    asks = [_answers_request(brief, brief.reference, of_answer)]
     if of_reference:
-        asks.append(_ask_text(brief, brief.asked[1:], of_reference))
-    said = yield from ask_each(asks)
+        asks.append(_answers_request(brief, brief.question_and_answer[1:], of_reference))
+    said = yield from require_replies(asks)
     replies = [reply for each in said for reply in sorted(each.form.replies, key=lambda reply: reply.number)]
     quizzed = zip((*of_answer, *of_reference), replies, strict=True)
-    return (yield from _compare(brief, [_Checked(*pair) for pair in quizzed]))
+    return (yield from _compare(brief, [_QuizResult(*pair) for pair in quizzed]))
 
 
-def _ask_text(brief: Brief, source: Sequence[Part], questions: Sequence[Quizzed]) -> Ask[Replies]:
-    def check(replies: Replies) -> str | None:
+def _answers_request(
+    brief: Brief, source: Sequence[PromptPart], questions: Sequence[QuizQuestion]
+) -> TypedRequest[QuizAnswersReply]:
+    def check(replies: QuizAnswersReply) -> str | None:
         return check_numbers((each.number for each in replies.replies), len(questions))
 
-    listed = numbered("questions", (each.question for each in questions))
-    return brief.ask(_REPLY, (*source, listed), check=check)
+    listed = numbered_part("questions", (each.question for each in questions))
+    return brief.typed_request(_REPLY, (*source, listed), check=check)
 
 
-def _compare(brief: Brief, checked: Sequence[_Checked]) -> Rounds[tuple[_Checked, ...]]:
-    open_ = [each for each in checked if each.answered.answerable]
+def _compare(brief: Brief, checked: Sequence[_QuizResult]) -> Rounds[tuple[_QuizResult, ...]]:
+    open_ = [each for each in checked if each.answer.answerable]
     if not open_:
         return tuple(checked)
 
-    def check(pairs: Pairs) -> str | None:
+    def check(pairs: PairsReply) -> str | None:
         return check_numbers((each.number for each in pairs.pairs), len(open_))
 
-    said = yield from ask_one(brief.ask(_SAME, (_listed(open_),), check=check))
+    said = yield from require_reply(brief.typed_request(_SAME, (_pairs_part(open_),), check=check))
     pairs = iter(sorted(said.form.pairs, key=lambda pair: pair.number))
     return tuple(
-        _Checked(each.quizzed, each.answered, next(pairs)) if each.answered.answerable else each
+        _QuizResult(each.question, each.answer, next(pairs)) if each.answer.answerable else each
         for each in checked
     )
 
 
-def _listed(checked: Sequence[_Checked]) -> Part:
-    return lines(
+def _pairs_part(checked: Sequence[_QuizResult]) -> PromptPart:
+    return jsonl_part(
         "pairs",
         (
             {
                 "number": number,
-                "question": each.quizzed.question,
-                "one": each.quizzed.reply,
-                "other": each.answered.reply,
+                "question": each.question.question,
+                "one": each.question.reply,
+                "other": each.answer.reply,
             }
             for number, each in enumerate(checked, start=1)
         ),
     )
 
 
-def _judged(answers: Quiz, of_answer: Sequence[_Checked], of_reference: Sequence[_Checked]) -> Judgement:
+def _quiz_judgement(
+    answers: QuizReply, of_answer: Sequence[_QuizResult], of_reference: Sequence[_QuizResult]
+) -> Judgement:
     """Precision, the share of the answer's questions, tells the truth; weighted recall, what was answered."""
-    precision = sum(each.holds for each in of_answer) / len(of_answer)
-    total = sum(each.quizzed.weight for each in of_reference)
-    found = sum(each.quizzed.weight for each in of_reference if each.holds)
+    precision = sum(each.is_same for each in of_answer) / len(of_answer)
+    total = sum(each.question.weight for each in of_reference)
+    found = sum(each.question.weight for each in of_reference if each.is_same)
     recall = found / total if total else None
-    failed = [each for each in of_answer if not each.holds]
+    failed = [each for each in of_answer if not each.is_same]
     if not failed:
-        sure = min(answers.confidence, *(each.sure for each in of_answer))
-        return Judgement(Label.TRUE, sure, scaled(precision), consistency=precision, relevance=recall)
+        sure = min(answers.confidence, *(each.confidence for each in of_answer))
+        return Judgement(
+            Label.TRUE, sure, score_from_share(precision), consistency=precision, relevance=recall
+        )
     return Judgement(
         Label.FALSE,
-        max(each.sure for each in failed),
-        min(scaled(precision), FALSE_TO),
+        max(each.confidence for each in failed),
+        min(score_from_share(precision), FALSE_TO),
         tuple(each.wrong for each in failed),
         consistency=precision,
         relevance=recall,
@@ -269,5 +285,8 @@ def _judged(answers: Quiz, of_answer: Sequence[_Checked], of_reference: Sequence
 
 
 QUESTEVAL = Method(
-    "questeval", _questeval_run, prompts=(_FROM_ANSWER, _FROM_REFERENCE, _REPLY, _SAME), requests=lambda _: 5
+    "questeval",
+    _questeval_run,
+    prompts=(_FROM_ANSWER, _FROM_REFERENCE, _REPLY, _SAME),
+    max_requests=lambda _: 5,
 )

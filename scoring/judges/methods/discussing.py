@@ -3,25 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.judges.forms import Argued, Comparison, Meaning, Refusal, Relation
+from scoring.judges.forms import ArguedReply, ComparisonReply, MeaningReply, RefusalReply, Relation
 from scoring.judges.method import (
-    Ask,
     Brief,
     Judgement,
     Method,
     Rounds,
-    Said,
+    TypedReply,
+    TypedRequest,
     ask_all,
-    ask_one,
     check_evaluation,
-    contradiction,
-    judged,
+    jsonl_part,
+    judgement_of,
     label_of,
-    lines,
+    label_score_conflict,
+    require_reply,
 )
-from scoring.judges.methods.prompting import Vote, most
+from scoring.judges.methods.prompting import Vote, majority_judgement
 from scoring.judges.prompts import Prompt, text
-from scoring.values.opinion import Label, Unsure
+from scoring.values.opinion import Label, UnsureReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +33,41 @@ class Seat:
 
 
 def discuss(
-    brief: Brief, prompt: Prompt[Argued], seats: Sequence[Seat]
-) -> Rounds[tuple[Argued | Unsure, ...]]:
+    brief: Brief, prompt: Prompt[ArguedReply], seats: Sequence[Seat]
+) -> Rounds[tuple[ArguedReply | UnsureReason, ...]]:
     """Return the seats' last evaluations: after the round in which all agree, or the last one allowed.
 
     A seat without a usable reply is asked again in the next round, and shown to nobody.
     """
-    held: tuple[Argued | Unsure, ...] = ()
+    held: tuple[ArguedReply | UnsureReason, ...] = ()
     for _ in range(brief.options.rounds):
-        said = yield from ask_all([_ask(brief, prompt, seats, number, held) for number in range(len(seats))])
-        held = tuple(each.form if isinstance(each, Said) else each for each in said)
-        if len({each if isinstance(each, Unsure) else label_of(each) for each in held}) == 1:
+        said = yield from ask_all(
+            [_seat_request(brief, prompt, seats, number, held) for number in range(len(seats))]
+        )
+        held = tuple(each.form if isinstance(each, TypedReply) else each for each in said)
+        if len({each if isinstance(each, UnsureReason) else label_of(each) for each in held}) == 1:
             break
     return held
 
 
-def _ask(
-    brief: Brief, prompt: Prompt[Argued], seats: Sequence[Seat], number: int, held: Sequence[Argued | Unsure]
-) -> Ask[Argued]:
-    others = [each for other, each in enumerate(held) if other != number and isinstance(each, Argued)]
-    parts = (*brief.whole, lines("evaluations", (each.model_dump(mode="json") for each in others)))
+def _seat_request(
+    brief: Brief,
+    prompt: Prompt[ArguedReply],
+    seats: Sequence[Seat],
+    number: int,
+    previous: Sequence[ArguedReply | UnsureReason],
+) -> TypedRequest[ArguedReply]:
+    others = [
+        each for other, each in enumerate(previous) if other != number and isinstance(each, ArguedReply)
+    ]
+    parts = (*brief.all_parts, jsonl_part("evaluations", (each.model_dump(mode="json") for each in others)))
     seat = seats[number]
-    return brief.ask(
+    return brief.typed_request(
         prompt,
-        parts if others else brief.whole,
+        parts if others else brief.all_parts,
         check=check_evaluation,
         values={"persona": text(seat.persona)} if seat.persona else {},
-        added=["others"] if others else [],
+        extras=["others"] if others else [],
         judge=seat.judge,
         # Two seats of one model ask the same at first, and may still be given different replies.
         sample=number,
@@ -73,64 +81,72 @@ _ROLES = (
     "persona_journalist",
     "persona_librarian",
 )
-_JUDGE = Prompt("persona", Argued, also=("others", *_ROLES))
+_JUDGE = Prompt("persona", ArguedReply, extras=("others", *_ROLES))
 
 
-def _run(brief: Brief) -> Rounds[Judgement]:
+def _personas_run(brief: Brief) -> Rounds[Judgement]:
     seats = [Seat(brief.options.judges[0], persona) for persona in _ROLES]
     held = yield from discuss(brief, _JUDGE, seats)
-    return most([each if isinstance(each, Unsure) else Vote(each, 1.0, each.confidence) for each in held])
+    return majority_judgement(
+        [each if isinstance(each, UnsureReason) else Vote(each, 1.0, each.confidence) for each in held]
+    )
 
 
-PERSONAS = Method("personas", _run, prompts=(_JUDGE,), requests=lambda options: len(_ROLES) * options.rounds)
+PERSONAS = Method(
+    "personas", _personas_run, prompts=(_JUDGE,), max_requests=lambda options: len(_ROLES) * options.rounds
+)
 
-_ROUND_TABLE_JUDGE = Prompt("seat", Argued, also=("others",))
+_ROUND_TABLE_JUDGE = Prompt("seat", ArguedReply, extras=("others",))
 
 
 def _round_table_run(brief: Brief) -> Rounds[Judgement]:
     held = yield from discuss(brief, _ROUND_TABLE_JUDGE, [Seat(judge) for judge in brief.options.seats])
-    return most([each if isinstance(each, Unsure) else Vote(each, each.confidence) for each in held])
+    return majority_judgement(
+        [each if isinstance(each, UnsureReason) else Vote(each, each.confidence) for each in held]
+    )
 
 
 ROUND_TABLE = Method(
     "round-table",
     _round_table_run,
     prompts=(_ROUND_TABLE_JUDGE,),
-    requests=lambda options: len(options.seats) * options.rounds,
+    max_requests=lambda options: len(options.seats) * options.rounds,
 )
 
-_REFUSAL = Prompt("refusal", Refusal)
-_COMPARISON = Prompt("comparison", Comparison)
-_MEANING = Prompt("meaning", Meaning)
-_DECIDED = {Relation.EQUIVALENT: Label.TRUE, Relation.INCORRECT: Label.FALSE}
+_REFUSAL = Prompt("refusal", RefusalReply)
+_COMPARISON = Prompt("comparison", ComparisonReply)
+_MEANING = Prompt("meaning", MeaningReply)
+_LABEL_OF_RELATION = {Relation.EQUIVALENT: Label.TRUE, Relation.INCORRECT: Label.FALSE}
 
 
 def _sequential_run(brief: Brief) -> Rounds[Judgement]:
-    refusal = yield from ask_one(brief.ask(_REFUSAL, brief.whole))
+    refusal = yield from require_reply(brief.typed_request(_REFUSAL, brief.all_parts))
     sure = refusal.form.confidence
     if refusal.form.refuses:
-        return judged(Label.NOT_GIVEN, sure, refusal.form)
-    comparison = yield from ask_one(brief.ask(_COMPARISON, brief.whole, check=_check_comparison))
+        return judgement_of(Label.NOT_GIVEN, sure, refusal.form)
+    comparison = yield from require_reply(
+        brief.typed_request(_COMPARISON, brief.all_parts, check=_check_comparison)
+    )
     sure *= comparison.form.confidence
-    if label := _DECIDED.get(comparison.form.relation):
-        return judged(label, sure, comparison.form)
-    meaning = yield from ask_one(brief.ask(_MEANING, brief.whole, check=_check_meaning))
-    return judged(_label_of(meaning.form), sure * meaning.form.confidence, meaning.form)
+    if label := _LABEL_OF_RELATION.get(comparison.form.relation):
+        return judgement_of(label, sure, comparison.form)
+    meaning = yield from require_reply(brief.typed_request(_MEANING, brief.all_parts, check=_check_meaning))
+    return judgement_of(_meaning_label(meaning.form), sure * meaning.form.confidence, meaning.form)
 
 
-def _label_of(meaning: Meaning) -> Label:
+def _meaning_label(meaning: MeaningReply) -> Label:
     return Label.FALSE if meaning.changed else Label.TRUE
 
 
-def _check_comparison(comparison: Comparison) -> str | None:
-    label = _DECIDED.get(comparison.relation)
-    return contradiction(label, comparison.score) if label else None
+def _check_comparison(comparison: ComparisonReply) -> str | None:
+    label = _LABEL_OF_RELATION.get(comparison.relation)
+    return label_score_conflict(label, comparison.score) if label else None
 
 
-def _check_meaning(meaning: Meaning) -> str | None:
-    return contradiction(_label_of(meaning), meaning.score)
+def _check_meaning(meaning: MeaningReply) -> str | None:
+    return label_score_conflict(_meaning_label(meaning), meaning.score)
 
 
 SEQUENTIAL = Method(
-    "sequential", _sequential_run, prompts=(_REFUSAL, _COMPARISON, _MEANING), requests=lambda _: 3
+    "sequential", _sequential_run, prompts=(_REFUSAL, _COMPARISON, _MEANING), max_requests=lambda _: 3
 )

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scoring.judges.forms import Chain, Evaluation, Reasoned, Verdict
+from scoring.judges.forms import ChainReply, EvaluationReply, ReasonedReply, VerdictReply
 from scoring.judges.method import (
-    Ask,
     Brief,
     Judgement,
     Method,
     NoOpinion,
     Rounds,
+    TypedRequest,
     ask_all,
-    ask_one,
     check_evaluation,
-    contradiction,
-    judged,
+    judgement_of,
     label_of,
+    label_score_conflict,
+    require_reply,
 )
 from scoring.judges.prompts import Prompt
-from scoring.judges.replies import lower, probability
-from scoring.values.opinion import Label, Unsure
+from scoring.judges.replies import choice_probability, lower_confidence
+from scoring.values.opinion import Label, UnsureReason
 
 
-def agreed(evaluations: Sequence[Evaluation], confidence: float) -> Judgement:
+def merge_evaluations(evaluations: Sequence[EvaluationReply], confidence: float) -> Judgement:
     """Return the judgement of evaluations that have the same label; there is at least one."""
     return Judgement(
         label=label_of(evaluations[0]),
@@ -42,9 +42,9 @@ def agreed(evaluations: Sequence[Evaluation], confidence: float) -> Judgement:
 class Vote:
     """An evaluation with its weight in [0, 1]; ``sure`` is what it adds to the confidence, or None: that."""
 
-    evaluation: Evaluation
+    evaluation: EvaluationReply
     weight: float
-    sure: float | None = None
+    confidence: float | None = None
 
     @property
     def label(self) -> Label:
@@ -52,7 +52,7 @@ class Vote:
         return label_of(self.evaluation)
 
 
-def most(votes: Sequence[Vote | Unsure]) -> Judgement:
+def majority_judgement(votes: Sequence[Vote | UnsureReason]) -> Judgement:
     """Return what most votes by weight are for.
 
     The confidence is what the winners add, over the number of all: whoever gave no usable reply counts as
@@ -61,90 +61,100 @@ def most(votes: Sequence[Vote | Unsure]) -> Judgement:
     """
     given = [vote for vote in votes if isinstance(vote, Vote)]
     if 2 * len(given) < len(votes) or not given:
-        reasons = Counter(vote for vote in votes if isinstance(vote, Unsure))
+        reasons = Counter(vote for vote in votes if isinstance(vote, UnsureReason))
         raise NoOpinion(reasons.most_common(1)[0][0])
     labels = dict.fromkeys(vote.label for vote in given)
     weights = {label: math.fsum(vote.weight for vote in given if vote.label is label) for label in labels}
     (label, weight), *others = sorted(weights.items(), key=lambda pair: -pair[1])
     if others and math.isclose(others[0][1], weight, abs_tol=1e-9):
-        raise NoOpinion(Unsure.DISAGREEMENT)
+        raise NoOpinion(UnsureReason.DISAGREEMENT)
     winners = [vote for vote in given if vote.label is label]
-    sure = math.fsum(vote.weight if vote.sure is None else vote.sure for vote in winners)
-    return agreed([vote.evaluation for vote in winners], sure / len(votes))
+    sure = math.fsum(vote.weight if vote.confidence is None else vote.confidence for vote in winners)
+    return merge_evaluations([vote.evaluation for vote in winners], sure / len(votes))
 
 
-_JUDGE = Prompt("io", Evaluation)
+_IO_PROMPT = Prompt("io", EvaluationReply)
 _FLAGS = ("true", "false")
 
 
-def _run(brief: Brief) -> Rounds[Judgement]:
-    said = yield from ask_one(brief.ask(_JUDGE, brief.whole, check=check_evaluation, logprobs=True))
+def _io_run(brief: Brief) -> Rounds[Judgement]:
+    said = yield from require_reply(
+        brief.typed_request(_IO_PROMPT, brief.all_parts, check=check_evaluation, logprobs=True)
+    )
     sure = said.form.confidence
     for dimension in ("consistent", "relevant"):
-        sure = lower(sure, probability(said.reply, dimension, _FLAGS))
-    return agreed([said.form], sure)
+        sure = lower_confidence(sure, choice_probability(said.reply, dimension, _FLAGS))
+    return merge_evaluations([said.form], sure)
 
 
-IO = Method("io", _run, prompts=(_JUDGE,), requests=lambda _: 1)
+IO = Method("io", _io_run, prompts=(_IO_PROMPT,), max_requests=lambda _: 1)
 
-REASON = Prompt("cot", Reasoned)
+COT_PROMPT = Prompt("cot", ReasonedReply)
 
 
-def ask_to_reason(brief: Brief, sample: int = 0, temperature: float | None = None) -> Ask[Reasoned]:
+def cot_request(
+    brief: Brief, sample: int = 0, temperature: float | None = None
+) -> TypedRequest[ReasonedReply]:
     """Return the request for one chain of thoughts."""
-    return brief.ask(REASON, brief.whole, check=check_evaluation, sample=sample, temperature=temperature)
+    return brief.typed_request(
+        COT_PROMPT, brief.all_parts, check=check_evaluation, sample=sample, temperature=temperature
+    )
 
 
 def _cot_run(brief: Brief) -> Rounds[Judgement]:
-    said = yield from ask_one(ask_to_reason(brief))
-    return agreed([said.form], said.form.confidence)
+    said = yield from require_reply(cot_request(brief))
+    return merge_evaluations([said.form], said.form.confidence)
 
 
-COT = Method("cot", _cot_run, prompts=(REASON,), requests=lambda _: 1)
+COT = Method("cot", _cot_run, prompts=(COT_PROMPT,), max_requests=lambda _: 1)
 
 
 def _cot_sc_run(brief: Brief) -> Rounds[Judgement]:
     options = brief.options
     said = yield from ask_all(
-        [ask_to_reason(brief, sample, options.sample_temperature) for sample in range(options.samples)]
+        [cot_request(brief, sample, options.sample_temperature) for sample in range(options.samples)]
     )
-    votes = [each if isinstance(each, Unsure) else Vote(each.form, 1.0) for each in said]
-    return most(votes)
+    votes = [each if isinstance(each, UnsureReason) else Vote(each.form, 1.0) for each in said]
+    return majority_judgement(votes)
 
 
-COT_SC = Method("cot-sc", _cot_sc_run, prompts=(REASON,), requests=lambda options: options.samples)
+COT_SC = Method("cot-sc", _cot_sc_run, prompts=(COT_PROMPT,), max_requests=lambda options: options.samples)
 
-_REASON = Prompt("adaptive", Chain)
+_ADAPTIVE_PROMPT = Prompt("adaptive", ChainReply)
 
 
 def _adaptive_run(brief: Brief) -> Rounds[Judgement]:
     most = brief.options.steps
 
-    def check(chain: Chain) -> str | None:
+    def check(chain: ChainReply) -> str | None:
         if len(chain.steps) > most:
             return f"it has more than {most} steps"
-        return contradiction(chain.label, chain.score)
+        return label_score_conflict(chain.label, chain.score)
 
-    said = yield from ask_one(brief.ask(_REASON, brief.whole, check=check, values={"steps": most}))
+    said = yield from require_reply(
+        brief.typed_request(_ADAPTIVE_PROMPT, brief.all_parts, check=check, values={"steps": most})
+    )
     chain = said.form
     # C is the product of the steps' confidences (002, equation 1); the overall one is not used.
-    return judged(chain.label, math.prod(step.confidence for step in chain.steps), chain)
+    return judgement_of(chain.label, math.prod(step.confidence for step in chain.steps), chain)
 
 
-ADAPTIVE = Method("adaptive", _adaptive_run, prompts=(_REASON,), requests=lambda _: 1)
+ADAPTIVE = Method("adaptive", _adaptive_run, prompts=(_ADAPTIVE_PROMPT,), max_requests=lambda _: 1)
 
-_SINGLE_JUDGE = Prompt("single", Verdict)
+_SINGLE_PROMPT = Prompt("single", VerdictReply)
 
 
 def _single_run(brief: Brief) -> Rounds[Judgement]:
-    said = yield from ask_one(brief.ask(_SINGLE_JUDGE, brief.whole, check=_check, logprobs=True))
+    said = yield from require_reply(
+        brief.typed_request(_SINGLE_PROMPT, brief.all_parts, check=_check_verdict, logprobs=True)
+    )
     verdict = said.form
-    probable = probability(said.reply, "label", tuple(Label))
-    return judged(verdict.label, lower(verdict.confidence, probable), verdict)
+    probable = choice_probability(said.reply, "label", tuple(Label))
+    return judgement_of(verdict.label, lower_confidence(verdict.confidence, probable), verdict)
 
 
-def _check(verdict: Verdict) -> str | None:
-    return contradiction(verdict.label, verdict.score)
+def _check_verdict(verdict: VerdictReply) -> str | None:
+    return label_score_conflict(verdict.label, verdict.score)
 
 
-SINGLE = Method("single", _single_run, prompts=(_SINGLE_JUDGE,), requests=lambda _: 1)
+SINGLE = Method("single", _single_run, prompts=(_SINGLE_PROMPT,), max_requests=lambda _: 1)

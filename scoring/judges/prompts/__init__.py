@@ -11,14 +11,14 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Generic, TypeVar
 
-from scoring.judges.forms import Form, Scored, described, reply_schema
+from scoring.judges.forms import ReplyForm, ScoredReply, render_form, reply_schema
 from scoring.judges.texts import hash_of
 
-F = TypeVar("F", bound=Form)
+F = TypeVar("F", bound=ReplyForm)
 
 _VERSION_BYTES = 6
 #: The files that a request of any method may have a part of.
-_COMMON = (
+_COMMON_FILES = (
     "rules",
     "reference_documents",
     "reference_expected",
@@ -40,8 +40,8 @@ class Prompt(Generic[F]):
 
     name: str
     form: type[F]
-    compares: bool = True
-    also: tuple[str, ...] = ()
+    needs_reference: bool = True
+    extras: tuple[str, ...] = ()
 
 
 @cache
@@ -50,13 +50,13 @@ def text(name: str) -> str:
     return (files(__package__) / f"{name}.md").read_text("utf-8").strip()
 
 
-def filled(name: str, values: Mapping[str, object]) -> str:
+def fill_template(name: str, values: Mapping[str, object]) -> str:
     """Return the content of a prompt's file with values of ours in it; raises KeyError where one lacks."""
     return Template(text(name)).substitute(values)
 
 
 def system_message(
-    prompt: Prompt[Any], reference: str, values: Mapping[str, object], added: Iterable[str] = ()
+    prompt: Prompt[Any], reference: str, values: Mapping[str, object], extras: Iterable[str] = ()
 ) -> str:
     """Return the whole system message: the rules, the reference, the task and the form of the reply.
 
@@ -64,17 +64,17 @@ def system_message(
     ``examples``.
     """
     parts = [text("rules")]
-    parts += [text(f"reference_{reference}")] if prompt.compares else []
-    parts += [filled(prompt.name, values), *map(text, added)]
-    parts += [text("scale"), text("mistakes")] if issubclass(prompt.form, Scored) else []
-    form: type[Form] = prompt.form
-    parts += [f"Reply with one JSON object of this form and nothing else:\n{described(form)}"]
+    parts += [text(f"reference_{reference}")] if prompt.needs_reference else []
+    parts += [fill_template(prompt.name, values), *map(text, extras)]
+    parts += [text("scale"), text("mistakes")] if issubclass(prompt.form, ScoredReply) else []
+    form: type[ReplyForm] = prompt.form
+    parts += [f"Reply with one JSON object of this form and nothing else:\n{render_form(form)}"]
     return "\n\n".join(parts)
 
 
 def version_of(prompts: Sequence[Prompt[Any]]) -> str:
     """Return the hash, short enough to be read, of all that messages with these prompts are made of."""
-    names = (*_COMMON, *(each for prompt in prompts for each in (prompt.name, *prompt.also)))
-    forms: list[type[Form]] = [prompt.form for prompt in prompts]
+    names = (*_COMMON_FILES, *(each for prompt in prompts for each in (prompt.name, *prompt.extras)))
+    forms: list[type[ReplyForm]] = [prompt.form for prompt in prompts]
     contents = (each for name in names for each in (name, text(name)))
     return hash_of((*contents, *(reply_schema(form).text for form in forms)), _VERSION_BYTES)

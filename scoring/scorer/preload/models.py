@@ -4,7 +4,7 @@ import gc
 from concurrent.futures import ThreadPoolExecutor
 
 from scoring.lexicon import load_shipped
-from scoring.text.language import load_model
+from scoring.text.language_detection import load_model
 
 # To unpack the model leaves the interpreter free. The thread is gone before anything is forked.
 with ThreadPoolExecutor(1) as _thread:

@@ -1,16 +1,16 @@
 """Parses texts with spaCy and keeps of them what the features read."""
 
-from scoring.text.parsing.cached import KeptParses
-from scoring.text.parsing.parse import NO_WORDS, Parse
-from scoring.text.parsing.parser import LazyParse, Parser, PipelineError, default_parser, make_together
+from scoring.text.parsing.parse import NON_WORD_POS, Parse
+from scoring.text.parsing.parse_cache import ParseCache
+from scoring.text.parsing.parser import LazyParse, Parser, PipelineError, default_parser, parse_together
 
 __all__ = [
-    "NO_WORDS",
-    "KeptParses",
+    "NON_WORD_POS",
     "LazyParse",
     "Parse",
+    "ParseCache",
     "Parser",
     "PipelineError",
     "default_parser",
-    "make_together",
+    "parse_together",
 ]

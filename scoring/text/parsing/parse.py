@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.lexicon import Lexicon
-from scoring.text.characters import SENTENCE_END, is_closed
+from scoring.text.characters import SENTENCE_END, ends_with_stop
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-Integers = NDArray[np.int32]
-Flags = NDArray[np.bool_]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
 #: Parts of speech (Universal Dependencies) of what is no word.
-NO_WORDS = frozenset({"PUNCT", "SYM", "SPACE"})
+NON_WORD_POS = frozenset({"PUNCT", "SYM", "SPACE"})
 
-Column = TypeVar("Column", Integers, Flags)
+Column = TypeVar("Column", IntArray, BoolArray)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +49,10 @@ class Parse:
     lemma: tuple[str, ...]
     pos: tuple[str, ...]
     dep: tuple[str, ...]
-    head: Integers
-    start: Integers
-    end: Integers
-    is_stop: Flags
+    head: IntArray
+    start: IntArray
+    end: IntArray
+    is_stop: BoolArray
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -71,11 +71,11 @@ class Parse:
         columns = {column.name: getattr(self, column.name)[chosen] for column in fields(self)}
         own = np.arange(len(kept), dtype=np.int32)
         head = columns["head"] - np.int32(kept.start)
-        columns["head"] = frozen(np.where((head >= 0) & (head < len(kept)), head, own))
+        columns["head"] = read_only(np.where((head >= 0) & (head < len(kept)), head, own))
         return Parse(**columns)
 
 
-def frozen(column: Column) -> Column:
+def read_only(column: Column) -> Column:
     """Return the column, from now on read-only."""
     column.flags.writeable = False
     return column
@@ -83,14 +83,14 @@ def frozen(column: Column) -> Column:
 
 #: What stands beyond either limit is not parsed: no help page or answer is that long. The tokens are what
 #: takes time, about a second and a half for so many.
-MOST_CHARACTERS = 100_000
-MOST_TOKENS = 10_000
+MAX_CHARACTERS = 100_000
+MAX_TOKENS = 10_000
 # A piece costs as much as so many tokens, however short it is.
-_TOKENS_PER_PIECE = 8
+_TOKENS_PER_CHUNK = 8
 # No language has longer words; a tokenizer takes quadratic time over them.
 _LONGEST_WORD = 100
 # Bounds what the parser holds in memory at once. Sentences are shorter.
-_LONGEST_PIECE = 1_000
+_MAX_CHUNK_CHARACTERS = 1_000
 # A line that is at least so long and ends in no stop goes on in the next one.
 _WRAPPED_LINE = 60
 
@@ -106,21 +106,21 @@ _STRETCH = re.compile(r"(?P<space>\s+)|[^\s\0]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextChunk:
     """Running text; character ``n`` of ``text`` stands at ``places[n]`` of the original."""
 
     text: str
-    places: Integers
+    offsets: IntArray
 
 
-def pieces(original: str) -> Iterator[Piece]:
+def text_chunks(original: str) -> Iterator[TextChunk]:
     """Yield the pieces of a text, in order and as far as it is parsed; none is blank."""
-    cleaned = _MARKUP.sub(lambda mark: _DROPPED * len(mark.group()), original[:MOST_CHARACTERS])
+    cleaned = _MARKUP.sub(lambda mark: _DROPPED * len(mark.group()), original[:MAX_CHARACTERS])
     tokens = 0
     for start, end in _blocks(cleaned):
-        for piece in _cut(_running(cleaned, start, end)):
-            tokens += len(_TOKEN.findall(piece.text)) + _TOKENS_PER_PIECE
-            if tokens > MOST_TOKENS:
+        for piece in _split_chunk(_running_text(cleaned, start, end)):
+            tokens += len(_TOKEN.findall(piece.text)) + _TOKENS_PER_CHUNK
+            if tokens > MAX_TOKENS:
                 return
             yield piece
 
@@ -131,7 +131,7 @@ def _blocks(cleaned: str) -> Iterator[tuple[int, int]]:
     previous = ""
     for line in cleaned.split("\n"):
         begin = end + 1
-        if not _goes_on(previous, line):
+        if not _continues_line(previous, line):
             yield start, max(end, 0)
             start = begin
         end = begin + len(line)
@@ -139,14 +139,19 @@ def _blocks(cleaned: str) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _goes_on(previous: str, line: str) -> bool:
+def _continues_line(previous: str, line: str) -> bool:
     before = previous.rstrip()
-    if not before or not line.strip(" \t\r\0") or line.startswith(_DROPPED) or is_closed(before, also=":;|"):
+    if (
+        not before
+        or not line.strip(" \t\r\0")
+        or line.startswith(_DROPPED)
+        or ends_with_stop(before, extra_signs=":;|")
+    ):
         return False
     return len(before) >= _WRAPPED_LINE or line.lstrip()[:1].islower()
 
 
-def _running(cleaned: str, start: int, end: int) -> Piece:
+def _running_text(cleaned: str, start: int, end: int) -> TextChunk:
     """Drop the marks, and leave one space of every run of white space."""
     kept: list[str] = []
     places: list[range] = []
@@ -159,19 +164,21 @@ def _running(cleaned: str, start: int, end: int) -> Piece:
         elif kept and kept[-1] != " ":
             kept.append(" ")
             places.append(range(first, first + 1))
-    return Piece("".join(kept).rstrip(), np.array([place for run in places for place in run], dtype=np.int32))
+    return TextChunk(
+        "".join(kept).rstrip(), np.array([place for run in places for place in run], dtype=np.int32)
+    )
 
 
-def _cut(piece: Piece) -> Iterator[Piece]:
-    text, start = piece.text, 0
+def _split_chunk(chunk: TextChunk) -> Iterator[TextChunk]:
+    text, start = chunk.text, 0
     while start < len(text):
-        end = _best_cut(text, start)
-        yield Piece(text[start:end], piece.places[start:end])
+        end = _split_point(text, start)
+        yield TextChunk(text[start:end], chunk.offsets[start:end])
         start = end + text.startswith(" ", end)
 
 
-def _best_cut(text: str, start: int) -> int:
-    limit = start + _LONGEST_PIECE
+def _split_point(text: str, start: int) -> int:
+    limit = start + _MAX_CHUNK_CHARACTERS
     if limit >= len(text):
         return len(text)
     # One further, since what is not looked at is an end too.
@@ -197,7 +204,7 @@ _UNIVERSAL = {
 _PARTICLE = "compound:prt"
 
 
-class Columns:
+class ParseBuilder:
     """Collects the tokens of one text, piece by piece."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -210,9 +217,9 @@ class Columns:
         self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def add(self, doc: Doc, piece: Piece) -> None:
+    def add(self, doc: Doc, chunk: TextChunk) -> None:
         """Add the tokens of a parsed piece."""
-        places, first = piece.places.tolist(), len(self._texts)
+        places, first = chunk.offsets.tolist(), len(self._texts)
         for token in doc:
             text = _folded(token.text)
             self._texts.append(text)
@@ -223,7 +230,7 @@ class Columns:
             self._starts.append(places[token.idx])
             self._ends.append(places[token.idx + len(token) - 1] + 1)
 
-    def parse(self) -> Parse:
+    def build(self) -> Parse:
         """Return what was collected."""
         self._join_particles()
         return Parse(
@@ -231,9 +238,9 @@ class Columns:
             lemma=tuple(self._lemmas),
             pos=tuple(self._pos),
             dep=tuple(self._dep),
-            head=frozen(np.array(self._heads, dtype=np.int32)),
-            start=frozen(np.array(self._starts, dtype=np.int32)),
-            end=frozen(np.array(self._ends, dtype=np.int32)),
+            head=read_only(np.array(self._heads, dtype=np.int32)),
+            start=read_only(np.array(self._starts, dtype=np.int32)),
+            end=read_only(np.array(self._ends, dtype=np.int32)),
             is_stop=stop_flags(self._lemmas, self._lexicon),
         )
 
@@ -248,10 +255,10 @@ class Columns:
                 self._lemmas[head] = intern(self._texts[place] + self._lemmas[head])
 
 
-def stop_flags(lemmas: Sequence[str], lexicon: Lexicon) -> Flags:
+def stop_flags(lemmas: Sequence[str], lexicon: Lexicon) -> BoolArray:
     """Return for each lemma whether it carries no content by the lexicon; a negation does."""
     stops = lexicon.function_words - lexicon.negations
-    return frozen(np.array([lemma in stops for lemma in lemmas], dtype=np.bool_))
+    return read_only(np.array([lemma in stops for lemma in lemmas], dtype=np.bool_))
 
 
 def _folded(text: str) -> str:

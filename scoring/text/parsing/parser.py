@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.lexicon import Lexicon
-from scoring.text.parsing.parse import Columns, Parse, pieces
+from scoring.text.parsing.parse import Parse, ParseBuilder, text_chunks
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -26,7 +26,7 @@ _INSTALLED = {
 # What spaCy makes an empty pipeline of.
 _BLANK = "blank:"
 # What no feature reads: not loading it saves a third of the time and memory.
-_UNUSED = (
+_EXCLUDED_COMPONENTS = (
     "ner", "senter", "sentencizer", "entity_linker", "entity_ruler", "span_ruler", "spancat", "textcat",
     "textcat_multilabel",
 )  # fmt: skip
@@ -40,30 +40,34 @@ class PipelineError(ValueError):
     """No pipeline can be had for a language; the message names language and pipeline."""
 
 
-def pipeline_for(language: str, named: str | None = None) -> Language:
+def load_pipeline(language: str, pipeline_name: str | None = None) -> Language:
     """Return the pipeline of a language: the ``named`` one, else the default.
 
     A pipeline is loaded once a process. Raises PipelineError where there is none or it cannot be loaded.
     """
-    name = named or _default(language)
+    name = pipeline_name or _default_pipeline_name(language)
     nlp = _load(language, name)
     if nlp.lang != language:
         raise PipelineError(f"language {language!r}: pipeline {name!r} is for {nlp.lang!r}")
     return nlp
 
 
-def check_pipeline(language: str, named: str | None = None) -> None:
+def check_pipeline(language: str, pipeline_name: str | None = None) -> None:
     """Refuse, with a PipelineError, what ``pipeline_for`` would, but without loading a default."""
-    if named:
-        pipeline_for(language, named)
+    if pipeline_name:
+        load_pipeline(language, pipeline_name)
     else:
-        _default(language)
+        _default_pipeline_name(language)
 
 
-def refuse_missing(language: str, named: str) -> None:
+def check_pipeline_exists(language: str, pipeline_name: str) -> None:
     """Refuse a pipeline that is not there, without loading one that is; raises PipelineError."""
-    if not (named.startswith(_BLANK) or _is_distribution(named) or Path(named).exists()):
-        raise PipelineError(f"language {language!r}: pipeline {named!r} is neither installed nor a folder")
+    if not (
+        pipeline_name.startswith(_BLANK) or _is_distribution(pipeline_name) or Path(pipeline_name).exists()
+    ):
+        raise PipelineError(
+            f"language {language!r}: pipeline {pipeline_name!r} is neither installed nor a folder"
+        )
 
 
 def _is_distribution(name: str) -> bool:
@@ -75,7 +79,7 @@ def _is_distribution(name: str) -> bool:
 
 
 @cache
-def _default(language: str) -> str:
+def _default_pipeline_name(language: str) -> str:
     installed = (name for name in _INSTALLED.get(language, ()) if find_spec(name))
     shipped = _SHIPPED / f"{language}_truthgate"
     name = next(installed, str(shipped) if shipped.is_dir() else None)
@@ -89,7 +93,7 @@ def _load(language: str, name: str) -> Language:
     import spacy  # noqa: PLC0415 - takes a second and 60 MB, for which only scoring processes have a use
 
     try:
-        return spacy.load(name, exclude=_UNUSED)
+        return spacy.load(name, exclude=_EXCLUDED_COMPONENTS)
     except _UNLOADABLE as error:
         reason = str(error).strip().partition("\n")[0]
         raise PipelineError(f"language {language!r}: pipeline {name!r} cannot be loaded: {reason}") from error
@@ -110,17 +114,17 @@ class Parser:
     def __init__(
         self,
         pipelines: Mapping[str, str] | None = None,
-        loading: Callable[[], AbstractContextManager[None]] = nullcontext,
+        loading_context: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._named = dict(pipelines or {})
-        self._loading = loading
+        self._loading = loading_context
         self._loaded: dict[str, Language] = {}
 
     def load(self, language: str) -> Language:
         """Return the pipeline of a language, loaded; raises PipelineError where there is none."""
         if language not in self._loaded:
             with self._loading():
-                self._loaded[language] = pipeline_for(language, self._named.get(language))
+                self._loaded[language] = load_pipeline(language, self._named.get(language))
         return self._loaded[language]
 
     def check(self, language: str) -> None:
@@ -130,18 +134,18 @@ class Parser:
     def parse_all(self, texts: Sequence[str], lexicon: Lexicon) -> list[Parse]:
         """Return the parses of several texts of one language, parsed together, which is faster."""
         nlp = self.load(lexicon.language)
-        columns = [Columns(lexicon) for _ in texts]
+        columns = [ParseBuilder(lexicon) for _ in texts]
         work = (
             (piece.text, (piece, column))
             for text, column in zip(texts, columns, strict=True)
-            for piece in pieces(text)
+            for piece in text_chunks(text)
         )
         # Outside such a zone spaCy would keep every word that it has ever seen.
         with nlp.memory_zone():
             for doc, (piece, column) in nlp.pipe(work, as_tuples=True, batch_size=_BATCH):
                 column.add(doc, piece)
-        _forget_lemmas(nlp)
-        return [column.parse() for column in columns]
+        _clear_lemma_cache(nlp)
+        return [column.build() for column in columns]
 
 
 @cache
@@ -150,7 +154,7 @@ def default_parser() -> Parser:
     return Parser()
 
 
-def _forget_lemmas(nlp: Language) -> None:
+def _clear_lemma_cache(nlp: Language) -> None:
     """Empty the memory of a lemmatizer by rules, which spaCy lets grow without end."""
     for _, component in nlp.pipeline:
         remembered = getattr(component, "cache", None)
@@ -170,35 +174,35 @@ class LazyParse:
         self.text = text
         self.lexicon = lexicon
         self.parser = parser
-        self.made: Parse | None = None
-        self.keep: Callable[[Sequence[LazyParse]], None] | None = None
-        self.used_at: float | None = None
+        self.parse: Parse | None = None
+        self.on_parsed: Callable[[Sequence[LazyParse]], None] | None = None
+        self.last_touched: float | None = None
 
     def get(self) -> Parse:
         """Return the parse; raises PipelineError where the language has no spaCy pipeline."""
-        if self.made is None:
-            make_together([self])
-        assert self.made is not None
-        return self.made
+        if self.parse is None:
+            parse_together([self])
+        assert self.parse is not None
+        return self.parse
 
 
-def make_together(parses: Iterable[LazyParse]) -> None:
+def parse_together(parses: Iterable[LazyParse]) -> None:
     """Make those that are not made yet, all in one go, which is faster than one by one."""
     groups: defaultdict[tuple[Lexicon, Parser], dict[LazyParse, None]] = defaultdict(dict)
     for lazy in parses:
-        if lazy.made is None:
+        if lazy.parse is None:
             groups[lazy.lexicon, lazy.parser][lazy] = None
     for (lexicon, parser), group in groups.items():
         made = parser.parse_all([lazy.text for lazy in group], lexicon)
         for lazy, parse in zip(group, made, strict=True):
-            lazy.made = parse
-        _keep(group)
+            lazy.parse = parse
+        _notify_parsed(group)
 
 
-def _keep(made: Iterable[LazyParse]) -> None:
+def _notify_parsed(lazy_parses: Iterable[LazyParse]) -> None:
     together: defaultdict[Callable[[Sequence[LazyParse]], None], list[LazyParse]] = defaultdict(list)
-    for lazy in made:
-        if lazy.keep is not None:
-            together[lazy.keep].append(lazy)
+    for lazy in lazy_parses:
+        if lazy.on_parsed is not None:
+            together[lazy.on_parsed].append(lazy)
     for keep, parses in together.items():
         keep(parses)

@@ -1,5 +1,5 @@
 """``truthgate demo``: the whole of truthgate on this machine, with nothing to set up."""
 
-from streams.cli.demo.command import demo
+from streams.cli.demo.demo_command import demo
 
 __all__ = ["demo"]

@@ -7,13 +7,19 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.comparison import Change, Comparison, Side
+from scoring.evaluation.comparison import AnswerChange, Comparison, RunResult
 from scoring.evaluation.statistics import Share
-from scoring.values.types import Decision
-from streams.cli.evaluate.cells import NOTHING, count_and_range, counted, estimate, titled
-from streams.cli.evaluate.routed_tables import NOTE, went
-from streams.cli.output import plural, printable
-from streams.cli.render import in_words
+from scoring.values.exchange import Decision
+from streams.cli.command_output import plural, printable
+from streams.cli.evaluate.cell_formatting import (
+    NOTHING,
+    empty_table,
+    format_count,
+    format_count_with_interval,
+    format_estimate,
+)
+from streams.cli.evaluate.routed_tables import NOTE, routing_cells
+from streams.cli.verdict_rendering import humanize_code
 
 # What a terminal has room for; JSON has all.
 _SHOWN = 40
@@ -36,33 +42,37 @@ def comparison_tables(
 
 
 def _decisions(found: Comparison, first: str, second: str) -> Lines:
-    table = titled(f"Decisions: {first} (rows), {second} (columns)", map(in_words, (*Decision, "changed")))
+    table = empty_table(
+        f"Decisions: {first} (rows), {second} (columns)", map(humanize_code, (*Decision, "changed"))
+    )
     for row in found.decisions.rows:
         counts = (str(count) for count in (row.auto_send, row.review, row.blocked))
-        table.add_row(f"{in_words(row.decision)} ({row.answers})", *counts, counted(row.changed))
+        table.add_row(f"{humanize_code(row.decision)} ({row.answers})", *counts, format_count(row.changed))
     out = found.decisions.counted_out
     return Lines(
         table,
-        Text(f"Decided otherwise: {_told(found.decided)}"),
+        Text(f"Decided otherwise: {_format_share(found.decided)}"),
         *([Text(f"{out} counted out of these tables: not translated", "dim")] if out else []),
     )
 
 
 def _sending(found: Comparison, first: str, second: str) -> Table:
     columns = ("answers", "sent", "held", "blocked", "of all sent")
-    table = titled("True and untrue answers sent and blocked", columns, note=NOTE)
+    table = empty_table("True and untrue answers sent and blocked", columns, note=NOTE)
     for what, side in (("true", "true"), ("untrue", "untrue")):
         for run, each in ((first, found.before), (second, found.after)):
-            untrue_of_sent = [count_and_range(each.sending.untrue_of_sent)] if side == "untrue" else []
-            table.add_row(f"{what}: {run}", *went(getattr(each.sending, side)), *untrue_of_sent)
+            untrue_of_sent = (
+                [format_count_with_interval(each.sending.untrue_of_sent)] if side == "untrue" else []
+            )
+            table.add_row(f"{what}: {run}", *routing_cells(getattr(each.sending, side)), *untrue_of_sent)
     return table
 
 
 def _changed(found: Comparison) -> RenderableType:
-    decided = [change for change in found.changes if change.is_decided_otherwise]
+    decided = [change for change in found.changes if change.decision_differs]
     if not decided:
         return Text("\nNo answer is decided otherwise.")
-    table = titled(f"Decided otherwise: {plural(len(decided), 'answer')}")
+    table = empty_table(f"Decided otherwise: {plural(len(decided), 'answer')}")
     for column in ("rated", "from", "to", "score"):
         table.add_column(column, justify="right" if column in {"rated", "score"} else "left", no_wrap=True)
     table.add_column("reasons")
@@ -71,26 +81,26 @@ def _changed(found: Comparison) -> RenderableType:
     return Lines(table, *_more(len(decided) - _SHOWN))
 
 
-def _row(change: Change) -> Sequence[Text | str]:
+def _row(change: AnswerChange) -> Sequence[Text | str]:
     before, after = change.before, change.after
     return (
         Text(printable(change.answer_id)),
         NOTHING if change.rating is None else str(change.rating),
-        in_words(before.decision),
-        in_words(after.decision),
-        _score(before) if not change.is_scored_otherwise else f"{_score(before)} → {_score(after)}",
+        humanize_code(before.decision),
+        humanize_code(after.decision),
+        _score(before) if not change.score_differs else f"{_score(before)} → {_score(after)}",
         Text(" → ".join(_unrepeated(_reasons(before), _reasons(after)))),
     )
 
 
 def _scores(found: Comparison) -> Iterator[RenderableType]:
-    scored = f"\nScored otherwise: {_told(found.scored)}; {found.higher} higher, {found.lower} lower"
-    yield Text(f"{scored}, mean change ").append(estimate(found.change))
-    yield Text(f"Other reasons: {_told(found.reasoned)}")
+    scored = f"\nScored otherwise: {_format_share(found.scored)}; {found.higher} higher, {found.lower} lower"
+    yield Text(f"{scored}, mean change ").append(format_estimate(found.change))
+    yield Text(f"Other reasons: {_format_share(found.reasoned)}")
     if found.shifts:
-        table = titled("Leading reasons that change", ("answers",))
+        table = empty_table("Leading reasons that change", ("answers",))
         for shift in found.shifts[:_SHIFTS_SHOWN]:
-            table.add_row(f"{in_words(shift.before)} → {in_words(shift.after)}", str(shift.answers))
+            table.add_row(f"{humanize_code(shift.before)} → {humanize_code(shift.after)}", str(shift.answers))
         yield Lines(table, *_more(len(found.shifts) - _SHIFTS_SHOWN))
 
 
@@ -98,19 +108,19 @@ def _more(rest: int) -> list[Text]:
     return [Text(f"and {rest} more (--json has all)", "dim")] if rest > 0 else []
 
 
-def _score(side: Side) -> str:
+def _score(side: RunResult) -> str:
     return NOTHING if side.score is None else f"{side.score:.2f}"
 
 
-def _reasons(side: Side) -> str:
-    return ", ".join(map(in_words, side.reasons))
+def _reasons(side: RunResult) -> str:
+    return ", ".join(map(humanize_code, side.reasons))
 
 
 def _unrepeated(*told: str) -> Iterable[str]:
     return dict.fromkeys(told)
 
 
-def _told(share: Share | None) -> str:
+def _format_share(share: Share | None) -> str:
     if share is None:
         return NOTHING
-    return f"{counted(share)}, {share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]"
+    return f"{format_count(share)}, {share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]"

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scoring.evaluation.cases import Case
-from streams.cli.files import refuse_overwriting, refuse_unwritable, whole_file
-from streams.cli.output import WrongUsage
+from scoring.evaluation.cases import EvaluationCase
+from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable
+from streams.cli.command_output import UsageError
 
 if TYPE_CHECKING:  # it needs scipy
     from scoring.evaluation.opinion_report import JudgeRun
@@ -17,14 +17,14 @@ if TYPE_CHECKING:  # it needs scipy
 _PICTURES = {".png": "png", ".svg": "svg"}
 
 
-def require(package: str, extra: str) -> None:
+def require_package(package: str, extra: str) -> None:
     """Refuse to go on without a package.
 
     Raises:
-        WrongUsage: it is not installed; the message says which extra brings it.
+        UsageError: it is not installed; the message says which extra brings it.
     """
     if find_spec(package) is None:
-        raise WrongUsage(f"this needs {package}: pip install 'truthgate[{extra}]'")
+        raise UsageError(f"this needs {package}: pip install 'truthgate[{extra}]'")
 
 
 def check_plot(path: Path, inputs: Sequence[Path]) -> None:
@@ -34,19 +34,19 @@ def check_plot(path: Path, inputs: Sequence[Path]) -> None:
         CommandFailed: it cannot.
     """
     if path.suffix.lower() not in _PICTURES:
-        raise WrongUsage(f"--plot {path}: its name should end in {' or '.join(_PICTURES)}")
-    refuse_overwriting(path, inputs, "--plot")
-    refuse_unwritable(path)
-    require("matplotlib", "plot")
+        raise UsageError(f"--plot {path}: its name should end in {' or '.join(_PICTURES)}")
+    check_not_overwriting(path, inputs, "--plot")
+    check_writable(path)
+    require_package("matplotlib", "plot")
 
 
-def draw_to(path: Path, cases: Mapping[str, Sequence[Case]], judges: Sequence[JudgeRun]) -> None:
+def draw_to(path: Path, cases: Mapping[str, Sequence[EvaluationCase]], judges: Sequence[JudgeRun]) -> None:
     """Draw the plot, with a row for the judges where there are some.
 
     Raises:
         CommandFailed: the file cannot be written.
     """
-    from streams.cli.evaluate.plot import draw  # noqa: PLC0415 - needs matplotlib
+    from streams.cli.evaluate.evaluation_plot import draw  # noqa: PLC0415 - needs matplotlib
 
-    with whole_file(path) as partial:
+    with atomic_write(path) as partial:
         draw(partial, _PICTURES[path.suffix.lower()], cases, judges)

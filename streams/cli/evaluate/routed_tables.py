@@ -8,9 +8,9 @@ from rich.text import Text
 
 from scoring.evaluation.routing import CheckTable, Misrouted, RoutingRow, SendingTable
 from scoring.evaluation.statistics import Share
-from streams.cli.evaluate.cells import NOTHING, count_and_range, name, titled
-from streams.cli.output import plural, printable
-from streams.cli.render import in_words
+from streams.cli.command_output import plural, printable
+from streams.cli.evaluate.cell_formatting import NOTHING, empty_table, format_count_with_interval, group_name
+from streams.cli.verdict_rendering import humanize_code
 
 NOTE = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without a score are among them"
 
@@ -18,48 +18,59 @@ NOTE = "95% interval below; true: rated 4 or 5, untrue: 1 or 2; answers without 
 _SHOWN = 20
 
 
-def sending(tables: Iterable[SendingTable], how: str) -> Table:
+def sending_table(tables: Iterable[SendingTable], how: str) -> Table:
     """Give where the true and the untrue answers of each group went."""
     columns = ("answers", "sent", "held", "blocked", "of all sent")
-    shown = titled("True and untrue answers sent and blocked", columns, note=NOTE, how=how)
+    shown = empty_table("True and untrue answers sent and blocked", columns, note=NOTE, how=how)
     for table in tables:
         found = table.sending
-        group = name(table.group)
-        shown.add_row(f"{group}: true", *went(found.true))
-        shown.add_row(f"{group}: untrue", *went(found.untrue), count_and_range(found.untrue_of_sent))
+        group = group_name(table.group)
+        shown.add_row(f"{group}: true", *routing_cells(found.true))
+        shown.add_row(
+            f"{group}: untrue", *routing_cells(found.untrue), format_count_with_interval(found.untrue_of_sent)
+        )
     return shown
 
 
-def checks(table: CheckTable, how: str) -> Table:
+def checks_table(table: CheckTable, how: str) -> Table:
     """Give in how many answers each check of a profile found something."""
     note = "95% interval below; rules that send are among them; others: rated 3"
     columns = ("untrue : true", "others", "of the untrue", "of the true")
-    shown = titled("Each check alone", columns, table.group, note, how)
+    shown = empty_table("Each check alone", columns, table.group, note, how)
     for row in table.rows:
         counts = (f"{_count(row.untrue)} : {_count(row.true)}", _count(row.others))
-        shown.add_row(in_words(row.reason), *counts, count_and_range(row.untrue), count_and_range(row.true))
+        shown.add_row(
+            humanize_code(row.reason),
+            *counts,
+            format_count_with_interval(row.untrue),
+            format_count_with_interval(row.true),
+        )
     return shown
 
 
-def wrong(found: Sequence[Misrouted], how: str) -> Lines:
+def misrouted_table(found: Sequence[Misrouted], how: str) -> Lines:
     """Give the answers that were routed wrongly, the first of them."""
-    shown = titled(f"Routed wrongly: {plural(len(found), 'answer')}", how=how)
+    shown = empty_table(f"Routed wrongly: {plural(len(found), 'answer')}", how=how)
     for column in ("rated", "decision", "score"):
         shown.add_column(column, justify="right", no_wrap=True)
     shown.add_column("reasons")
     for each in found[:_SHOWN]:
         score = NOTHING if each.score is None else f"{each.score:.2f}"
-        reasons = ", ".join(map(in_words, each.reasons))
+        reasons = ", ".join(map(humanize_code, each.reasons))
         shown.add_row(
-            Text(printable(each.answer_id)), str(each.rating), in_words(each.decision), score, Text(reasons)
+            Text(printable(each.answer_id)),
+            str(each.rating),
+            humanize_code(each.decision),
+            score,
+            Text(reasons),
         )
     more = len(found) - _SHOWN
     return Lines(shown, *([Text(f"and {more} more (--json has all)", "dim")] if more > 0 else []))
 
 
-def went(row: RoutingRow) -> tuple[str | Text, ...]:
+def routing_cells(row: RoutingRow) -> tuple[str | Text, ...]:
     """Give how many answers there are, and where they went."""
-    return str(row.answers), *map(count_and_range, (row.auto_send, row.review, row.blocked))
+    return str(row.answers), *map(format_count_with_interval, (row.auto_send, row.review, row.blocked))
 
 
 def _count(share: Share | None) -> str:

@@ -1,5 +1,5 @@
 """``truthgate explain``: everything about one verdict."""
 
-from streams.cli.explain.command import explain
+from streams.cli.explain.explain_command import explain
 
 __all__ = ["explain"]

@@ -2,11 +2,18 @@
 
 from streams.documents.folder.reading import (
     BadFile,
-    Pages,
-    code_meant,
-    is_language,
+    PageFolder,
+    is_language_tag,
+    language_code_for_name,
     language_of_folder,
     read_folder,
 )
 
-__all__ = ["BadFile", "Pages", "code_meant", "is_language", "language_of_folder", "read_folder"]
+__all__ = [
+    "BadFile",
+    "PageFolder",
+    "is_language_tag",
+    "language_code_for_name",
+    "language_of_folder",
+    "read_folder",
+]

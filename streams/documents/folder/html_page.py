@@ -7,7 +7,7 @@ from typing import Final
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from streams.documents.folder.pages import Page
+from streams.documents.folder.pages import HelpPage
 
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _MARKS: Final = {
@@ -21,14 +21,14 @@ _BLOCKS: Final = frozenset(
     | {"li", "main", "p", "section", "summary", "tbody", "td", "tfoot", "th", "thead", "tr"}
 )
 # What is around a page and not in it, and what is no text.
-_LEFT_OUT: Final = frozenset(
+_IGNORED_TAGS: Final = frozenset(
     {"head", "iframe", "nav", "noscript", "script", "style", "svg", "template", "title", "button", "select"}
 )
-_AROUND: Final = frozenset({"aside", "footer", "header"})
+_SURROUNDING_TAGS: Final = frozenset({"aside", "footer", "header"})
 _BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
 
 
-def read_html(content: bytes) -> Page:
+def read_html(content: bytes) -> HelpPage:
     """Read a page: what stands in ``main``, or in its only ``article``, else all but what is around it.
 
     The title is the first heading, else that of the page; the language that of its ``lang``.
@@ -41,23 +41,23 @@ def read_html(content: bytes) -> Page:
     """
     soup = BeautifulSoup(content, "html.parser")
     whole = soup.find("html")
-    text = "\n\n".join(_blocks(_core(soup)))
-    return Page(
+    text = "\n\n".join(_blocks(_main_content(soup)))
+    return HelpPage(
         text + "\n" if text else "",
         _text_of(soup.find(list(_HEADINGS))) or _text_of(soup.find("title")),
         _attribute(whole, "lang"),
         _attribute(soup.find("link", rel="canonical"), "href"),
-        is_whole=False,
+        is_complete=False,
     )
 
 
-def _core(soup: BeautifulSoup) -> Tag:
+def _main_content(soup: BeautifulSoup) -> Tag:
     if isinstance(main := soup.find("main"), Tag):
         return main
     articles = soup.find_all("article")
     if len(articles) == 1:
         return articles[0]
-    for around in soup.find_all(_AROUND):
+    for around in soup.find_all(_SURROUNDING_TAGS):
         around.decompose()
     return soup
 
@@ -80,7 +80,9 @@ def _block(node: PageElement) -> Iterator[str] | None:
     if not isinstance(node, Tag):
         return None
     if node.name in _HEADINGS:
-        return (f"{_HEADINGS[node.name]} {' '.join(text.split())}" for text in _paragraph(_inside(node)))
+        return (
+            f"{_HEADINGS[node.name]} {' '.join(text.split())}" for text in _paragraph(_inline_children(node))
+        )
     if node.name in {"ul", "ol"}:
         return _list(node)
     if node.name == "pre":
@@ -125,13 +127,13 @@ def _inline(node: PageElement) -> str:
     """Give running text, with a vertical tab where a line is broken; all other blanks are alike."""
     if isinstance(node, NavigableString):
         return "" if isinstance(node, PreformattedString) else node.replace("\v", " ")
-    if not isinstance(node, Tag) or node.name in _LEFT_OUT:
+    if not isinstance(node, Tag) or node.name in _IGNORED_TAGS:
         return ""
     if node.name == "br":
         return "\v"
     if node.name == "img":
         return str(node.get("alt", ""))
-    text = _inside(node)
+    text = _inline_children(node)
     mark = _MARKS.get(node.name, "")
     if not mark or not text.strip() or "\v" in text:
         return text
@@ -140,7 +142,7 @@ def _inline(node: PageElement) -> str:
     return f"{before}{mark}{text.strip()}{mark}{after}"
 
 
-def _inside(tag: Tag) -> str:
+def _inline_children(tag: Tag) -> str:
     return "".join(map(_inline, tag.children))
 
 

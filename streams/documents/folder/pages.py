@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HelpPage:
     """The text of a page in Markdown, and what the page says of itself; None where it does not.
 
     ``is_whole`` is False where a page may say more than its text: what HTML shows around or within it, or
@@ -22,30 +22,30 @@ class Page:
     title: str | None = None
     language: str | None = None
     url: str | None = None
-    is_whole: bool = True
+    is_complete: bool = True
 
 
-_READ: Final = frozenset({"language", "lang", "title", "url"})
+_FRONT_MATTER_KEYS: Final = frozenset({"language", "lang", "title", "url"})
 _FENCE: Final = re.compile(r"---[ \t]*\r?\n")
 _END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
-def read_markdown(content: str) -> Page:
+def read_markdown(content: str) -> HelpPage:
     """Read a page; of front matter between ``---`` it takes ``language`` or ``lang``, ``title`` and ``url``.
 
     Without a title there it is the first heading.
     """
-    said, text = _divided(content)
-    return Page(
+    said, text = _split_front_matter(content)
+    return HelpPage(
         text,
         said.get("title") or _first_heading(text),
         said.get("language") or said.get("lang"),
         said.get("url"),
-        is_whole=said.keys() <= _READ,
+        is_complete=said.keys() <= _FRONT_MATTER_KEYS,
     )
 
 
-def _divided(content: str) -> tuple[Mapping[str, str], str]:
+def _split_front_matter(content: str) -> tuple[Mapping[str, str], str]:
     """Divide front matter from the text; a page may begin with a rule that only looks like it."""
     if not (begin := _FENCE.match(content)) or not (end := _END.search(content, begin.end())):
         return {}, content

@@ -7,9 +7,9 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from schemas import KnowledgeDocument
-from scoring.text.language import stated_language
-from scoring.values.types import is_text
-from streams.documents.folder.pages import Page, read_markdown
+from scoring.text.language_detection import language_code
+from scoring.values.exchange import is_encodable
+from streams.documents.folder.pages import HelpPage, read_markdown
 
 _ISO_639_1: Final = """
     aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz
@@ -21,7 +21,7 @@ _ISO_639_1: Final = """
 """
 _CODES: Final = frozenset(_ISO_639_1.split())
 #: Names that people write in place of a code: those of languages of support chats, in English and their own.
-_NAMES: Final = {
+_CODE_BY_NAME: Final = {
     **dict.fromkeys(("dutch", "nederlands", "flemish", "nld", "dut"), "nl"),
     **dict.fromkeys(("english", "engels", "eng"), "en"),
     **dict.fromkeys(("german", "deutsch", "duits", "deu", "ger"), "de"),
@@ -35,17 +35,19 @@ _NAMES: Final = {
     **dict.fromkeys(("frisian", "frysk", "fries", "fry"), "fy"),
 }
 # Codes that are names of departments and short words as well, so that a folder may be called by them.
-_WORDS: Final = frozenset({"am", "as", "hr", "id", "io", "is", "it", "my", "no", "or", "os", "so", "to"})
+_AMBIGUOUS_CODES: Final = frozenset(
+    {"am", "as", "hr", "id", "io", "is", "it", "my", "no", "or", "os", "so", "to"}
+)
 
 
-def is_language(tag: str) -> bool:
+def is_language_tag(tag: str) -> bool:
     """Say whether a tag such as ``nl`` or ``en-GB`` names a language that there is."""
-    return stated_language(tag) in _CODES
+    return language_code(tag) in _CODES
 
 
-def code_meant(name: str) -> str | None:
+def language_code_for_name(name: str) -> str | None:
     """Give the code of a language that is named, such as ``nl`` for Dutch; None where that is unknown."""
-    return _NAMES.get(name.strip().lower())
+    return _CODE_BY_NAME.get(name.strip().lower())
 
 
 def language_of_folder(folder: Path, page: PurePath, language: str) -> str | None:
@@ -63,8 +65,8 @@ def language_of_folder(folder: Path, page: PurePath, language: str) -> str | Non
     """
     for above in reversed(page.parents[:-1]):
         name = above.name
-        other = is_language(name) and stated_language(name) != stated_language(language)
-        if other and (name.lower() not in _WORDS or (folder / above.parent / language).is_dir()):
+        other = is_language_tag(name) and language_code(name) != language_code(language)
+        if other and (name.lower() not in _AMBIGUOUS_CODES or (folder / above.parent / language).is_dir()):
             return above.as_posix()
     return None
 
@@ -73,8 +75,8 @@ _MARKDOWN: Final = ".md"
 _HTML: Final = frozenset({".html", ".htm"})
 
 #: Ends the text of a page that may say more than was read. A document with a comment is never quoted to a
-#: customer without a person (:func:`scoring.quotation.quoting.plain_page`).
-CONVERTED: Final = "<!-- converted -->"
+#: customer without a person (:func:`scoring.quotation.quoted_document.quotable_page`).
+CONVERTED_MARK: Final = "<!-- converted -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class BadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PageFolder:
     """A folder of pages, and what is known of all of them.
 
     Attributes:
@@ -103,7 +105,7 @@ class Pages:
     option: str = "--language"
 
 
-def read_folder(pages: Pages) -> Iterator[KnowledgeDocument | BadFile]:
+def read_folder(pages: PageFolder) -> Iterator[KnowledgeDocument | BadFile]:
     """Read every Markdown and HTML file below a folder, in the order of their paths, one at a time.
 
     The id is the path below the folder with ``/`` between its parts and without the suffix
@@ -117,21 +119,23 @@ def read_folder(pages: Pages) -> Iterator[KnowledgeDocument | BadFile]:
         if not _is_page(path) or any(part.startswith(".") for part in place.parts):
             continue
         document_id = pages.id_prefix + place.with_suffix("").as_posix()
-        if not is_text(document_id):
+        if not is_encodable(document_id):
             yield BadFile(path, "its name is not UTF-8")
         elif other := seen.get(document_id):
             yield BadFile(path, f"has the same id as {other}: {document_id}")
         else:
             seen[document_id] = place
-            yield _read(path, place, document_id, pages)
+            yield _read_document(path, place, document_id, pages)
 
 
-def _read(path: Path, place: PurePath, document_id: str, pages: Pages) -> KnowledgeDocument | BadFile:
+def _read_document(
+    path: Path, relative_path: PurePath, document_id: str, pages: PageFolder
+) -> KnowledgeDocument | BadFile:
     try:
-        page = _page(path)
-        language = _language(page, place, pages, is_html=_is_html(path))
+        page = _read_page(path)
+        language = _language(page, relative_path, pages, is_html=_is_html(path))
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except _Unusable as reason:
+    except _UnusablePage as reason:
         return BadFile(path, str(reason))
     except UnicodeDecodeError as error:
         return BadFile(path, f"not UTF-8: byte {error.start} cannot be read")
@@ -139,15 +143,19 @@ def _read(path: Path, place: PurePath, document_id: str, pages: Pages) -> Knowle
         return BadFile(path, "is nested too deeply")
     except OSError as error:
         return BadFile(path, f"cannot be read: {error.strerror}")
-    text = page.text if page.is_whole or not page.text.strip() else f"{page.text.rstrip()}\n\n{CONVERTED}\n"
+    text = (
+        page.text
+        if page.is_complete or not page.text.strip()
+        else f"{page.text.rstrip()}\n\n{CONVERTED_MARK}\n"
+    )
     return KnowledgeDocument(document_id, language, page.title or path.stem, text, changed, page.url)
 
 
-class _Unusable(Exception):
+class _UnusablePage(Exception):
     """A page that can be read and is no document; the message says why."""
 
 
-def _page(path: Path) -> Page:
+def _read_page(path: Path) -> HelpPage:
     content = path.read_bytes()
     if _is_html(path):
         # Not at the top: it takes longer to load than a folder of Markdown to be read.
@@ -157,22 +165,22 @@ def _page(path: Path) -> Page:
     else:
         page = read_markdown(content.decode("utf-8-sig"))
     if not page.text.strip():
-        raise _Unusable("has no text")
+        raise _UnusablePage("has no text")
     return page
 
 
-def _language(page: Page, place: PurePath, pages: Pages, *, is_html: bool) -> str:
+def _language(page: HelpPage, relative_path: PurePath, pages: PageFolder, *, is_html: bool) -> str:
     """Choose who knows best: front matter is written for this page, the lang of HTML often by a template."""
-    given = place.parts[0] if place.parts[0] in pages.languages else None
+    given = relative_path.parts[0] if relative_path.parts[0] in pages.languages else None
     if len(pages.languages) == 1:
         given = pages.languages[0]
     language = (given or page.language) if is_html else (page.language or given)
     if language is None:
-        raise _Unusable(
+        raise _UnusablePage(
             f"has no language: name it by {pages.option}, in the front matter or as lang of the html"
         )
-    if not is_language(language):
-        raise _Unusable(f"its language {language!r} is no code such as nl or en")
+    if not is_language_tag(language):
+        raise _UnusablePage(f"its language {language!r} is no code such as nl or en")
     return language
 
 

@@ -1,25 +1,25 @@
 """The topics: their names, what each needs of the cluster, making them, and checking them."""
 
-from streams.kafka.topics.operations import (
+from streams.kafka.topics.topic_admin import (
     TopicCheck,
     TopicStatus,
     check_topics,
     create_topics,
     refuse_wrong_topics,
 )
-from streams.kafka.topics.specification import (
+from streams.kafka.topics.topic_specification import (
     ActualTopic,
-    Need,
+    Requirement,
     Topics,
     TopicSpec,
     message_limits,
-    need_of,
-    specifications,
+    requirement_of,
+    topic_specifications,
 )
 
 __all__ = [
     "ActualTopic",
-    "Need",
+    "Requirement",
     "TopicCheck",
     "TopicSpec",
     "TopicStatus",
@@ -27,7 +27,7 @@ __all__ = [
     "check_topics",
     "create_topics",
     "message_limits",
-    "need_of",
     "refuse_wrong_topics",
-    "specifications",
+    "requirement_of",
+    "topic_specifications",
 ]

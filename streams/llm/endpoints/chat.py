@@ -9,14 +9,14 @@ import httpx2
 import structlog
 
 from scoring.values.version import SCORER_VERSION
-from streams.llm.endpoints.faults import Fault, NotAnswered
-from streams.llm.endpoints.statuses import not_answered
-from streams.settings import EndpointSettings, trusting
+from streams.llm.endpoints.faults import EndpointFault, NoReply
+from streams.llm.endpoints.statuses import no_reply_from_status
+from streams.settings import EndpointSettings, client_ssl_context
 
 log = structlog.get_logger(__name__)
 
 #: Two thousand tokens with log probabilities are some 1 MB; an endpoint that has gone wrong sends on and on.
-_MOST_BYTES = 8_000_000
+_MAX_BYTES = 8_000_000
 _IDENTITY = "identity"
 _HEADERS = {
     "accept": "application/json",
@@ -25,28 +25,28 @@ _HEADERS = {
 }
 
 
-class TooLarge(httpx2.TransportError):
+class ReplyTooLarge(httpx2.TransportError):
     """The body is larger than any reply."""
 
 
-class Encoded(httpx2.TransportError):
+class CompressedReply(httpx2.TransportError):
     """The body is compressed, which was not asked for, and may be anything when unpacked."""
 
 
-_FAULTS: tuple[tuple[type[Exception], Fault], ...] = (
-    (TooLarge, Fault.TOO_LARGE),
-    (Encoded, Fault.UNREADABLE),
-    (ssl.SSLError, Fault.TLS),
-    (httpx2.TimeoutException, Fault.TIMEOUT),
-    (socket.gaierror, Fault.DNS),
-    (ConnectionRefusedError, Fault.CONNECTION_REFUSED),
-    (httpx2.ConnectError, Fault.UNREACHABLE),
-    (httpx2.ProxyError, Fault.UNREACHABLE),
-    (httpx2.TransportError, Fault.DISCONNECTED),
+_FAULT_BY_ERROR: tuple[tuple[type[Exception], EndpointFault], ...] = (
+    (ReplyTooLarge, EndpointFault.TOO_LARGE),
+    (CompressedReply, EndpointFault.UNREADABLE),
+    (ssl.SSLError, EndpointFault.TLS),
+    (httpx2.TimeoutException, EndpointFault.TIMEOUT),
+    (socket.gaierror, EndpointFault.DNS),
+    (ConnectionRefusedError, EndpointFault.CONNECTION_REFUSED),
+    (httpx2.ConnectError, EndpointFault.UNREACHABLE),
+    (httpx2.ProxyError, EndpointFault.UNREACHABLE),
+    (httpx2.TransportError, EndpointFault.DISCONNECTED),
 )
 
 
-class Chat:
+class ChatClient:
     """Sends chat completions to one endpoint, each once; nothing that it does is raised.
 
     Requests go to httpx2's transport, without the client around it, which follows redirects, keeps cookies,
@@ -57,7 +57,7 @@ class Chat:
         settings: where it is.
 
     Raises:
-        WrongSettings: an authority of TLS cannot be read.
+        InvalidSettings: an authority of TLS cannot be read.
     """
 
     def __init__(self, name: str, settings: EndpointSettings) -> None:
@@ -66,7 +66,7 @@ class Chat:
         key = settings.api_key
         self._headers = {**_HEADERS, "authorization": f"Bearer {key.get_secret_value()}"} if key else _HEADERS
         self._transport = httpx2.AsyncHTTPTransport(
-            verify=trusting(f"judges.endpoints.{name}.cafile", settings.cafile),
+            verify=client_ssl_context(f"judges.endpoints.{name}.cafile", settings.cafile),
             trust_env=False,
             limits=httpx2.Limits(
                 max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency
@@ -78,7 +78,7 @@ class Chat:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def complete(self, body: Mapping[str, Any]) -> bytes | NotAnswered:
+    async def complete(self, body: Mapping[str, Any]) -> bytes | NoReply:
         """Send one body, and return that of the answer; the time it takes is for the caller to limit."""
         try:
             request = httpx2.Request("POST", self._url, headers=self._headers, json=body)
@@ -88,28 +88,28 @@ class Chat:
             finally:
                 await response.aclose()
         except Exception as error:  # noqa: BLE001 - libraries raise what they like, texts in it
-            return NotAnswered(self._fault(error))
+            return NoReply(self._fault(error))
         if response.is_success:
             return content
-        return not_answered(response.status_code, response.headers, content)
+        return no_reply_from_status(response.status_code, response.headers, content)
 
-    def _fault(self, error: Exception) -> Fault:
+    def _fault(self, error: Exception) -> EndpointFault:
         chain = tuple(_causes(error))
-        for kind, fault in _FAULTS:
+        for kind, fault in _FAULT_BY_ERROR:
             if any(isinstance(one, kind) for one in chain):
                 return fault
         log.error("judge_failed_unexpectedly", judge=self._name, error_type=type(error).__name__)
-        return Fault.UNEXPECTED
+        return EndpointFault.UNEXPECTED
 
 
 async def _content(response: httpx2.Response) -> bytes:
     if response.headers.get("content-encoding", _IDENTITY) != _IDENTITY:
-        raise Encoded("a content encoding")
+        raise CompressedReply("a content encoding")
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk
-        if len(content) > _MOST_BYTES:
-            raise TooLarge("more than a reply")
+        if len(content) > _MAX_BYTES:
+            raise ReplyTooLarge("more than a reply")
     return bytes(content)
 
 

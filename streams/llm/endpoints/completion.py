@@ -16,13 +16,13 @@ from pydantic import (
 )
 
 from scoring.judges.requests import Finish, Reply, Token
-from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.faults import EndpointFault, NoReply
 
 T = TypeVar("T")
 
 #: Names of models go into verdicts; an endpoint may write anything there.
-_LONGEST_NAME = 200
-_MOST_TOKENS = 1_000_000_000
+_MAX_NAME_CHARACTERS = 200
+_MAX_TOKEN_COUNT = 1_000_000_000
 
 _FINISHES = {
     "length": Finish.LENGTH,
@@ -33,7 +33,7 @@ _FINISHES = {
 }
 
 
-def _else_default(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+def _or_none(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     try:
         return handler(value)
     except ValidationError:
@@ -41,71 +41,71 @@ def _else_default(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 #: What is of another form than expected is as if it were not there.
-_Lenient = WrapValidator(_else_default)
-_Count = Annotated[NonNegativeInt, Field(le=_MOST_TOKENS)]
+_Lenient = WrapValidator(_or_none)
+_Count = Annotated[NonNegativeInt, Field(le=_MAX_TOKEN_COUNT)]
 _Byte = Annotated[int, Field(ge=0, le=255)]
 
 
-class _Part(BaseModel):
+class _CompletionModel(BaseModel):
     model_config = ConfigDict(frozen=True, allow_inf_nan=False, protected_namespaces=())
 
 
-class _Likely(_Part):
+class _TokenLogprob(_CompletionModel):
     token: str
     logprob: float
 
 
-class _Placed(_Likely):
+class _ReplyToken(_TokenLogprob):
     bytes: tuple[_Byte, ...] | None = None
-    top_logprobs: tuple[_Likely, ...] = ()
+    top_logprobs: tuple[_TokenLogprob, ...] = ()
 
 
-class _Logprobs(_Part):
-    content: tuple[_Placed, ...] | None = None
+class _Logprobs(_CompletionModel):
+    content: tuple[_ReplyToken, ...] | None = None
 
 
-class _Message(_Part):
+class _Message(_CompletionModel):
     content: str | None = None
     refusal: str | None = None
 
 
-class _Choice(_Part):
+class _Choice(_CompletionModel):
     message: _Message
     finish_reason: Annotated[str | None, _Lenient] = None
     logprobs: Annotated[_Logprobs | None, _Lenient] = None
 
 
-class _Usage(_Part):
+class _Usage(_CompletionModel):
     prompt_tokens: _Count = 0
     completion_tokens: _Count = 0
 
 
-class _Completion(_Part):
+class _Completion(_CompletionModel):
     choices: tuple[_Choice, ...] = Field(min_length=1)
     model: Annotated[str | None, _Lenient] = None
     usage: Annotated[_Usage | None, _Lenient] = None
 
 
-def reply_of(body: bytes) -> Reply | NotAnswered:
+def parse_completion(body: bytes) -> Reply | NoReply:
     """Return the reply in the body of a chat completion; what is none is unreadable."""
     try:
         completion = _Completion.model_validate_json(body)
     except ValidationError:
-        return NotAnswered(Fault.UNREADABLE)
+        return NoReply(EndpointFault.UNREADABLE)
     choice, usage = completion.choices[0], completion.usage or _Usage()
     text = choice.message.content or ""
     placed = (choice.logprobs and choice.logprobs.content) or ()
     return Reply(
         text,
         Finish.REFUSED if choice.message.refusal else _FINISHES.get(choice.finish_reason or "", Finish.STOP),
-        "".join(filter(str.isprintable, (completion.model or "")[:_LONGEST_NAME])),
+        "".join(filter(str.isprintable, (completion.model or "")[:_MAX_NAME_CHARACTERS])),
         usage.prompt_tokens,
         usage.completion_tokens,
-        logprobs=tuple(_within(text, tuple(_tokens(placed)))),
+        logprobs=tuple(_tokens_within(text, tuple(_tokens(placed)))),
     )
 
 
-def _tokens(placed: Iterable[_Placed]) -> Iterator[Token]:
+def _tokens(placed: Iterable[_ReplyToken]) -> Iterator[Token]:
     """Give the tokens so that their texts, put together, are what the model wrote.
 
     A character may be spread over several: it counts as the last one's, and the others have no text.
@@ -117,7 +117,7 @@ def _tokens(placed: Iterable[_Placed]) -> Iterator[Token]:
         yield Token(text, _logprob(one), tuple((other.token, _logprob(other)) for other in others))
 
 
-def _within(reply: str, tokens: Sequence[Token]) -> Iterator[Token]:
+def _tokens_within(reply: str, tokens: Sequence[Token]) -> Iterator[Token]:
     """Give what of the tokens stands in the reply: llama.cpp takes fences away, and tells of their tokens."""
     start = "".join(token.text for token in tokens).find(reply)
     end = start + len(reply)
@@ -129,5 +129,5 @@ def _within(reply: str, tokens: Sequence[Token]) -> Iterator[Token]:
             yield replace(token, text=inside)
 
 
-def _logprob(likely: _Likely) -> float:
+def _logprob(likely: _TokenLogprob) -> float:
     return min(likely.logprob, 0.0)  # some come out a rounding error above

@@ -17,22 +17,22 @@ from tenacity import (
 
 from scoring.cache.circuit_breaker import CircuitBreaker
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
-from streams.llm.endpoints.completion import reply_of
-from streams.llm.endpoints.faults import OUTAGES, PASSING, Fault, NotAnswered
-from streams.llm.endpoints.judge_metrics import Observer
-from streams.llm.endpoints.parameters import Accepted, Learned, Output, chat_body
-from streams.llm.endpoints.pause import Pause
+from streams.llm.endpoints.completion import parse_completion
+from streams.llm.endpoints.faults import OUTAGES, RETRYABLE_FAULTS, EndpointFault, NoReply
+from streams.llm.endpoints.judge_metrics import EndpointObserver
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode, ParameterLearner, chat_body
+from streams.llm.endpoints.pause import Backoff
 from streams.settings import EndpointSettings
 
 if TYPE_CHECKING:  # httpx2 takes a tenth of a second to import
-    from streams.llm.endpoints.chat import Chat
+    from streams.llm.endpoints.chat import ChatClient
 
 _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 0.2, 5.0
 
 #: A call that was given less time than this tells nothing of the endpoint when it does not end.
-_TELLING_SECONDS = 1.0
+_MIN_TELLING_SECONDS = 1.0
 
-_Attempt = Reply | NotAnswered
+_Attempt = Reply | NoReply
 
 
 class Endpoint:
@@ -45,106 +45,116 @@ class Endpoint:
         observer: hears of changes.
     """
 
-    def __init__(self, name: str, settings: EndpointSettings, chat: Chat, observer: Observer) -> None:
+    def __init__(
+        self, name: str, settings: EndpointSettings, chat: ChatClient, observer: EndpointObserver
+    ) -> None:
         self._name = name
         self._settings = settings
         self._observer = observer
         self._chat = chat
-        self._places = asyncio.Semaphore(settings.concurrency)
-        self._pause = Pause()
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._backoff = Backoff()
         self._breaker = CircuitBreaker(
             settings.breaker_failures,
             settings.breaker_reset_seconds,
-            lambda state: observer.breaker_became(name, state),
+            lambda state: observer.breaker_changed(name, state),
         )
-        self._learned = Learned(_everything(settings), lambda accepted: observer.accepts_only(name, accepted))
+        self._parameters = ParameterLearner(
+            _all_parameters(settings), lambda accepted: observer.parameters_reduced(name, accepted)
+        )
 
-    async def answer(self, request: Request, deadline: float) -> Outcome:
+    async def complete(self, request: Request, deadline: float) -> Outcome:
         """Return the reply, or what was at fault, at ``deadline`` by the event loop's clock at the latest."""
         began = _now()
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._settings.attempts) | stop_before_delay(deadline - began),
             wait=wait_random_exponential(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS),
-            retry=retry_if_result(lambda found: _may_pass(found) and self._pause.left < deadline - _now()),
-            retry_error_callback=_last,
+            retry=retry_if_result(
+                lambda found: _is_retryable(found) and self._backoff.remaining < deadline - _now()
+            ),
+            retry_error_callback=_last_result,
         )
         found: _Attempt = await retrying(self._attempt, request, deadline)
         seconds = _now() - began
         if isinstance(found, Reply):
             return replace(found, seconds=seconds)
-        if found.fault is Fault.FILTERED:
+        if found.fault is EndpointFault.FILTERED:
             return Reply("", Finish.REFUSED, seconds=seconds)
         return Failure(found.fault.value, seconds)
 
     async def _attempt(self, request: Request, deadline: float) -> _Attempt:
-        if self._breaker.refuses:
-            return NotAnswered(Fault.BREAKER_OPEN)
+        if self._breaker.is_rejecting:
+            return NoReply(EndpointFault.BREAKER_OPEN)
         try:
             async with asyncio.timeout_at(deadline):
-                await self._places.acquire()
+                await self._slots.acquire()
         except TimeoutError:
-            return NotAnswered(Fault.BUSY)
+            return NoReply(EndpointFault.BUSY)
         try:
-            return await self._in_place(request, deadline)
+            return await self._call(request, deadline)
         finally:
-            self._places.release()
+            self._slots.release()
 
-    async def _in_place(self, request: Request, deadline: float) -> _Attempt:
+    async def _call(self, request: Request, deadline: float) -> _Attempt:
         # All calls are held back, so the place that is kept meanwhile is of use to no other.
-        if not await self._pause.over(deadline - _now()):
-            return NotAnswered(Fault.RATE_LIMITED)
-        if not self._breaker.admit():
-            return NotAnswered(Fault.BREAKER_OPEN)
+        if not await self._backoff.wait(deadline - _now()):
+            return NoReply(EndpointFault.RATE_LIMITED)
+        if not self._breaker.allow_call():
+            return NoReply(EndpointFault.BREAKER_OPEN)
         seconds = min(self._settings.request_timeout_seconds, deadline - _now())
         try:
             async with asyncio.timeout(seconds):
                 found = await self._exchange(request)
         except TimeoutError:
-            if seconds >= min(self._settings.request_timeout_seconds, _TELLING_SECONDS):
-                self._observer.failed(self._name, Fault.TIMEOUT)
-                self._breaker.ran_out_of_time(seconds)
-            return NotAnswered(Fault.TIMEOUT)
+            if seconds >= min(self._settings.request_timeout_seconds, _MIN_TELLING_SECONDS):
+                self._observer.failed(self._name, EndpointFault.TIMEOUT)
+                self._breaker.record_timeout(seconds)
+            return NoReply(EndpointFault.TIMEOUT)
         self._report(found)
         return found
 
     async def _exchange(self, request: Request) -> _Attempt:
         """Send a request, with fewer parameters as long as the endpoint refuses some."""
-        accepted: Accepted | None = self._learned.accepted
-        found: _Attempt = NotAnswered(Fault.REJECTED)
+        accepted: AcceptedParameters | None = self._parameters.accepted
+        found: _Attempt = NoReply(EndpointFault.REJECTED)
         while accepted:
             body = await self._chat.complete(chat_body(request, self._settings.model, accepted))
-            found = reply_of(body) if isinstance(body, bytes) else body
+            found = parse_completion(body) if isinstance(body, bytes) else body
             if isinstance(found, Reply):
-                self._learned.worked(accepted)
+                self._parameters.note_success(accepted)
                 break
-            accepted = accepted.without(found.named) if found.fault is Fault.REJECTED else None
+            accepted = (
+                accepted.without(found.rejected_parameters) if found.fault is EndpointFault.REJECTED else None
+            )
         return found
 
     def _report(self, found: _Attempt) -> None:
         fault = None
-        if isinstance(found, NotAnswered):
+        if isinstance(found, NoReply):
             fault = found.fault
             self._observer.failed(self._name, fault)
-            self._pause.begin(found.retry_after or 0)
+            self._backoff.extend(found.retry_after or 0)
         if fault in OUTAGES:
-            self._breaker.failed()
+            self._breaker.record_failure()
         else:
-            self._breaker.succeeded()
+            self._breaker.record_success()
 
 
-def _everything(settings: EndpointSettings) -> Accepted:
+def _all_parameters(settings: EndpointSettings) -> AcceptedParameters:
     output = settings.structured_output
     is_auto = output == "auto"
-    return Accepted(
-        Output.JSON_SCHEMA if is_auto else Output(output), falls_back=is_auto, logprobs=settings.logprobs
+    return AcceptedParameters(
+        OutputMode.JSON_SCHEMA if is_auto else OutputMode(output),
+        falls_back=is_auto,
+        logprobs=settings.logprobs,
     )
 
 
-def _may_pass(found: _Attempt) -> bool:
-    return isinstance(found, NotAnswered) and found.fault in PASSING
+def _is_retryable(found: _Attempt) -> bool:
+    return isinstance(found, NoReply) and found.fault in RETRYABLE_FAULTS
 
 
-def _last(state: RetryCallState) -> Any:
+def _last_result(state: RetryCallState) -> Any:
     assert state.outcome is not None
     return state.outcome.result()
 

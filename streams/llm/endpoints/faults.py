@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from scoring.values.rules import Code
 
 
-class Fault(Code):
+class EndpointFault(Code):
     """A stable code for ``Failure.code``, logs and metrics."""
 
     TIMEOUT = "timeout", "no answer in the time that a call may take"
@@ -33,49 +33,49 @@ class Fault(Code):
     UNEXPECTED = "unexpected", "a defect, of truthgate or of a library"
 
 
-def with_meaning(code: str) -> str:
+def describe_code(code: str) -> str:
     """Return a code with what it means; one of another sender as it is."""
-    return next((f"{fault}: {fault.description}" for fault in Fault if fault == code), code)
+    return next((f"{fault}: {fault.description}" for fault in EndpointFault if fault == code), code)
 
 
 #: Nothing was sent.
-NO_CONNECTION = frozenset({Fault.DNS, Fault.CONNECTION_REFUSED, Fault.UNREACHABLE})
+NO_CONNECTION = frozenset({EndpointFault.DNS, EndpointFault.CONNECTION_REFUSED, EndpointFault.UNREACHABLE})
 
 #: The endpoint is at fault, whatever the request: these open the circuit breaker. One that limits rates does
 #: answer, and says itself how long to stay away.
 OUTAGES = frozenset(
     {
-        Fault.TIMEOUT,
+        EndpointFault.TIMEOUT,
         *NO_CONNECTION,
-        Fault.TLS,
-        Fault.DISCONNECTED,
-        Fault.REDIRECTED,
-        Fault.SERVER_ERROR,
-        Fault.QUOTA_SPENT,
-        Fault.UNAUTHORIZED,
-        Fault.UNKNOWN_MODEL,
-        Fault.NOT_FOUND,
-        Fault.UNREADABLE,
-        Fault.TOO_LARGE,
-        Fault.UNEXPECTED,
+        EndpointFault.TLS,
+        EndpointFault.DISCONNECTED,
+        EndpointFault.REDIRECTED,
+        EndpointFault.SERVER_ERROR,
+        EndpointFault.QUOTA_SPENT,
+        EndpointFault.UNAUTHORIZED,
+        EndpointFault.UNKNOWN_MODEL,
+        EndpointFault.NOT_FOUND,
+        EndpointFault.UNREADABLE,
+        EndpointFault.TOO_LARGE,
+        EndpointFault.UNEXPECTED,
     }
 )
 
 #: Trying again may help.
-PASSING = frozenset(
+RETRYABLE_FAULTS = frozenset(
     {
-        Fault.TIMEOUT,
+        EndpointFault.TIMEOUT,
         *NO_CONNECTION,
-        Fault.DISCONNECTED,
-        Fault.RATE_LIMITED,
-        Fault.SERVER_ERROR,
-        Fault.UNREADABLE,
+        EndpointFault.DISCONNECTED,
+        EndpointFault.RATE_LIMITED,
+        EndpointFault.SERVER_ERROR,
+        EndpointFault.UNREADABLE,
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
-class NotAnswered:
+class NoReply:
     """That no reply came, and why.
 
     A value and no exception: those of libraries hold the request, and go along with every other that is
@@ -87,6 +87,6 @@ class NotAnswered:
         named: parameters of a request that the endpoint names while it refuses it.
     """
 
-    fault: Fault
+    fault: EndpointFault
     retry_after: float | None = None
-    named: frozenset[str] = frozenset()
+    rejected_parameters: frozenset[str] = frozenset()

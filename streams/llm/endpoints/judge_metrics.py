@@ -7,25 +7,25 @@ import structlog
 
 from scoring.cache.circuit_breaker import BreakerState
 from scoring.judges.requests import Outcome, Reply
-from streams.llm.endpoints.faults import Fault
-from streams.llm.endpoints.parameters import Accepted
-from streams.observability.instruments import ERROR_TYPE, Instruments, Label
+from streams.llm.endpoints.faults import EndpointFault
+from streams.llm.endpoints.parameters import AcceptedParameters
+from streams.observability.instruments import ERROR_TYPE, Instruments, MetricLabel
 from streams.settings import EndpointSettings
 
 
-class Observer:
+class EndpointObserver:
     """Hears what changes, and ignores what no subclass of it makes use of; must return at once.
 
     ``judge`` is what the settings call the endpoint.
     """
 
-    def failed(self, judge: str, fault: Fault) -> None:
+    def failed(self, judge: str, fault: EndpointFault) -> None:
         """A call brought no reply."""
 
-    def breaker_became(self, judge: str, state: BreakerState) -> None:
+    def breaker_changed(self, judge: str, state: BreakerState) -> None:
         """The circuit breaker changed its state."""
 
-    def accepts_only(self, judge: str, accepted: Accepted) -> None:
+    def parameters_reduced(self, judge: str, accepted: AcceptedParameters) -> None:
         """The endpoint refuses parameters, and takes these."""
 
 
@@ -41,15 +41,15 @@ _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 2
 _TOKENS = tuple(4**power for power in range(14))
 
 _OF_ENDPOINT = (
-    Label("gen_ai.operation.name", (OPERATION,)),
-    Label("gen_ai.provider.name", (PROVIDER,)),
-    Label("gen_ai.request.model"),
-    Label("server.address"),
-    Label("server.port"),
+    MetricLabel("gen_ai.operation.name", (OPERATION,)),
+    MetricLabel("gen_ai.provider.name", (PROVIDER,)),
+    MetricLabel("gen_ai.request.model"),
+    MetricLabel("server.address"),
+    MetricLabel("server.port"),
 )
 
 
-class JudgeTelemetry(Observer):
+class JudgeMetrics(EndpointObserver):
     """The instruments of judges."""
 
     def __init__(self, instruments: Instruments) -> None:
@@ -60,7 +60,7 @@ class JudgeTelemetry(Observer):
             "The endpoint's load; `truthgate_judge_breaker`; `judges.endpoints`: `request_timeout_seconds`, "
             "`concurrency`.",
             *_OF_ENDPOINT,
-            Label(ERROR_TYPE.name, tuple(Fault)),
+            MetricLabel(ERROR_TYPE.name, tuple(EndpointFault)),
             bounds=_SECONDS,
             unit="s",
         )
@@ -69,7 +69,7 @@ class JudgeTelemetry(Observer):
             "Tokens of one request to a judge and of its reply, as the endpoint counts them.",
             "Long documents; the method; `judges.endpoints`: `price_in`, `price_out`.",
             *_OF_ENDPOINT,
-            Label("gen_ai.token.type", ("input", "output")),
+            MetricLabel("gen_ai.token.type", ("input", "output")),
             bounds=_TOKENS,
             unit="{token}",
         )
@@ -78,8 +78,8 @@ class JudgeTelemetry(Observer):
             "State of the circuit breaker before each judge: 1 for the present one.",
             "open: the judge is not asked; whether its endpoint answers; "
             "`gen_ai_client_operation_duration_seconds` by `error_type`.",
-            Label("judge"),
-            Label("state", tuple(BreakerState)),
+            MetricLabel("judge"),
+            MetricLabel("state", tuple(BreakerState)),
         )
         self._in_flight = instruments.gauge(
             "truthgate.judge_in_flight",
@@ -90,17 +90,17 @@ class JudgeTelemetry(Observer):
         )
         self._in_flight.set(0)
         self._states: dict[str, BreakerState] = {}
-        self._logged: set[tuple[str, Fault]] = set()
+        self._logged: set[tuple[str, EndpointFault]] = set()
 
     def watch(self, judges: Iterable[str], in_flight: Callable[[], int]) -> None:
         """Show the breakers of these judges, all closed, and how many answers wait."""
-        self._in_flight.show(in_flight)
+        self._in_flight.set_function(in_flight)
         self._states = dict.fromkeys(judges, BreakerState.CLOSED)
         self._show_states()
 
-    def count(self, endpoint: EndpointSettings, outcome: Outcome) -> None:
+    def record_outcome(self, endpoint: EndpointSettings, outcome: Outcome) -> None:
         """Measure one request."""
-        labels = (OPERATION, PROVIDER, endpoint.model, *map(str, server(endpoint)))
+        labels = (OPERATION, PROVIDER, endpoint.model, *map(str, server_address(endpoint)))
         if not isinstance(outcome, Reply):
             self._duration.record(outcome.seconds, *labels, outcome.code)
             return
@@ -109,13 +109,13 @@ class JudgeTelemetry(Observer):
             if tokens:  # 0 where the endpoint does not tell
                 self._tokens.record(tokens, *labels, kind)
 
-    def failed(self, judge: str, fault: Fault) -> None:
+    def failed(self, judge: str, fault: EndpointFault) -> None:
         """Log why a judge does not reply: each reason once, until its breaker closes again."""
         if (judge, fault) not in self._logged:
             self._logged.add((judge, fault))
             log.warning("judge_failing", judge=judge, reason=fault.value, meaning=fault.description)
 
-    def breaker_became(self, judge: str, state: BreakerState) -> None:
+    def breaker_changed(self, judge: str, state: BreakerState) -> None:
         """Show the new state, and log it."""
         self._states[judge] = state
         if state is BreakerState.CLOSED:
@@ -126,7 +126,7 @@ class JudgeTelemetry(Observer):
         else:
             log.info("judge_breaker", judge=judge, state=state.value)
 
-    def accepts_only(self, judge: str, accepted: Accepted) -> None:
+    def parameters_reduced(self, judge: str, accepted: AcceptedParameters) -> None:
         """Log it: replies may be of the wrong form more often, and labels have no probability."""
         log.info(
             "judge_parameters",
@@ -146,7 +146,7 @@ class JudgeTelemetry(Observer):
         )
 
 
-def server(endpoint: EndpointSettings) -> tuple[str, int]:
+def server_address(endpoint: EndpointSettings) -> tuple[str, int]:
     """Return host and port of an endpoint."""
     parts = urlsplit(endpoint.base_url)
     return parts.hostname or "", parts.port or _PORTS[parts.scheme]

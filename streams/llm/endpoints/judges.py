@@ -8,14 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from scoring.judges.requests import Failure, Outcome, Reply, Request
-from streams.llm.endpoints.faults import Fault
+from streams.llm.endpoints.faults import EndpointFault
 from streams.settings import EndpointSettings
 
 
-class Model(Protocol):
+class ChatModel(Protocol):
     """Whoever replies to requests."""
 
-    async def answer(self, request: Request, deadline: float) -> Outcome:
+    async def complete(self, request: Request, deadline: float) -> Outcome:
         """Return one outcome, at ``deadline`` by the event loop's clock at the latest; raises nothing."""
 
 
@@ -27,7 +27,7 @@ class Judges:
         settings: the endpoints by the same names, for what they cost.
     """
 
-    def __init__(self, models: Mapping[str, Model], settings: Mapping[str, EndpointSettings]) -> None:
+    def __init__(self, models: Mapping[str, ChatModel], settings: Mapping[str, EndpointSettings]) -> None:
         self._models = models
         self._settings = settings
 
@@ -51,7 +51,7 @@ class Inquiry:
     """
 
     def __init__(
-        self, models: Mapping[str, Model], settings: Mapping[str, EndpointSettings], deadline: float
+        self, models: Mapping[str, ChatModel], settings: Mapping[str, EndpointSettings], deadline: float
     ) -> None:
         self._models = models
         self._settings = settings
@@ -60,19 +60,19 @@ class Inquiry:
         priced = any(each.price_in is not None for each in settings.values())
         self.cost: float | None = 0.0 if priced else None
 
-    async def answer_all(self, requests: Sequence[Request]) -> tuple[Outcome, ...]:
+    async def complete_all(self, requests: Sequence[Request]) -> tuple[Outcome, ...]:
         """Send the requests of a round at the same time; return one outcome each, in their order."""
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._answer(request)) for request in requests]
+            tasks = [group.create_task(self._complete(request)) for request in requests]
         outcomes = tuple(task.result() for task in tasks)
         for request, outcome in zip(requests, outcomes, strict=True):
             self._count(request, outcome)
         return outcomes
 
-    async def _answer(self, request: Request) -> Outcome:
+    async def _complete(self, request: Request) -> Outcome:
         if model := self._models.get(request.judge):
-            return await model.answer(request, self._deadline)
-        return Failure(Fault.UNKNOWN_JUDGE.value)
+            return await model.complete(request, self._deadline)
+        return Failure(EndpointFault.UNKNOWN_JUDGE.value)
 
     def _count(self, request: Request, outcome: Outcome) -> None:
         if not isinstance(outcome, Reply):

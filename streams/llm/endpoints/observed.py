@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from scoring.judges.requests import Outcome, Reply, Request
-from streams.llm.endpoints.judge_metrics import OPERATION, PROVIDER, JudgeTelemetry, server
-from streams.llm.endpoints.judges import Model
+from streams.llm.endpoints.judge_metrics import OPERATION, PROVIDER, JudgeMetrics, server_address
+from streams.llm.endpoints.judges import ChatModel
 from streams.observability.stages import Attributes, Stages
 from streams.settings import EndpointSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedModel:
+class TracedModel:
     """Replies as ``model`` does, in a span by OpenTelemetry's conventions for generative AI.
 
     Attributes:
@@ -25,24 +25,24 @@ class ObservedModel:
 
     name: str
     endpoint: EndpointSettings
-    model: Model
-    telemetry: JudgeTelemetry
+    model: ChatModel
+    telemetry: JudgeMetrics
     stages: Stages
 
-    async def answer(self, request: Request, deadline: float) -> Outcome:
+    async def complete(self, request: Request, deadline: float) -> Outcome:
         """Return one outcome."""
         span_name = f"{OPERATION} {self.endpoint.model}"
-        with self.stages.part(span_name, self._asked(request), SpanKind.CLIENT) as span:
-            outcome = await self.model.answer(request, deadline)
-            self.telemetry.count(self.endpoint, outcome)
+        with self.stages.span(span_name, self._request_attributes(request), SpanKind.CLIENT) as span:
+            outcome = await self.model.complete(request, deadline)
+            self.telemetry.record_outcome(self.endpoint, outcome)
             if span.is_recording():
-                span.set_attributes(_told(outcome))
+                span.set_attributes(_outcome_attributes(outcome))
                 if not isinstance(outcome, Reply):
                     span.set_status(Status(StatusCode.ERROR))
             return outcome
 
-    def _asked(self, request: Request) -> Attributes:
-        host, port = server(self.endpoint)
+    def _request_attributes(self, request: Request) -> Attributes:
+        host, port = server_address(self.endpoint)
         return {
             "gen_ai.operation.name": OPERATION,
             "gen_ai.provider.name": PROVIDER,
@@ -56,7 +56,7 @@ class ObservedModel:
         }
 
 
-def _told(outcome: Outcome) -> Attributes:
+def _outcome_attributes(outcome: Outcome) -> Attributes:
     if not isinstance(outcome, Reply):
         return {"error.type": outcome.code}
     return {

@@ -3,58 +3,60 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from scoring.judges import Case, Documents, JudgeOptions, Outcome, ask
-from scoring.values.types import Passage
+from scoring.judges import Case, JudgeOptions, Outcome, ReferenceDocuments, ask
+from scoring.values.exchange import Passage
 from streams.llm.endpoints.endpoint import Endpoint
-from streams.llm.endpoints.judge_metrics import Observer
-from streams.llm.endpoints.judges import Judges, Model
+from streams.llm.endpoints.judge_metrics import EndpointObserver
+from streams.llm.endpoints.judges import ChatModel, Judges
 from streams.settings import EndpointSettings, JudgeSettings
 
-_TEST = "This is a test."
-_TRIAL = Case("Is this a test?", _TEST, Documents((Passage("test", _TEST),)))
+_PROBE_TEXT = "This is a test."
+_PROBE_CASE = Case("Is this a test?", _PROBE_TEXT, ReferenceDocuments((Passage("test", _PROBE_TEXT),)))
 
 
-def _as_it_is(_: str, __: EndpointSettings, model: Model) -> Model:
+def _unwrapped(_: str, __: EndpointSettings, model: ChatModel) -> ChatModel:
     return model
 
 
 @asynccontextmanager
 async def open_judges(
     settings: JudgeSettings,
-    observer: Observer | None = None,
-    observed: Callable[[str, EndpointSettings, Model], Model] = _as_it_is,
+    observer: EndpointObserver | None = None,
+    observed: Callable[[str, EndpointSettings, ChatModel], ChatModel] = _unwrapped,
 ) -> AsyncIterator[Judges | None]:
     """Give the judges, or None where no endpoint is named; none is connected to before it is asked.
 
     ``observed`` puts around a model what watches its replies.
 
     Raises:
-        WrongSettings: an authority of TLS cannot be read.
+        InvalidSettings: an authority of TLS cannot be read.
     """
     if not settings.endpoints:
         yield None
         return
-    from streams.llm.endpoints.chat import Chat  # noqa: PLC0415 - httpx2 takes a while to import
+    from streams.llm.endpoints.chat import ChatClient  # noqa: PLC0415 - httpx2 takes a while to import
 
     async with AsyncExitStack() as stack:
-        models: dict[str, Model] = {}
+        models: dict[str, ChatModel] = {}
         for name, endpoint in settings.endpoints.items():
-            chat = Chat(name, endpoint)
+            chat = ChatClient(name, endpoint)
             stack.push_async_callback(chat.close)
-            models[name] = observed(name, endpoint, Endpoint(name, endpoint, chat, observer or Observer()))
+            models[name] = observed(
+                name, endpoint, Endpoint(name, endpoint, chat, observer or EndpointObserver())
+            )
         yield Judges(models, settings.endpoints)
 
 
-async def try_judges(settings: JudgeSettings) -> dict[str, Outcome]:
+async def probe_judges(settings: JudgeSettings) -> dict[str, Outcome]:
     """Ask each endpoint once about an answer that says nothing; return what became of it by its name.
 
     Raises:
-        WrongSettings: an authority of TLS cannot be read.
+        InvalidSettings: an authority of TLS cannot be read.
     """
     once = {name: each.model_copy(update={"attempts": 1}) for name, each in settings.endpoints.items()}
     async with open_judges(settings.model_copy(update={"endpoints": once})) as judges:
         if judges is None:
             return {}
         limit = max(each.request_timeout_seconds for each in once.values())
-        requests = [next(ask(_TRIAL, "single", JudgeOptions(judges=(name,))))[0] for name in once]
-        return dict(zip(once, await judges.inquire(limit).answer_all(requests), strict=True))
+        requests = [next(ask(_PROBE_CASE, "single", JudgeOptions(judges=(name,))))[0] for name in once]
+        return dict(zip(once, await judges.inquire(limit).complete_all(requests), strict=True))

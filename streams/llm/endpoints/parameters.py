@@ -12,13 +12,13 @@ from scoring.judges.requests import Request
 
 #: So many of the likeliest tokens are asked for in each place: more than labels begin with, and what all
 #: endpoints allow.
-_OTHER_TOKENS = 5
+_TOP_LOGPROBS = 5
 
 #: An endpoint may be renewed, or have been misunderstood: after so long everything is tried anew.
-_REMEMBERED_SECONDS = 3_600.0
+_RELEARN_SECONDS = 3_600.0
 
 
-class Output(StrEnum):
+class OutputMode(StrEnum):
     """How the form of a reply is asked for, from the strictest on."""
 
     JSON_SCHEMA = "json_schema"
@@ -26,45 +26,45 @@ class Output(StrEnum):
     PLAIN = "plain"
 
 
-_WEAKER = {Output.JSON_SCHEMA: Output.JSON_OBJECT, Output.JSON_OBJECT: Output.PLAIN}
-_OF_OUTPUT = frozenset({"response_format", "json_schema", "json_object"})
-_OF_LOGPROBS = frozenset({"logprobs", "top_logprobs"})
-_NEWER_LIMIT = "max_completion_tokens"
+_FALLBACK_MODE = {OutputMode.JSON_SCHEMA: OutputMode.JSON_OBJECT, OutputMode.JSON_OBJECT: OutputMode.PLAIN}
+_OUTPUT_PARAMETERS = frozenset({"response_format", "json_schema", "json_object"})
+_LOGPROB_PARAMETERS = frozenset({"logprobs", "top_logprobs"})
+_NEW_LIMIT_NAME = "max_completion_tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedParameters:
     """What an endpoint takes, as far as it is known.
 
     ``falls_back`` says whether a reply's form may be asked for in a weaker way. OpenAI's reasoning models
     take neither a temperature nor log probabilities, and call the limit of tokens ``max_completion_tokens``.
     """
 
-    output: Output = Output.JSON_SCHEMA
+    output: OutputMode = OutputMode.JSON_SCHEMA
     falls_back: bool = True
     logprobs: bool = True
     temperature: bool = True
     seed: bool = True
     newer_limit: bool = False
 
-    def without(self, named: frozenset[str]) -> Accepted | None:
+    def without(self, rejected: frozenset[str]) -> AcceptedParameters | None:
         """Return what to try after a refusal that names these parameters; None: nothing else can be tried.
 
         A refusal that names none may be about the form of the reply.
         """
-        is_of_output = self.falls_back and (not named or named & _OF_OUTPUT)
+        is_of_output = self.falls_back and (not rejected or rejected & _OUTPUT_PARAMETERS)
         less = replace(
             self,
-            output=_WEAKER.get(self.output, self.output) if is_of_output else self.output,
-            logprobs=self.logprobs and not named & _OF_LOGPROBS,
-            temperature=self.temperature and "temperature" not in named,
-            seed=self.seed and "seed" not in named,
-            newer_limit=self.newer_limit or _NEWER_LIMIT in named,
+            output=_FALLBACK_MODE.get(self.output, self.output) if is_of_output else self.output,
+            logprobs=self.logprobs and not rejected & _LOGPROB_PARAMETERS,
+            temperature=self.temperature and "temperature" not in rejected,
+            seed=self.seed and "seed" not in rejected,
+            newer_limit=self.newer_limit or _NEW_LIMIT_NAME in rejected,
         )
         return less if less != self else None
 
 
-class Learned:
+class ParameterLearner:
     """What an endpoint was found to take, for an hour after it was found.
 
     Args:
@@ -75,45 +75,45 @@ class Learned:
 
     def __init__(
         self,
-        everything: Accepted,
-        on_change: Callable[[Accepted], None],
+        initial: AcceptedParameters,
+        on_change: Callable[[AcceptedParameters], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._everything = self._found = everything
+        self._everything = self._found = initial
         self._on_change = on_change
         self._clock = clock
         self._since = clock()
 
     @property
-    def accepted(self) -> Accepted:
+    def accepted(self) -> AcceptedParameters:
         """What to send a request with."""
-        if self._clock() - self._since > _REMEMBERED_SECONDS:
+        if self._clock() - self._since > _RELEARN_SECONDS:
             self._found, self._since = self._everything, self._clock()
         return self._found
 
-    def worked(self, accepted: Accepted) -> None:
+    def note_success(self, accepted: AcceptedParameters) -> None:
         """Remember that the endpoint has replied to a request of this kind."""
         if accepted != self._found:
             self._found, self._since = accepted, self._clock()
             self._on_change(accepted)
 
 
-def chat_body(request: Request, model: str, accepted: Accepted) -> dict[str, Any]:
+def chat_body(request: Request, model: str, accepted: AcceptedParameters) -> dict[str, Any]:
     """Return the body of a chat completion, as JSON values."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        _NEWER_LIMIT if accepted.newer_limit else "max_tokens": request.max_tokens,
+        _NEW_LIMIT_NAME if accepted.newer_limit else "max_tokens": request.max_tokens,
     }
     if accepted.temperature:
         body["temperature"] = request.temperature
     if accepted.seed and request.temperature > 0:
         body["seed"] = request.sample
     if accepted.logprobs and request.logprobs:
-        body |= {"logprobs": True, "top_logprobs": _OTHER_TOKENS}
-    if accepted.output is Output.JSON_SCHEMA:
+        body |= {"logprobs": True, "top_logprobs": _TOP_LOGPROBS}
+    if accepted.output is OutputMode.JSON_SCHEMA:
         schema = {"name": request.schema.name, "strict": True, "schema": request.schema.content}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif accepted.output is Output.JSON_OBJECT:
+    elif accepted.output is OutputMode.JSON_OBJECT:
         body["response_format"] = {"type": "json_object"}
     return body

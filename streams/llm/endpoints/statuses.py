@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.faults import EndpointFault, NoReply
 
 #: What endpoints say of an error is shorter; a whole request that is quoted back need not be searched.
-_READ_BYTES = 20_000
+_MAX_READ_BYTES = 20_000
 
 _PARAMETERS = re.compile(
     r"\b(response_format|json_schema|json_object|logprobs|top_logprobs|seed|temperature"
@@ -26,37 +26,37 @@ _BAD_REQUEST, _FORBIDDEN, _NOT_FOUND, _TOO_LARGE, _UNPROCESSABLE = 400, 403, 404
 _TOO_MANY, _NOT_IMPLEMENTED = 429, 501
 #: With these an endpoint refuses a parameter; OpenAI's forbids log probabilities of some models.
 _OF_PARAMETERS = frozenset({_BAD_REQUEST, _FORBIDDEN, _UNPROCESSABLE, _NOT_IMPLEMENTED})
-_FAULTS = {
-    401: Fault.UNAUTHORIZED,
-    402: Fault.QUOTA_SPENT,
-    _FORBIDDEN: Fault.UNAUTHORIZED,
-    _NOT_FOUND: Fault.NOT_FOUND,
-    405: Fault.NOT_FOUND,
-    407: Fault.UNAUTHORIZED,
-    408: Fault.TIMEOUT,
-    410: Fault.NOT_FOUND,
-    _TOO_LARGE: Fault.TOO_LONG,
-    _TOO_MANY: Fault.RATE_LIMITED,
+_FAULT_BY_STATUS = {
+    401: EndpointFault.UNAUTHORIZED,
+    402: EndpointFault.QUOTA_SPENT,
+    _FORBIDDEN: EndpointFault.UNAUTHORIZED,
+    _NOT_FOUND: EndpointFault.NOT_FOUND,
+    405: EndpointFault.NOT_FOUND,
+    407: EndpointFault.UNAUTHORIZED,
+    408: EndpointFault.TIMEOUT,
+    410: EndpointFault.NOT_FOUND,
+    _TOO_LARGE: EndpointFault.TOO_LONG,
+    _TOO_MANY: EndpointFault.RATE_LIMITED,
 }
 _CLIENT_ERRORS = range(400, 500)
 
 
-def not_answered(status: int, headers: Mapping[str, str], body: bytes) -> NotAnswered:
+def no_reply_from_status(status: int, headers: Mapping[str, str], body: bytes) -> NoReply:
     """Return what a status says, with the parameters that the body names and how long to wait."""
-    said = body[:_READ_BYTES].decode("utf-8", "replace").casefold()
+    said = body[:_MAX_READ_BYTES].decode("utf-8", "replace").casefold()
     if status in _OF_PARAMETERS:
         if _FILTERED.search(said):
-            return NotAnswered(Fault.FILTERED)
+            return NoReply(EndpointFault.FILTERED)
         if _TOO_LONG.search(said):
-            return NotAnswered(Fault.TOO_LONG)
+            return NoReply(EndpointFault.TOO_LONG)
         named = frozenset(_PARAMETERS.findall(said))
         if named or status in {_BAD_REQUEST, _UNPROCESSABLE}:
-            return NotAnswered(Fault.REJECTED, named=named)
+            return NoReply(EndpointFault.REJECTED, rejected_parameters=named)
     if status == _NOT_FOUND and _NO_MODEL.search(said):
-        return NotAnswered(Fault.UNKNOWN_MODEL)
+        return NoReply(EndpointFault.UNKNOWN_MODEL)
     if status == _TOO_MANY and _QUOTA_SPENT.search(said):
-        return NotAnswered(Fault.QUOTA_SPENT)
-    return NotAnswered(_fault(status), retry_after(headers, datetime.now(UTC)))
+        return NoReply(EndpointFault.QUOTA_SPENT)
+    return NoReply(_fault(status), retry_after(headers, datetime.now(UTC)))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -73,7 +73,9 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     return seconds if 0 <= seconds < math.inf else None
 
 
-def _fault(status: int) -> Fault:
+def _fault(status: int) -> EndpointFault:
     if status in _REDIRECTS:
-        return Fault.REDIRECTED
-    return _FAULTS.get(status, Fault.REJECTED if status in _CLIENT_ERRORS else Fault.SERVER_ERROR)
+        return EndpointFault.REDIRECTED
+    return _FAULT_BY_STATUS.get(
+        status, EndpointFault.REJECTED if status in _CLIENT_ERRORS else EndpointFault.SERVER_ERROR
+    )

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from schemas import Codec
-from streams.delivery.publisher import longest_settling
+from streams.delivery.publisher import max_settling_seconds
 from streams.kafka.topics import Topics
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
@@ -177,10 +177,10 @@ async def test_sigterm_under_load_loses_nothing_and_ends_within_the_drain_budget
             ledger = await read_until_settled(quick, answers)
     ledger.assert_settled(answers)
     assert ledger.repeated_share == 0
-    assert took < longest_settling(quick)
+    assert took < max_settling_seconds(quick)
     tell(
         f"image: ended {took:.1f} s after SIGTERM under 50 answers a second; its limit is "
-        f"{longest_settling(quick):.0f} s"
+        f"{max_settling_seconds(quick):.0f} s"
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import trustme
 
-from streams.embedded.properties import LOOPBACK, free_ports
+from streams.embedded.broker_properties import LOOPBACK, free_ports
 from tests.support.cluster.network import Network
 from tests.support.cluster.part import Part
 from tests.support.debian import debian_tool

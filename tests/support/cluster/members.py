@@ -2,7 +2,7 @@
 
 import asyncio
 
-from streams.kafka.clients import open_admin
+from streams.kafka.kafka_clients import open_admin
 from streams.settings import KafkaSettings
 
 

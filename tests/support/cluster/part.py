@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from streams.embedded import leash
+from streams.embedded import kill_with_parent
 
 _STOP_SECONDS = 15.0
 _POLL_SECONDS = 0.1
@@ -37,7 +37,7 @@ class Part:
         with self.log.open("ab") as log:
             # A session of its own: Ctrl-C is for who started it, who then ends it in order.
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", leash.__file__, *self._command],
+                [sys.executable, "-I", "-S", kill_with_parent.__file__, *self._command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

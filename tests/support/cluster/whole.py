@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
-from streams.embedded.properties import free_ports
+from streams.embedded.broker_properties import free_ports
 from tests.support.cluster.binaries import kubernetes
 from tests.support.cluster.client import Client
 from tests.support.cluster.configuration import PAUSE

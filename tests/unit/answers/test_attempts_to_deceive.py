@@ -16,9 +16,9 @@ import pytest
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring import Policy, Scorer
-from scoring.values.types import Decision
-from streams.pipeline.context import GivenDocuments, resolve_context
-from streams.pipeline.verdict import exchange_of
+from scoring.values.exchange import Decision
+from streams.pipeline.context import StaticDocuments, resolve_context
+from streams.pipeline.verdict import make_exchange
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 ATTEMPTS = [
@@ -33,7 +33,7 @@ def scorer() -> Scorer:
 
 
 async def _decision(attempt: dict[str, Any], scorer: Scorer) -> Decision:
-    store = GivenDocuments.of(
+    store = StaticDocuments.of(
         KnowledgeDocument(each["document_id"], each["language"], each["title"], each["text"], WHEN)
         for each in attempt["documents"]
     )
@@ -53,8 +53,8 @@ async def _decision(attempt: dict[str, Any], scorer: Scorer) -> Decision:
         produced_at=WHEN,
     )
     resolved = await resolve_context(answer, store, 1)
-    exchange = exchange_of(answer, resolved.judged, resolved.published)
-    return Policy().decide(scorer.assess(exchange, resolved.degraded)).decision
+    exchange = make_exchange(answer, resolved.scoring_passages, resolved.published_documents)
+    return Policy().decide(scorer.score(exchange, resolved.degraded)).decision
 
 
 async def test_nothing_wrong_is_sent_and_plain_thanks_are(scorer: Scorer) -> None:

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from schemas import Codec, Verdict, to_json
 from schemas.records import ChatbotAnswer, VerdictClaim, VerdictClaimSource
-from scoring.values.assessment import Assessment, Decided
-from scoring.values.claims import CheckedClaim, ClaimSource, ClaimStatus
-from scoring.values.opinion import Label, Mistake, Opinion, Unsure
-from scoring.values.types import Decision, Evidence, MessageType, Passage
-from streams.cli.output import json_line
+from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus
+from scoring.values.exchange import Decision, Evidence, MessageType, Passage
+from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.cli.command_output import json_line
 from streams.kafka.topics import message_limits
-from streams.llm.cascade import Asked
+from streams.llm.cascade import PricedOpinion
 from streams.pipeline.context import ContextSource, ResolvedContext
 from streams.pipeline.verdict import (
     MAX_CLAIMS_BYTES,
     MAX_TEXT_CHARACTERS,
-    judged_claims,
+    claims_after_opinion,
     make_verdict,
-    told_claims,
+    verdict_claims,
 )
 from streams.settings import EncodingSettings, Settings
 from tests.support.claims import Texts, astray, claim_of, source_of
@@ -47,10 +47,10 @@ WRONG = claim_of(
 
 
 def verdict_of(answer: str, claims: tuple[CheckedClaim, ...]) -> Verdict:
-    assessment = Assessment(1.0, MessageType.GENERAL, "en", claims=claims, support=0.5, contradiction=0.9)
+    assessment = ScoredAnswer(1.0, MessageType.GENERAL, "en", claims=claims, support=0.5, contradiction=0.9)
     context = ResolvedContext((Passage("d-1", HELP, version="v1"),), source=ContextSource.BY_ID)
     asked = ChatbotAnswer("a-1", "c-1", "What does it cost?", answer, NOW)
-    return make_verdict(asked, assessment, Decided(Decision.BLOCKED, (), "p1"), context, NOW)
+    return make_verdict(asked, assessment, PolicyDecision(Decision.BLOCKED, (), "p1"), context, NOW)
 
 
 def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() -> None:
@@ -84,8 +84,8 @@ def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() 
 def test_a_profile_that_checks_no_claims_tells_none() -> None:
     verdict = make_verdict(
         ChatbotAnswer("a-1", "c-1", "", ANSWER, NOW),
-        Assessment(1.0, MessageType.GENERAL, "en"),
-        Decided(Decision.BLOCKED, (), "p1"),
+        ScoredAnswer(1.0, MessageType.GENERAL, "en"),
+        PolicyDecision(Decision.BLOCKED, (), "p1"),
         ResolvedContext(()),
         NOW,
     )
@@ -165,7 +165,7 @@ def _many(number: int, status: ClaimStatus, size: int = 1) -> list[CheckedClaim]
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_a_verdict_fits_the_smallest_record_however_many_and_long_its_claims_are(size: int) -> None:
     claims = _many(3_000, ClaimStatus.CONTRADICTED, size)
-    verdict = replace(verdict_of(ANSWER, ()), claims=told_claims(claims))
+    verdict = replace(verdict_of(ANSWER, ()), claims=verdict_claims(claims))
     limits = message_limits(Settings(encoding=EncodingSettings(max_value_bytes=1024)))
     assert verdict.claims
     assert all(len(claim.text) <= MAX_TEXT_CHARACTERS for claim in verdict.claims)
@@ -181,7 +181,7 @@ def test_what_speaks_against_an_answer_is_left_out_last() -> None:
         ClaimStatus.CONTRADICTED,
     )
     each = [_many(10, status) for status in order]
-    told = told_claims([claim for five in zip(*each, strict=True) for claim in five])
+    told = verdict_claims([claim for five in zip(*each, strict=True) for claim in five])
     statuses = [claim.status for claim in told]
     assert 20 <= len(told) < 30, "a claim of these takes 1.1 KiB"
     assert (statuses.count("contradicted"), statuses.count("not_found")) == (10, 10)
@@ -190,18 +190,18 @@ def test_what_speaks_against_an_answer_is_left_out_last() -> None:
 
 def test_a_claim_too_large_for_the_room_that_is_left_makes_way_for_smaller_ones() -> None:
     claims = [*_many(4, ClaimStatus.CONTRADICTED, MAX_TEXT_CHARACTERS), *_many(1, ClaimStatus.NOT_CHECKABLE)]
-    assert [claim.status for claim in told_claims(claims)] == ["contradicted"] * 3 + ["not_checkable"]
+    assert [claim.status for claim in verdict_claims(claims)] == ["contradicted"] * 3 + ["not_checkable"]
 
 
 OPEN = claim_of(ANSWER, "It costs 50 euros.", ClaimStatus.SIMILAR)
 MISSING = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="non_appearing_statement")
 UNKNOWN = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="unspecified_components")
-SENT = Decided(Decision.AUTO_SEND, ("judged_true",), "p1")
-HELD = Decided(Decision.REVIEW, ("judge_unsure",), "p1")
+SENT = PolicyDecision(Decision.AUTO_SEND, ("judged_true",), "p1")
+HELD = PolicyDecision(Decision.REVIEW, ("judge_unsure",), "p1")
 
 
 def says(label: Label | None, *wrong: Evidence, shortened: bool = False) -> Opinion:
-    unsure = None if label else Unsure.NO_REPLY
+    unsure = None if label else UnsureReason.NO_REPLY
     return Opinion(
         "single", ("m",), "1", label, 0.95 * bool(label), wrong=wrong, unsure=unsure, shortened=shortened
     )
@@ -235,16 +235,16 @@ def fifty(kind: Mistake) -> Evidence:
     ],
 )
 def test_a_judge_takes_ticks_away_by_words_and_gives_them_where_its_true_decided(
-    claim: CheckedClaim, opinion: Opinion | None, decided: Decided, expected: tuple[str, str]
+    claim: CheckedClaim, opinion: Opinion | None, decided: PolicyDecision, expected: tuple[str, str]
 ) -> None:
-    (found,) = judged_claims([claim], opinion, decided)
+    (found,) = claims_after_opinion([claim], opinion, decided)
     assert (found.status, found.decided_by) == expected
 
 
 def test_words_that_a_judge_calls_wrong_are_marked_in_the_claim_and_faithfulness_follows() -> None:
     right = replace(OPEN, status=ClaimStatus.SUPPORTED)
-    assessment = Assessment(3.0, MessageType.GENERAL, "en", claims=(TRUE, right))
-    asked = [Asked(says(Label.FALSE, fifty(Mistake.NUMBER)))]
+    assessment = ScoredAnswer(3.0, MessageType.GENERAL, "en", claims=(TRUE, right))
+    asked = [PricedOpinion(says(Label.FALSE, fifty(Mistake.NUMBER)))]
     answer = ChatbotAnswer("a-1", "c-1", "What does it cost?", ANSWER, NOW)
     verdict = make_verdict(answer, assessment, HELD, ResolvedContext(()), NOW, asked)
     assert [(each.status, each.mistake) for each in verdict.claims] == [

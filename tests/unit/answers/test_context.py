@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
+from scoring.values.exchange import Passage
 from scoring.values.rules import Reason
-from scoring.values.types import Passage
-from streams.documents.follower import Arrivals
-from streams.documents.versions import NamedDocument, document_version
+from streams.documents.follower import DocumentWaiters
+from streams.documents.versions import VersionedDocument, version_name
 from streams.pipeline.context import (
     ContextSource,
-    Documents,
-    GivenDocuments,
+    DocumentLookup,
+    PassageSpan,
     ResolvedContext,
-    Span,
+    StaticDocuments,
     resolve_context,
 )
-from streams.search.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
 from tests.support.virtual_time import run_virtually
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
@@ -34,14 +34,14 @@ def answer(*document_ids: str, context: tuple[ContextPassage, ...] = ()) -> Chat
     return ChatbotAnswer("a", "c", "How?", "So.", WHEN, context, document_ids)
 
 
-def library(*document_ids: str, text: str = "the text") -> GivenDocuments:
-    return GivenDocuments(
+def library(*document_ids: str, text: str = "the text") -> StaticDocuments:
+    return StaticDocuments(
         {key: KnowledgeDocument(key, "en", f"title {key}", text, WHEN) for key in document_ids}
     )
 
 
 def whole(document_id: str, text: str = "the text") -> Passage:
-    version = document_version(KnowledgeDocument(document_id, "en", f"title {document_id}", text, WHEN))
+    version = version_name(KnowledgeDocument(document_id, "en", f"title {document_id}", text, WHEN))
     return Passage(document_id, text, f"title {document_id}", version=version)
 
 
@@ -57,15 +57,15 @@ class LateDocuments:
 
     def __init__(self, *, stale: bool = False) -> None:
         self.asked: list[tuple[tuple[str, ...], datetime, float]] = []
-        self.stale = stale
+        self.is_stale = stale
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         self.asked.append((tuple(document_ids), produced_at, seconds))
         return {}
 
-    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
+    def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
         if (document_id, version) not in {("d", "v1"), ("e", "v2")}:
             return None
         return KnowledgeDocument(document_id, "en", "title", f"all of {document_id}", WHEN, URL)
@@ -73,7 +73,7 @@ class LateDocuments:
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def holding(self, strings: Collection[str]) -> tuple[()]:
+    async def containing(self, strings: Collection[str]) -> tuple[()]:
         return ()
 
 
@@ -88,9 +88,9 @@ class Found:
 
     def __init__(self, hits: tuple[Hit, ...] = HITS, *, sufficient: bool = True) -> None:
         self.asked: list[tuple[str, str | None, float]] = []
-        self._found = Retrieved(hits, sufficient)
+        self._found = RetrievalResult(hits, sufficient)
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         self.asked.append((question, language, seconds))
         return self._found
 
@@ -101,7 +101,7 @@ class Failing:
     def __init__(self, error: Exception | None) -> None:
         self._error = error
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         if self._error:
             raise self._error
         await asyncio.Event().wait()
@@ -141,7 +141,7 @@ async def test_an_answer_without_any_context_is_degraded_at_once() -> None:
 async def test_a_document_without_text_is_no_context() -> None:
     resolved = await resolve_context(answer("d"), library("d", text=" \n"), 5)
     assert resolved.degraded == (Reason.CONTEXT_MISSING,)
-    assert resolved.missing == ()
+    assert resolved.missing_ids == ()
 
 
 async def test_all_ids_are_waited_for_together_and_once() -> None:
@@ -151,10 +151,10 @@ async def test_all_ids_are_waited_for_together_and_once() -> None:
     assert resolved == ResolvedContext((), ("b", "a"), (Reason.CONTEXT_MISSING,))
 
 
-class StaleDocuments(GivenDocuments):
+class StaleDocuments(StaticDocuments):
     """Documents of a copy that could not be confirmed for too long."""
 
-    stale = True
+    is_stale = True
 
 
 async def test_what_was_looked_up_in_a_stale_copy_is_degraded() -> None:
@@ -179,24 +179,24 @@ def test_documents_come_in_the_order_of_the_answer_each_once(wanted: list[str], 
     resolved = asyncio.run(resolve_context(answer(*wanted), library(*there), 1))
     distinct = list(dict.fromkeys(wanted))
     assert [passage.document_id for passage in resolved.passages] == [key for key in distinct if key in there]
-    assert list(resolved.missing) == [key for key in distinct if key not in there]
+    assert list(resolved.missing_ids) == [key for key in distinct if key not in there]
     assert resolved.degraded == (() if set(wanted) <= there else (Reason.CONTEXT_MISSING,))
 
 
 async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages_nor_ids() -> None:
     retriever = Found()
     blank = answer(context=(ContextPassage("x", " \n"),))
-    resolved = await resolve_context(blank, LateDocuments(), 5, retriever, search=3)
+    resolved = await resolve_context(blank, LateDocuments(), 5, retriever, search_timeout_seconds=3)
     assert resolved == ResolvedContext(
         (
             Passage("d", "one", "title", 0.03, "v1", 0, URL),
             Passage("e", "two", "title", 0.02, "v2", 512, URL),
         ),
         source=ContextSource.RETRIEVED,
-        spans=(Span(0, 3, 0.0), Span(512, 515, 0.0)),
-        whole=(all_of("d", "v1"), all_of("e", "v2")),
+        spans=(PassageSpan(0, 3, 0.0), PassageSpan(512, 515, 0.0)),
+        whole_documents=(all_of("d", "v1"), all_of("e", "v2")),
     )
-    assert resolved.judged == resolved.whole
+    assert resolved.scoring_passages == resolved.whole_documents
     assert retriever.asked == [("How?", None, 3)]
 
 
@@ -214,7 +214,7 @@ async def test_the_retriever_is_told_the_language_that_the_answer_states_if_it_i
 async def test_nothing_is_retrieved_for_an_answer_that_names_its_documents_even_missing_ones() -> None:
     retriever = Found()
     missing = await resolve_context(answer("d", "gone"), library("d"), 0, retriever)
-    assert (missing.passages, missing.missing) == ((whole("d"),), ("gone",))
+    assert (missing.passages, missing.missing_ids) == ((whole("d"),), ("gone",))
     assert (missing.degraded, missing.source) == ((Reason.CONTEXT_MISSING,), ContextSource.BY_ID)
     none = await resolve_context(answer("gone"), library("d"), 0, retriever)
     assert (none.degraded, none.source) == ((Reason.CONTEXT_MISSING,), ContextSource.NONE)
@@ -242,7 +242,7 @@ async def test_what_says_nothing_is_insufficient_whatever_the_retriever_says(
 )
 async def test_a_retriever_that_fails_or_hangs_costs_its_time_and_no_more(error: Exception | None) -> None:
     began = time.monotonic()
-    resolved = await resolve_context(answer(), library(), 5, Failing(error), search=0.05)
+    resolved = await resolve_context(answer(), library(), 5, Failing(error), search_timeout_seconds=0.05)
     assert resolved == ResolvedContext((), degraded=(Reason.RETRIEVAL_UNAVAILABLE,))
     assert time.monotonic() - began < 2
 
@@ -252,9 +252,9 @@ async def test_what_was_retrieved_is_judged_in_its_whole_documents_each_once() -
     twice = (*HITS, replace(HITS[0], text="three", start=600, end=605))
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(twice))
     assert [passage.text for passage in resolved.passages] == ["one", "two", "three"]
-    assert resolved.judged == (all_of("d", "v1"), all_of("e", "v2"))
+    assert resolved.scoring_passages == (all_of("d", "v1"), all_of("e", "v2"))
     by_id = await resolve_context(answer("d"), library("d"), 5, Found(twice))
-    assert by_id.judged == by_id.passages
+    assert by_id.scoring_passages == by_id.passages
 
 
 def test_of_given_documents_with_one_id_the_last_is_found_by_it_and_each_by_its_version() -> None:
@@ -262,17 +262,17 @@ def test_of_given_documents_with_one_id_the_last_is_found_by_it_and_each_by_its_
         KnowledgeDocument(key, language, "t", "text", WHEN)
         for key, language in (("a", "nl"), ("a", "en"), ("b", "nl"))
     )
-    given = GivenDocuments.of([dutch, english, other])
+    given = StaticDocuments.of([dutch, english, other])
     assert given.by_id == {"a": english, "b": other}
     for document in (dutch, english, other):
-        assert given.in_version(document.document_id, document_version(document), WHEN) == document
-    assert given.in_version("b", "another", WHEN) is None
+        assert given.get_version(document.document_id, version_name(document), WHEN) == document
+    assert given.get_version("b", "another", WHEN) is None
 
 
 async def test_a_passage_of_a_version_that_was_replaced_or_deleted_is_shown_and_degraded() -> None:
     outdated = (HITS[0], replace(HITS[1], version="v0"))
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(outdated))
-    assert [passage.text for passage in resolved.judged] == ["all of d", "two"]
+    assert [passage.text for passage in resolved.scoring_passages] == ["all of d", "two"]
     assert [passage.version for passage in resolved.passages] == ["v1", "v0"]
     assert (resolved.degraded, resolved.source) == ((Reason.DOCUMENTS_STALE,), ContextSource.RETRIEVED)
 
@@ -297,10 +297,10 @@ QUOTING = replace(answer(), answer="\nClick **Delete**.\n")
 
 
 async def published(
-    quoting: ChatbotAnswer, documents: Documents, retriever: Retriever | None = None
+    quoting: ChatbotAnswer, documents: DocumentLookup, retriever: Retriever | None = None
 ) -> list[str]:
     context = await resolve_context(quoting, documents, 1, retriever)
-    return [each.document_id for each in context.published]
+    return [each.document_id for each in context.published_documents]
 
 
 @pytest.mark.parametrize(
@@ -311,31 +311,31 @@ async def test_a_cited_document_that_holds_the_answer_is_published_and_others_wi
     cited: dict[str, Any],
 ) -> None:
     quoting = replace(QUOTING, **cited)
-    assert await published(quoting, GivenDocuments.of([FAQ, *OTHERS])) == ["faq"]
-    every = await published(quoting, GivenDocuments.of([FAQ, *RIVALS, *OTHERS]))
+    assert await published(quoting, StaticDocuments.of([FAQ, *OTHERS])) == ["faq"]
+    every = await published(quoting, StaticDocuments.of([FAQ, *RIVALS, *OTHERS]))
     assert sorted(every) == ["faq", "longer", "own-line", "own-title"]
     many = [replace(RIVALS[0], document_id=f"d{number}") for number in range(300)]
-    assert await published(quoting, GivenDocuments.of([FAQ, *many])) == []
+    assert await published(quoting, StaticDocuments.of([FAQ, *many])) == []
 
 
 async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
     inline = replace(QUOTING, context=(ContextPassage("faq", HELP, FAQ.title),))
-    assert await published(inline, GivenDocuments.of([])) == []
-    assert await published(inline, GivenDocuments.of([replace(FAQ, text="Another text.")])) == []
-    assert await published(inline, GivenDocuments.of([replace(FAQ, document_id="other")])) == []
+    assert await published(inline, StaticDocuments.of([])) == []
+    assert await published(inline, StaticDocuments.of([replace(FAQ, text="Another text.")])) == []
+    assert await published(inline, StaticDocuments.of([replace(FAQ, document_id="other")])) == []
     assert await published(inline, StaleDocuments.of([FAQ])) == []
     another = replace(inline, answer="Click **Undo**.")
-    assert await published(another, GivenDocuments.of([FAQ])) == []
+    assert await published(another, StaticDocuments.of([FAQ])) == []
     named = replace(QUOTING, document_ids=("faq", "gone"))
-    assert await published(named, GivenDocuments.of([FAQ])) == []  # one is missing
+    assert await published(named, StaticDocuments.of([FAQ])) == []  # one is missing
 
 
 async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the_current_one() -> None:
-    class Changed(GivenDocuments):
+    class Changed(StaticDocuments):
         async def wait_for(
             self, document_ids: Collection[str], produced_at: datetime, seconds: float
-        ) -> Mapping[str, NamedDocument]:
-            return {"faq": NamedDocument(FAQ, document_version(FAQ))}
+        ) -> Mapping[str, VersionedDocument]:
+            return {"faq": VersionedDocument(FAQ, version_name(FAQ))}
 
     named = replace(QUOTING, document_ids=("faq",))
     assert await published(named, Changed.of([replace(FAQ, text=f"{HELP}\n")])) == []
@@ -343,22 +343,22 @@ async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the
 
 
 async def test_of_what_was_retrieved_the_whole_document_is_published() -> None:
-    version = document_version(FAQ)
+    version = version_name(FAQ)
     hit = Hit("faq", version, "en", FAQ.title, "Click", 0, 5, 0.03, 0.8, keyword_rank=1)
     bare = replace(QUOTING, context=(), document_ids=())
-    assert await published(bare, GivenDocuments.of([FAQ]), Found((hit,))) == ["faq"]
+    assert await published(bare, StaticDocuments.of([FAQ]), Found((hit,))) == ["faq"]
     old = replace(hit, version="old")
-    assert await published(bare, GivenDocuments.of([FAQ]), Found((old,))) == []
+    assert await published(bare, StaticDocuments.of([FAQ]), Found((old,))) == []
 
 
-class Substituted(GivenDocuments):
+class Substituted(StaticDocuments):
     """Documents of which the version that was in force is not kept any more."""
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         found = await super().wait_for(document_ids, produced_at, seconds)
-        return {key: replace(each, substitute=True) for key, each in found.items()}
+        return {key: replace(each, is_substitute=True) for key, each in found.items()}
 
 
 async def test_an_answer_judged_on_a_later_version_than_its_own_is_degraded() -> None:
@@ -369,19 +369,19 @@ async def test_an_answer_judged_on_a_later_version_than_its_own_is_degraded() ->
 
 
 async def test_everyone_who_waits_for_a_document_wakes_when_it_arrives() -> None:
-    arrivals = Arrivals()
+    arrivals = DocumentWaiters()
     waits = [asyncio.create_task(arrivals.wait(["a", "b"], 30)) for _ in range(20)]
     await asyncio.sleep(0)
-    arrivals.announce(["a", "other"])
+    arrivals.notify(["a", "other"])
     await asyncio.sleep(0)
     assert not any(wait.done() for wait in waits)
-    arrivals.announce(["b"])
+    arrivals.notify(["b"])
     await asyncio.wait_for(asyncio.gather(*waits), 5)
     assert len(arrivals) == 0
 
 
 def test_waiting_ends_in_time_and_leaves_nothing_behind() -> None:
-    arrivals = Arrivals()
+    arrivals = DocumentWaiters()
 
     async def wait() -> float:
         began = asyncio.get_running_loop().time()
@@ -390,17 +390,17 @@ def test_waiting_ends_in_time_and_leaves_nothing_behind() -> None:
 
     assert run_virtually(wait()) == pytest.approx(300)
     assert len(arrivals) == 0
-    arrivals.announce(["a"])
+    arrivals.notify(["a"])
 
 
 async def test_a_wait_that_is_cancelled_leaves_nothing_behind() -> None:
-    arrivals = Arrivals()
+    arrivals = DocumentWaiters()
     patient, hasty = (asyncio.create_task(arrivals.wait(["a"], 30)) for _ in range(2))
     await asyncio.sleep(0)
     hasty.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hasty
     assert len(arrivals) == 1
-    arrivals.announce(["a"])
+    arrivals.notify(["a"])
     await asyncio.wait_for(patient, 5)
     assert len(arrivals) == 0

@@ -10,18 +10,18 @@ import pytest
 
 from schemas import Codec, Verdict
 from schemas.records import ChatbotAnswer, ContextPassage
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer
 from streams.delivery.publisher import Publisher
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, Stage
-from streams.pipeline.context import GivenDocuments
+from streams.pipeline.context import StaticDocuments
 from streams.pipeline.intake import Intake, OutcomePublisher
 from streams.pipeline.pipeline import Pipeline
 from streams.pipeline.traces import AnswerTraces
-from streams.scorers.options import Assessor, ScoringOff
+from streams.scorers.options import AsyncScorer, DisabledScorer
 from streams.settings import DocumentSettings, Settings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "How?", "So.", NOW, (ContextPassage("d-1", "Text."),))
@@ -34,7 +34,7 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         raise self._error
 
 
@@ -80,15 +80,18 @@ def message(offset: int, value: bytes, *headers: tuple[str, bytes]) -> Any:
     )
 
 
-async def taken_in(tmp_path: Path, assessor: Assessor | None, *messages: Any) -> tuple[Producer, Consumer]:
+async def taken_in(tmp_path: Path, assessor: AsyncScorer | None, *messages: Any) -> tuple[Producer, Consumer]:
     settings = Settings(documents=DocumentSettings(store=tmp_path))
     producer, consumer, failures = Producer(), Consumer(), []
     way = Pipeline(
-        GivenDocuments({}), assessor or ScoringOff("paper"), settings.policy.decide, settings.scoring.profile
+        StaticDocuments({}),
+        assessor or DisabledScorer("paper"),
+        settings.policy.decide,
+        settings.scoring.profile,
     )
     traces = AnswerTraces(settings)
     publisher = OutcomePublisher(Codec(), Publisher(producer, 5), Topics(), traces)
-    intake = Intake(Codec(), way, publisher, Metrics().answers, traces, settings, failures.append)
+    intake = Intake(Codec(), way, publisher, WorkerMetrics().answers, traces, settings, failures.append)
     for each in messages:
         await intake.accept(each, consumer)
     await intake.drain()

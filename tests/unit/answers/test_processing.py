@@ -15,10 +15,10 @@ import pytest
 from schemas import Codec, RegistryUnreachable
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage, rfc3339
 from scoring import Scorer
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange
-from streams.documents.versions import NamedDocument, document_version
-from streams.kafka.records import Headers, Received, dataschema
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer
+from streams.documents.versions import VersionedDocument, version_name
+from streams.kafka.kafka_records import Headers, ReceivedRecord, dataschema
 from streams.observability.failures import (
     EXIT_SOFTWARE,
     EXIT_UNREACHABLE,
@@ -26,11 +26,11 @@ from streams.observability.failures import (
     InfrastructureFailure,
     Stage,
 )
-from streams.pipeline.context import GivenDocuments
+from streams.pipeline.context import StaticDocuments
 from streams.pipeline.intake import decode, verdict_headers
-from streams.pipeline.pipeline import Deadline, OfflineAnswers, Pipeline
-from streams.scorers.options import Assessor, ScoringOff
-from streams.search.types import Hit, RetrievalUnavailable, Retrieved, Retriever
+from streams.pipeline.pipeline import Deadline, OfflinePipeline, Pipeline
+from streams.scorers.options import AsyncScorer, DisabledScorer
+from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
 
 NOW = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
@@ -45,8 +45,8 @@ ANSWER = ChatbotAnswer(
     language="en",
 )
 DOCUMENT = KnowledgeDocument("d-1", "en", "Invoices", f"Click **New**. {SECRET}", NOW)
-VERSION = document_version(DOCUMENT)
-LIBRARY = GivenDocuments({"d-1": DOCUMENT})
+VERSION = version_name(DOCUMENT)
+LIBRARY = StaticDocuments({"d-1": DOCUMENT})
 
 
 class InProcess:
@@ -55,8 +55,8 @@ class InProcess:
     def __init__(self) -> None:
         self._scorer = Scorer()
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
-        return self._scorer.assess(exchange, degraded)
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
+        return self._scorer.score(exchange, degraded)
 
 
 class SlowAssessor:
@@ -65,7 +65,7 @@ class SlowAssessor:
     def __init__(self) -> None:
         self.cancelled = False
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         try:
             await asyncio.Event().wait()
         finally:
@@ -79,30 +79,30 @@ class FailingAssessor:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         raise self._error
 
 
 class FailingDocuments:
     """A store that raises what it is given."""
 
-    stale = False
+    is_stale = False
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         raise self._error
 
-    def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+    def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
         raise self._error
 
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def holding(self, strings: Collection[str]) -> tuple[()]:
+    async def containing(self, strings: Collection[str]) -> tuple[()]:
         return ()
 
 
@@ -113,12 +113,12 @@ class Retrieving:
         self.seconds: list[float] = []
         self._error = error
         hit = Hit("d-1", VERSION, "en", DOCUMENT.title, DOCUMENT.text, 0, len(DOCUMENT.text), 0.03, 0.9)
-        self._found = Retrieved((hit,), sufficient)
+        self._found = RetrievalResult((hit,), sufficient)
 
     async def opened(self) -> Retrieving:
         return self
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         self.seconds.append(seconds)
         if self._error:
             raise self._error
@@ -138,27 +138,27 @@ class Answers:
     def __init__(self, way: Pipeline, settings: Settings, now: datetime) -> None:
         self._way, self._settings, self._now = way, settings, now
 
-    async def verdict(self, received: Received, deadline: Deadline) -> Verdict:
+    async def verdict(self, received: ReceivedRecord, deadline: Deadline) -> Verdict:
         answer = await decode(received, Codec(), self._settings.encoding.max_value_bytes)
-        deadline = replace(deadline, documents=self._settings.documents.wait_seconds)
+        deadline = replace(deadline, document_seconds=self._settings.documents.wait_seconds)
         return await self._way.verdict(answer, deadline, lambda: self._now)
 
 
 def processor(
     settings: Settings,
-    assessor: Assessor | None = None,
+    assessor: AsyncScorer | None = None,
     documents=LIBRARY,
     now=NOW,
     retriever: Retriever | None = None,
 ) -> Answers:
     profile = settings.scoring.profile
-    assessor = assessor or ScoringOff(profile)
+    assessor = assessor or DisabledScorer(profile)
     way = Pipeline(documents, assessor, settings.policy.decide, profile, retriever=retriever)
     return Answers(way, settings, now)
 
 
-def received(value: bytes | None, headers: Headers = ()) -> Received:
-    return Received("answers", 0, 7, b"c-1", value, headers)
+def received(value: bytes | None, headers: Headers = ()) -> ReceivedRecord:
+    return ReceivedRecord("answers", 0, 7, b"c-1", value, headers)
 
 
 def soon(seconds: float = 30.0) -> Deadline:
@@ -187,7 +187,7 @@ async def test_the_verdict_names_the_version_it_was_judged_against(
     verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert verdict.context_source == "by_id"
     assert verdict.context == (
-        VerdictPassage("d-1", document_version(DOCUMENT), title=DOCUMENT.title, url=DOCUMENT.url),
+        VerdictPassage("d-1", version_name(DOCUMENT), title=DOCUMENT.title, url=DOCUMENT.url),
     )
 
 
@@ -205,7 +205,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     offline = Pipeline(
         LIBRARY, scorer, settings.policy.decide, settings.scoring.profile, retriever=Retrieving()
     )
-    assert await OfflineAnswers(offline, NOW).verdict(BARE) == verdict
+    assert await OfflinePipeline(offline, NOW).verdict(BARE) == verdict
 
 
 @pytest.mark.parametrize(
@@ -355,21 +355,21 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
     waits: list[float] = []
 
     class NotingDocuments:
-        stale = False
+        is_stale = False
 
         async def wait_for(
             self, document_ids: Collection[str], produced_at: datetime, seconds: float
-        ) -> Mapping[str, NamedDocument]:
+        ) -> Mapping[str, VersionedDocument]:
             waits.append(seconds)
             return {}
 
-        def in_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
+        def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument:
             raise AssertionError("nothing is retrieved")
 
         def current(self, document_id: str) -> None:
             raise AssertionError("nothing is cited")
 
-        async def holding(self, strings: Collection[str]) -> tuple[()]:
+        async def containing(self, strings: Collection[str]) -> tuple[()]:
             raise AssertionError("nothing is cited")
 
     way = processor(settings, documents=NotingDocuments())

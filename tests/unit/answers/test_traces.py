@@ -9,18 +9,18 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import format_trace_id, get_current_span
 
 from schemas.records import ChatbotAnswer, Verdict
-from scoring.values.assessment import Assessment, Timing
-from scoring.values.types import Exchange
-from streams.kafka.records import Headers, Received
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer, Timing
+from streams.kafka.kafka_records import Headers, ReceivedRecord
 from streams.observability.failures import BadAnswer, Stage
 from streams.observability.tracing import Tracing
-from streams.pipeline.context import GivenDocuments, ResolvedContext
-from streams.pipeline.pipeline import Deadline, ObservedRetriever, Pipeline
+from streams.pipeline.context import ResolvedContext, StaticDocuments
+from streams.pipeline.pipeline import Deadline, Pipeline, TracedRetriever
 from streams.pipeline.traces import AnswerTraces
 from streams.pipeline.verdict import make_verdict
-from streams.rates.publication import Publications
-from streams.scorers.options import unassessed
-from streams.search.types import Hit, RetrievalUnavailable, Retrieved
+from streams.rates.rate_publication import PublicationTraces
+from streams.scorers.options import unscored_answer
+from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable
 from streams.settings import KafkaSettings, Settings, TelemetrySettings
 from tests.support.recorded_traces import Recorded
 
@@ -28,7 +28,7 @@ SECRET = "the customer's own words"
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", f"How? {SECRET}", f"So. {SECRET}", NOW)
 PARENT = ("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01")
-ASSESSMENT = unassessed("truthgate", "en", ("scoring_disabled",))
+ASSESSMENT = unscored_answer("truthgate", "en", ("scoring_disabled",))
 DECIDED = Settings().policy.decide(ASSESSMENT)
 VERDICT = make_verdict(ANSWER, ASSESSMENT, DECIDED, ResolvedContext(()), NOW)
 
@@ -38,14 +38,14 @@ def recorded() -> Recorded:
     return Recorded()
 
 
-def _received(*headers: tuple[str, bytes], key: bytes | None = b"c-1") -> Received:
-    return Received("answers", 2, 7, key, b"value", headers)
+def _received(*headers: tuple[str, bytes], key: bytes | None = b"c-1") -> ReceivedRecord:
+    return ReceivedRecord("answers", 2, 7, key, b"value", headers)
 
 
 def _judged(recorded: Recorded, verdict: Verdict, *, texts: bool = False) -> ReadableSpan:
     traces = AnswerTraces(Settings(telemetry=TelemetrySettings(texts=texts)), recorded.tracing)
     with traces.process(_received(), 1):
-        traces.judged(verdict)
+        traces.record_verdict(verdict)
     return recorded.spans["process answers"]
 
 
@@ -55,14 +55,14 @@ def test_untraced_answers_keep_the_headers_they_came_with_and_log_lines_can_name
     with traces.process(_received(*headers), 1), traces.sending("verdicts.review", b"c-1") as span:
         assert not span.is_recording()
         assert format_trace_id(get_current_span().get_span_context().trace_id) == "ab" * 16
-        assert traces.onward(headers) == headers
+        assert traces.with_trace_context(headers) == headers
     assert not get_current_span().get_span_context().is_valid
 
 
 def test_what_is_sent_carries_the_context_of_its_own_span(recorded: Recorded) -> None:
     traces = AnswerTraces(Settings(), recorded.tracing)
     with traces.process(_received(PARENT), 1), traces.sending("verdicts.review", b"c-1") as span:
-        (_, sent), (_, parent) = traces.onward((("ce_id", b"1"), PARENT))
+        (_, sent), (_, parent) = traces.with_trace_context((("ce_id", b"1"), PARENT))
     assert sent == b"1"
     assert parent.decode().split("-")[1:3] == ["ab" * 16, f"{span.get_span_context().span_id:016x}"]
     assert recorded.spans["process answers"].parent is not None
@@ -91,7 +91,7 @@ def test_metadata_is_in_no_trace_but_for_the_id_of_the_reply(recorded: Recorded,
 def test_a_dead_letters_reason_is_its_code_alone(recorded: Recorded) -> None:
     traces = AnswerTraces(Settings(), recorded.tracing)
     with traces.process(_received(), 1):
-        traces.failed(BadAnswer(Stage.DECODE, "truncated", SECRET))
+        traces.record_failure(BadAnswer(Stage.DECODE, "truncated", SECRET))
     span = recorded.spans["process answers"]
     assert span.attributes["error.type"] == "truncated"
     assert SECRET not in span.to_json()
@@ -115,18 +115,18 @@ def test_half_characters_and_long_texts_do_not_keep_a_trace_from_its_collector(r
 
 
 class _Finding:
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         if question == "?":
             raise RetrievalUnavailable("index_incomplete")
         hit = Hit("d-1", "1", "en", SECRET, SECRET, 0, 1, 0.1, 0.9)
-        return Retrieved((hit,), sufficient=True, relevance=0.5)
+        return RetrievalResult((hit,), is_sufficient=True, relevance=0.5)
 
 
 async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_could_not(
     recorded: Recorded,
 ) -> None:
     traces = AnswerTraces(Settings(), recorded.tracing)
-    retriever = ObservedRetriever(_Finding(), traces.stages)
+    retriever = TracedRetriever(_Finding(), traces.stages)
     with traces.process(_received(), 1), traces.stages.stage("enrich"):
         await retriever.retrieve(SECRET, None, 1)
         with pytest.raises(RetrievalUnavailable):
@@ -139,15 +139,15 @@ async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_coul
 
 
 class _Assessing:
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         return replace(ASSESSMENT, timings=(Timing("parse", 5, 6),))
 
 
 async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded: Recorded) -> None:
-    traces, seen = AnswerTraces(Settings(), recorded.tracing), list[Assessment]()
+    traces, seen = AnswerTraces(Settings(), recorded.tracing), list[ScoredAnswer]()
     decide = Settings().policy.decide
     way = Pipeline(
-        GivenDocuments({}), _Assessing(), decide, "paper", stages=traces.stages, on_assessment=seen.append
+        StaticDocuments({}), _Assessing(), decide, "paper", stages=traces.stages, on_scored=seen.append
     )
     with traces.process(_received(), 1):
         await way.verdict(ANSWER, Deadline(None), lambda: NOW)
@@ -160,10 +160,10 @@ async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(
 
 
 def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded: Recorded) -> None:
-    publications = Publications(KafkaSettings(), recorded.tracing)
+    publications = PublicationTraces(KafkaSettings(), recorded.tracing)
     unsampled = (PARENT[0], PARENT[1][:-1] + b"0")
     for headers in [(PARENT,)] * 200 + [(unsampled,), (), (("traceparent", b"garbage"),)]:
-        publications.rests_on(headers)
+        publications.add_source(headers)
     with publications.send("hallucination-rates", 5) as headers:
         pass
     (span,) = recorded.exporter.get_finished_spans()
@@ -181,8 +181,8 @@ def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded: R
 
 
 def test_a_publication_that_fails_is_linked_again_when_it_is_tried_again(recorded: Recorded) -> None:
-    publications = Publications(KafkaSettings(), recorded.tracing)
-    publications.rests_on((PARENT,))
+    publications = PublicationTraces(KafkaSettings(), recorded.tracing)
+    publications.add_source((PARENT,))
     with pytest.raises(ValueError, match=SECRET), publications.send("hallucination-rates", 1):
         raise ValueError(SECRET)
     with publications.send("hallucination-rates", 1):
@@ -194,7 +194,7 @@ def test_a_publication_that_fails_is_linked_again_when_it_is_tried_again(recorde
 
 
 def test_untraced_publications_cost_nothing_and_send_no_headers() -> None:
-    publications = Publications(KafkaSettings(), Tracing())
-    publications.rests_on((PARENT,))
+    publications = PublicationTraces(KafkaSettings(), Tracing())
+    publications.add_source((PARENT,))
     with publications.send("hallucination-rates", 1) as headers:
         assert headers == ()

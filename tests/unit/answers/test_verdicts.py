@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.records import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
-from scoring.values.assessment import Assessment, Decided
-from scoring.values.types import Decision, Evidence, FeatureValue, MessageType, Passage
-from streams.pipeline.context import ContextSource, ResolvedContext, Span
-from streams.pipeline.verdict import MAX_TITLES_BYTES, exchange_of, make_verdict, verdict_id
+from scoring.values.exchange import Decision, Evidence, FeatureValue, MessageType, Passage
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.pipeline.context import ContextSource, PassageSpan, ResolvedContext
+from streams.pipeline.verdict import MAX_TITLES_BYTES, make_exchange, make_verdict, verdict_id
 
 PRODUCED = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SCORED = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "Can I?", "Click **Go**.", PRODUCED, language="en")
-DECIDED = Decided(Decision.BLOCKED, ("undefined_component",), "p1")
-ASSESSMENT = Assessment(
+DECIDED = PolicyDecision(Decision.BLOCKED, ("undefined_component",), "p1")
+ASSESSMENT = ScoredAnswer(
     score=1.0,
     profile="paper",
     message_type=MessageType.BINARY,
@@ -75,14 +75,14 @@ def test_a_verdict_says_where_its_context_came_from_and_which_versions_it_was() 
 
 def test_a_verdict_names_documents_that_are_not_there_and_no_more_than_twenty() -> None:
     missing = tuple(f"d-{number}" for number in range(25))
-    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, replace(CONTEXT, missing=missing), SCORED)
+    verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, replace(CONTEXT, missing_ids=missing), SCORED)
     assert verdict.missing_context_ids == missing[:20]
 
 
 def test_retrieved_passages_tell_their_score_and_where_in_the_document_they_stand() -> None:
     passages = (Passage("d-1", "one", "t", 0.5, "v1"), Passage("d-1", "two", "t", 0.25, "v1"))
     found = ResolvedContext(
-        passages, source=ContextSource.RETRIEVED, spans=(Span(0, 3, 0.4, 0.2), Span(10, 13))
+        passages, source=ContextSource.RETRIEVED, spans=(PassageSpan(0, 3, 0.4, 0.2), PassageSpan(10, 13))
     )
     verdict = make_verdict(ANSWER, ASSESSMENT, DECIDED, found, SCORED)
     assert verdict.context == (
@@ -124,7 +124,7 @@ def test_titles_and_addresses_take_no_more_than_their_room(named: list[tuple[str
 
 def test_the_exchange_is_the_answer_with_its_resolved_context() -> None:
     passage = Passage("d-1", "Click **Go**.")
-    exchange = exchange_of(ANSWER, [passage])
+    exchange = make_exchange(ANSWER, [passage])
     assert (exchange.question, exchange.answer, exchange.context) == (
         ANSWER.question,
         ANSWER.answer,

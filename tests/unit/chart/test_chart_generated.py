@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.chart import generated
-from docs.generate.chart.values import Value, read_values
+from docs.generate.chart import chart_texts
+from docs.generate.chart.chart_values import Value, read_values
 from tests.support.charts import CHART
 
-GENERATED = generated()
+GENERATED = chart_texts()
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from docs.generate.chart.files import IN_RULES
-from streams.monitoring.dashboard import to_json
-from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Deployment
+from docs.generate.chart.chart_files import IN_RULES
+from streams.monitoring.dashboard import render_dashboard
+from streams.monitoring.prometheus_rules import Deployment
+from streams.monitoring.rule_file import all_rules, render_rule_file
 from streams.settings import Settings
 from tests.support.charts import MINIMUM, feature, only, refusal, resources, with_settings
 from tests.support.monitoring import EVERYTHING
@@ -37,7 +37,7 @@ OTHER = [
 
 
 def _rules(settings: Settings) -> list[dict[str, Any]]:
-    return yaml.safe_load(to_yaml(all_rules(Deployment(settings, JOB)), RUNBOOK))["groups"]
+    return yaml.safe_load(render_rule_file(all_rules(Deployment(settings, JOB)), RUNBOOK))["groups"]
 
 
 def _rendered_rules(values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def test_rules_that_would_be_others_are_refused_with_what_to_do(sections: Mappin
 @pytest.mark.parametrize("sections", OTHER)
 def test_rules_that_truthgate_wrote_are_taken_as_they_are(sections: Mapping[str, Any]) -> None:
     settings = Settings(**sections)
-    written = to_yaml(all_rules(Deployment(settings, JOB)), RUNBOOK)
+    written = render_rule_file(all_rules(Deployment(settings, JOB)), RUNBOOK)
     values = {**with_settings(**sections), "prometheusRule": {"enabled": True, "rules": written}}
     assert only(resources(values), "PrometheusRule")["spec"]["groups"] == _rules(settings)
 
@@ -74,7 +74,7 @@ def test_the_dashboard_is_the_one_that_truthgate_writes_for_these_settings(
 ) -> None:
     values = {**with_settings(**sections), "dashboard": {"enabled": True}}
     board = only(resources(values), "ConfigMap", component="dashboard")["data"][f"{JOB}.json"]
-    assert json.loads(board) == json.loads(to_json(Deployment(Settings(**sections), JOB)))
+    assert json.loads(board) == json.loads(render_dashboard(Deployment(Settings(**sections), JOB)))
 
 
 @pytest.mark.parametrize("name", ["monitoring", "pod-monitor"])

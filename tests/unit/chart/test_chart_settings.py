@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from streams.delivery.publisher import longest_settling
-from streams.kafka.topics.specification import specifications
-from streams.settings import Settings, WrongSettings, load_settings
+from streams.delivery.publisher import max_settling_seconds
+from streams.kafka.topics.topic_specification import topic_specifications
+from streams.settings import InvalidSettings, Settings, load_settings
 from tests.support.charts import (
     FEATURES,
     MINIMUM,
@@ -113,7 +113,7 @@ def test_topics_may_have_no_prefix_and_a_group_a_name_of_its_own(loaded: Load) -
 def test_a_worker_may_end_for_as_long_as_its_drain_budget_and_no_shorter(
     sections: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    budget = longest_settling(Settings(**sections))
+    budget = max_settling_seconds(Settings(**sections))
     given = with_settings(**sections)
 
     def grace(**more: Any) -> int:
@@ -153,7 +153,8 @@ def test_strimzis_topics_are_those_that_truthgate_would_make(
         if each["kind"] == "KafkaTopic"
     }
     assert made == {
-        spec.name: (spec.partitions, spec.replication, dict(spec.config)) for spec in specifications(prefixed)
+        spec.name: (spec.partitions, spec.replication, dict(spec.config))
+        for spec in topic_specifications(prefixed)
     }
 
 
@@ -301,5 +302,5 @@ def test_keda_enters_kafka_with_the_tokens_that_the_workers_get(loaded: Load) ->
 
 
 def test_what_the_schema_lets_through_is_refused_by_the_worker_in_one_line(loaded: Load) -> None:
-    with pytest.raises(WrongSettings, match="needs sasl_username and sasl_password"):
+    with pytest.raises(InvalidSettings, match="needs sasl_username and sasl_password"):
         loaded(resources(with_settings(kafka={"security_protocol": "SASL_SSL"})))

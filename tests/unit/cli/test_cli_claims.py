@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from schemas.records import VerdictClaim, VerdictClaimSource, VerdictSpan
-from scoring.values.claims import ClaimStatus
-from streams.cli.demo.board import Board, tables
-from streams.cli.explain.rendering import marked_answer
-from streams.cli.render import claim_in_full, claim_lines, marked_excerpt, verdict_line, verdict_with_claims
+from scoring.values.checked_claims import ClaimStatus
+from streams.cli.demo.demo_board import DemoBoard, tables
+from streams.cli.explain.explanation_rendering import marked_answer
+from streams.cli.verdict_rendering import (
+    claim_in_full,
+    claim_lines,
+    marked_excerpt,
+    verdict_line,
+    verdict_with_claims,
+)
 from streams.pipeline.verdict import verdict_id
 from tests.support.record_strategies import claims as any_claims
 from tests.support.verdicts import any_verdict
@@ -150,7 +156,7 @@ def test_claims_with_markup_of_the_terminal_library_are_plain_text() -> None:
     assert "“[bold red]It costs[/] [link=http://x]50[/link]”" in line.plain
 
 
-def shown(board: Board, width: int, height: int) -> list[str]:
+def shown(board: DemoBoard, width: int, height: int) -> list[str]:
     console = Console(width=width, height=height, record=True, file=StringIO())
     console.print(tables(board, width, height))
     return console.export_text().splitlines()
@@ -160,7 +166,7 @@ def shown(board: Board, width: int, height: int) -> list[str]:
 def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the_terminal(
     width: int, height: int
 ) -> None:
-    board = Board([f"a-{index}" for index in range(100)])
+    board = DemoBoard([f"a-{index}" for index in range(100)])
     for index in range(100):
         verdict = replace(CHECKED if index < 99 else VERDICT, verdict_id=verdict_id(f"a-{index}"))
         board.add(replace(verdict, answer_id=f"a-{index}"))
@@ -172,13 +178,13 @@ def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the
 
 
 def test_a_demo_without_claims_shows_none() -> None:
-    board = Board(["a-1"])
+    board = DemoBoard(["a-1"])
     board.add(VERDICT)
     assert not any("documents" in line or "faithful" in line for line in shown(board, 80, 24))
 
 
 def test_the_demo_shows_how_faithful_the_answers_of_a_type_are_where_that_is_known() -> None:
-    board = Board(["a-1", "a-2", "a-3"])
+    board = DemoBoard(["a-1", "a-2", "a-3"])
     board.add(replace(CHECKED, faithfulness=0.25))
     board.add(replace(CHECKED, verdict_id=verdict_id("a-2"), faithfulness=0.75))
     board.add(replace(VERDICT, verdict_id=verdict_id("a-3"), message_type="binary"))

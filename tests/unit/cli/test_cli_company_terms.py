@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.company_terms import load
+from scoring.company_terms import load_terms
 from streams.cli.entry import run
 from tests.support.commands import truthgate
 
@@ -39,7 +39,7 @@ def test_the_sample_knowledge_base_gives_the_product_s_words(output: Path) -> No
     assert done.stdout == ""
     assert "\ntruthgate: nl: " in done.stderr
     assert done.stderr.endswith(" words from 39 documents\n")
-    found = load(output).for_language("nl")
+    found = load_terms(output).for_language("nl")
     assert found
     assert {"kantora", "loonperiode", "foutcode"} <= found
     assert {"het", "van", "naar", "een"}.isdisjoint(found)
@@ -60,10 +60,13 @@ def test_a_folder_of_markdown_is_read_too(tmp_path: Path, output: Path) -> None:
         (folder / f"{name}.md").write_text("# De loonstrook", "utf-8")
     (folder / "empty.md").write_text("", "utf-8")
     assert build(folder, output, "--language", "nl", "--least-documents", "3") == 1
-    assert load(output).for_language("nl") == {"loonstrook"}
+    assert load_terms(output).for_language("nl") == {"loonstrook"}
 
 
 def test_the_same_id_in_two_files_of_two_languages_is_two_documents(output: Path) -> None:
     with as_file(SAMPLE / "documents.nl.jsonl") as dutch, as_file(SAMPLE / "documents.en.jsonl") as english:
         assert build(dutch, output, "--documents", str(english)) == 0
-    assert {code: found.documents for code, found in load(output).languages.items()} == {"en": 39, "nl": 39}
+    assert {code: found.documents for code, found in load_terms(output).languages.items()} == {
+        "en": 39,
+        "nl": 39,
+    }

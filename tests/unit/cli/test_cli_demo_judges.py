@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli.demo.command import _judges, _variables
-from streams.cli.output import WrongUsage
+from streams.cli.command_output import UsageError
+from streams.cli.demo.demo_command import _judges, _variables
 from streams.settings import DocumentSettings, JudgeSettings, Settings
 
 ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1", "cafile": "/ca.pem"}
@@ -35,5 +35,5 @@ def test_a_folder_is_named_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_demo_that_is_to_ask_and_is_told_nobody_is_wrong_usage() -> None:
-    with pytest.raises(WrongUsage, match="nobody is named"):
+    with pytest.raises(UsageError, match="nobody is named"):
         _judges(Settings())

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import pytest
 
-from streams.cli.demo.board import Board
+from streams.cli.demo.demo_board import DemoBoard
 from streams.cli.entry import run
 
 
@@ -18,8 +18,8 @@ def test_the_port_is_the_option_or_else_the_setting(
     if variable:
         monkeypatch.setenv("TRUTHGATE_WEB__PORT", variable)
     with (
-        patch("streams.cli.demo.command.is_free", return_value=True),
-        patch("streams.cli.demo.command._demo", return_value=Board([], 0)) as begun,
+        patch("streams.cli.demo.demo_command.is_free", return_value=True),
+        patch("streams.cli.demo.demo_command._demo", return_value=DemoBoard([], 0)) as begun,
     ):
         assert run(["demo", *options]) == 0
     assert begun.call_args.args[4] == expected

@@ -11,14 +11,14 @@ import typer
 from aiokafka.errors import KafkaTimeoutError
 
 from schemas import RegistryUnreachable
-from streams.cli.demo.command import _reporting as reporting
-from streams.cli.demo.run import DemoFailed
+from streams.cli.command_output import CommandFailed
+from streams.cli.demo.demo_command import _reporting as reporting
+from streams.cli.demo.demo_run import DemoFailed
 from streams.cli.entry import run
-from streams.cli.output import CommandFailed
 from streams.embedded.jars import BrokerFailed, FetchFailed, MissingExtra
-from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.settings import WrongSettings
+from streams.settings import InvalidSettings
 from tests.support.commands import DEADLINE_SECONDS, clean_environment, command, truthgate
 from tests.support.ports import NOBODY
 
@@ -207,7 +207,7 @@ def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         (ServiceUnreachable("Kafka does not answer"), 3),
         (RegistryUnreachable("the registry does not answer"), 3),
         (KafkaTimeoutError(), 3),
-        (WrongSettings("web.port: no number"), 2),
+        (InvalidSettings("web.port: no number"), 2),
         (CommandFailed("a line is broken"), 1),
     ],
 )

@@ -13,15 +13,15 @@ from rich.console import Console
 
 from schemas import ChatbotAnswer, Verdict
 from scoring.evaluation.routing import Misrouted
+from scoring.values.exchange import Decision, Evidence
 from scoring.values.opinion import Label, Opinion, Usage
-from scoring.values.types import Decision, Evidence
+from streams.cli.command_files import InputErrors, MissingDocuments
+from streams.cli.command_output import progress_bar
 from streams.cli.entry import run
 from streams.cli.evaluate import extras
-from streams.cli.evaluate.rated import Source, judged_lines, lines_of
-from streams.cli.evaluate.rated import answered as good_lines
-from streams.cli.evaluate.routed_tables import wrong
-from streams.cli.files import Complaints, MissingDocuments
-from streams.cli.output import progress
+from streams.cli.evaluate.rated_files import RatedFile, read_lines, score_lines
+from streams.cli.evaluate.rated_files import evaluated_answers as good_lines
+from streams.cli.evaluate.routed_tables import misrouted_table
 from streams.llm.batches import AnswerKey, opinion_line
 from streams.observability.failures import BadAnswer, Stage
 from tests.support.commands import truthgate, truthgate_here
@@ -149,13 +149,13 @@ async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table
             raise BadAnswer(Stage.SCORE, "ProcessExpired", "died")
         return await judging(answer)
 
-    source = Source(rated, Complaints("rated"), MissingDocuments("rated"))
-    read = lines_of([source], progress("judging", None))
-    first = [line async for line in judged_lines(read, [[judging]], limit=2)]
-    found = [each async for each in good_lines([source], judged_lines(first, [[failing]], limit=2))]
+    source = RatedFile(rated, InputErrors("rated"), MissingDocuments("rated"))
+    read = read_lines([source], progress_bar("judging", None))
+    first = [line async for line in score_lines(read, [[judging]], limit=2)]
+    found = [each async for each in good_lines([source], score_lines(first, [[failing]], limit=2))]
     assert [len(each.cases) for each in found] == [2, 2, 2]
     assert capsys.readouterr().err.count("failed on this answer: ProcessExpired") == 2
-    assert source.complaints.count == 4
+    assert source.errors.count == 4
 
 
 def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_count() -> None:
@@ -164,7 +164,7 @@ def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_coun
         for number in range(23)
     ]
     console = Console(file=StringIO(), width=100)
-    console.print(wrong(found, "profile paper"))
+    console.print(misrouted_table(found, "profile paper"))
     shown = console.file.getvalue()
     assert "Routed wrongly: 23 answers, profile paper" in shown
     assert "a-19" in shown
@@ -324,8 +324,7 @@ def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered: P
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:
-    code = (
-        "import sys, streams.worker.run, streams.cli.entry; print({'scipy', 'matplotlib'} & set(sys.modules))"
-    )
+    imports = "import sys, streams.worker.run_worker, streams.cli.entry"
+    code = f"{imports}; print({{'scipy', 'matplotlib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
     assert done.stdout.decode().strip() == "set()"

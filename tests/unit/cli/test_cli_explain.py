@@ -14,10 +14,10 @@ from rich.console import Console
 from schemas import to_json
 from schemas.records import Verdict, VerdictClaim, VerdictPassage
 from scoring.policy import Policy
-from streams.cli.explain.rendering import lines_of, marked_answer
-from streams.cli.output import json_line
-from streams.explaining.explaining import explained
-from streams.explaining.explanation import Found, Place, trace_id
+from streams.cli.command_output import json_line
+from streams.cli.explain.explanation_rendering import marked_answer, render_explanation
+from streams.explaining.explanation import LocatedVerdict, VerdictLocation, trace_id
+from streams.explaining.verdict_explainer import explain_verdict
 from streams.pipeline.verdict import verdict_id
 from tests.support.commands import truthgate_here
 from tests.support.pages import blocked_verdict, opinion, with_claims
@@ -47,12 +47,14 @@ VERDICT = replace(
 )
 
 
-def shown(verdict: Verdict, *repeats: Found, width: int = 10_000) -> str:
-    place = Place("verdicts.blocked", 3, 12)
-    explanation = explained(Found(verdict, place, verdict.scored_at, "ab" * 16), (Policy(),), repeats)
+def shown(verdict: Verdict, *repeats: LocatedVerdict, width: int = 10_000) -> str:
+    place = VerdictLocation("verdicts.blocked", 3, 12)
+    explanation = explain_verdict(
+        LocatedVerdict(verdict, place, verdict.scored_at, "ab" * 16), (Policy(),), repeats
+    )
     written = StringIO()
     console = Console(file=written, width=width)
-    for line in lines_of(explanation):
+    for line in render_explanation(explanation):
         console.print(line)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
@@ -111,7 +113,12 @@ def test_repeats_are_told_with_what_differs() -> None:
     later = replace(VERDICT, scored_at=VERDICT.scored_at + timedelta(minutes=1))
     sent = replace(later, decision="auto_send")
     repeats = section(
-        "Repeats", shown(VERDICT, Found(later, Place("t", 0, 1)), Found(sent, Place("t", 0, 2)))
+        "Repeats",
+        shown(
+            VERDICT,
+            LocatedVerdict(later, VerdictLocation("t", 0, 1)),
+            LocatedVerdict(sent, VerdictLocation("t", 0, 2)),
+        ),
     )
     assert [line.split("  ")[1] for line in repeats] == ["t 0:1", "t 0:2"]
     assert [line.rpartition("  ")[2] for line in repeats] == ["the same", "differs in decision"]

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.observability.health import Health
 from streams.settings import WebSettings
-from streams.web import create_pages, serve
+from streams.web import create_web_app, serve
 from tests.support.commands import truthgate_here
 from tests.support.ports import NOBODY
 
@@ -21,7 +21,7 @@ async def asked(
     health: Health, *arguments: str, listens: str = LOOPBACK, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Serve a worker's pages and ask them by the command."""
-    async with serve(create_pages(health, CollectorRegistry()), WebSettings(host=listens, port=0)) as port:
+    async with serve(create_web_app(health, CollectorRegistry()), WebSettings(host=listens, port=0)) as port:
         environment = {"TRUTHGATE_WEB__HOST": listens, "TRUTHGATE_WEB__PORT": str(port), **variables}
         return await asyncio.to_thread(truthgate_here, "health", *arguments, environment=environment)
 
@@ -41,7 +41,7 @@ async def test_one_that_waits_is_not_ready_and_says_for_what(health: Health) -> 
     done = await asked(health, "--ready")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "truthgate: the worker answers 503: waiting for the start\n"
-    health.waits_for(None)
+    health.set_waiting_for(None)
     assert (await asked(health, "--ready")).returncode == 0
 
 

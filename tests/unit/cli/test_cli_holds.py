@@ -5,30 +5,30 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scoring.policy import Override, Policy, Scope
-from scoring.values.types import MessageType
+from scoring.policy import Override, PauseScope, Policy
+from scoring.values.exchange import MessageType
+from streams.cli.command_output import UsageError
 from streams.cli.entry import run
-from streams.cli.output import WrongUsage
-from streams.cli.pause import Change, described, name
-from streams.pause.board import CODEC, HoldBoard, Status
+from streams.cli.pause_commands import OperatorAction, entry_name, pauses_as_json
+from streams.pause.pause_state import CODEC, PauseState, PauseStatus
 from streams.settings import KafkaSettings, Settings
 from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
-CHANGE = Change(Settings(kafka=KafkaSettings(topic_prefix="eu.")), "anna", "wrong prices", WHEN)
+CHANGE = OperatorAction(Settings(kafka=KafkaSettings(topic_prefix="eu.")), "anna", "wrong prices", WHEN)
 
 
-def taken(*records: object) -> HoldBoard:
-    board = HoldBoard()
-    board.take_in(records)
+def taken(*records: object) -> PauseState:
+    board = PauseState()
+    board.apply(records)
     return board
 
 
 def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
-    record = CHANGE.held(INSTRUCTIONS_IN_DUTCH)
+    record = CHANGE.pause(INSTRUCTIONS_IN_DUTCH)
     assert (record.topic, record.key, record.partition) == ("eu.controls", b"instruction/nl", None)
-    (entry,) = taken(raw_record(record.key, record.value)).held
-    assert (entry.scope, entry.hold.by, entry.hold.reason, entry.hold.at) == (
+    (entry,) = taken(raw_record(record.key, record.value)).active
+    assert (entry.scope, entry.record.by, entry.record.reason, entry.record.at) == (
         INSTRUCTIONS_IN_DUTCH,
         "anna",
         "wrong prices",
@@ -38,30 +38,30 @@ def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
 
 
 def test_what_is_held_is_resumed_where_it_stands() -> None:
-    (entry,) = taken(hold_record(a_hold("binary"), 3, partition=2)).held
-    record = CHANGE.resumed(entry)
+    (entry,) = taken(hold_record(a_hold("binary"), 3, partition=2)).active
+    record = CHANGE.resume(entry)
     assert (record.key, record.partition) == (b"binary/*", 2)
     board = taken(hold_record(a_hold("binary"), 3, partition=2), raw_record(record.key, record.value, 4, 2))
-    assert board.held == ()
+    assert board.active == ()
 
 
 def test_what_cannot_be_read_is_deleted_where_it_stands() -> None:
-    (entry,) = taken(raw_record(b"\xff", b"nonsense", 3, partition=2)).held
-    record = CHANGE.resumed(entry)
+    (entry,) = taken(raw_record(b"\xff", b"nonsense", 3, partition=2)).active
+    record = CHANGE.resume(entry)
     assert (record.key, record.value, record.partition) == (b"\xff", None, 2)
 
 
 @pytest.mark.parametrize(("by", "reason"), [("", "x"), ("x" * 257, "x"), ("x", ""), ("x", "x" * 1001)])
 def test_what_workers_could_not_read_is_not_written(by: str, reason: str) -> None:
-    with pytest.raises(WrongUsage, match="should have at"):
-        Change(Settings(), by, reason).held(Scope())
+    with pytest.raises(UsageError, match="should have at"):
+        OperatorAction(Settings(), by, reason).pause(PauseScope())
 
 
 def test_statuses_are_those_of_the_contract() -> None:
-    value = CHANGE.held(Scope()).value
+    value = CHANGE.pause(PauseScope()).value
     assert value is not None
     assert b"held" in value
-    assert {status.value for status in Status} == {"held", "resumed"}
+    assert {status.value for status in PauseStatus} == {"held", "resumed"}
     assert value.startswith(CODEC.encode(a_hold())[:10])
 
 
@@ -79,7 +79,7 @@ def test_who_has_no_name_must_give_one(
 def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
     policy = Policy(overrides=(Override(MessageType.BINARY, hold=True),))
     board = taken(hold_record(a_hold(language="nl")), raw_record(b"x", b"nonsense", 7))
-    assert list(described(policy, board.held)) == [
+    assert list(pauses_as_json(policy, board.active)) == [
         {"source": "settings", "message_type": "binary", "language": None},
         {
             "source": "operator",
@@ -91,7 +91,7 @@ def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
         },
         {"source": "unreadable", "at": "0:7", "error": "unknown_format"},
     ]
-    assert [name(entry) for entry in board.held] == [
+    assert [entry_name(entry) for entry in board.active] == [
         "all answers in nl",
         "everything, by an unreadable record at 0:7",
     ]

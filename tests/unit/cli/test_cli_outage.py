@@ -2,8 +2,8 @@
 
 import pytest
 
-from streams.cli.reading import Outage
-from streams.kafka.clients import CredentialsRefused, ServiceUnreachable
+from streams.cli.topic_reading import OutageReporter
+from streams.kafka.kafka_clients import CredentialsRefused, ServiceUnreachable
 from streams.settings import KafkaSettings
 
 SILENT = ServiceUnreachable("Kafka at kafka:9092 does not answer within 10 s")
@@ -16,7 +16,7 @@ class Brokers:
     def __init__(self) -> None:
         self.failure: Exception | None = None
         self.told: list[str] = []
-        self.outage = Outage(self._ask, self.told.append)
+        self.outage = OutageReporter(self._ask, self.told.append)
 
     async def _ask(self, _: KafkaSettings) -> None:
         if self.failure:
@@ -45,11 +45,11 @@ async def test_an_outage_is_told_once_and_its_end_once_and_the_next_one_again() 
 
 async def test_a_verdict_ends_an_outage_too() -> None:
     brokers = Brokers()
-    brokers.outage.ends()
+    brokers.outage.clear()
     brokers.failure = SILENT
     await brokers.check()
-    brokers.outage.ends()
-    brokers.outage.ends()
+    brokers.outage.clear()
+    brokers.outage.clear()
     assert brokers.told == [TOLD, "Kafka answers again"]
 
 

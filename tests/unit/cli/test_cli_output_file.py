@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli.files import open_output, refuse_unwritable, whole_file
-from streams.cli.output import CommandFailed, ExitCode
+from streams.cli.command_files import atomic_write, check_writable, open_output
+from streams.cli.command_output import CommandFailed, ExitCode
 
 
 def test_a_file_takes_its_name_when_it_is_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "found.txt"
-    with whole_file(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("found")
         assert not path.exists()
     assert [each.name for each in tmp_path.iterdir()] == ["found.txt"]
@@ -56,18 +56,18 @@ def test_a_circle_of_links_is_no_defect(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_found_before_anything_is_made_and_nothing_is_left(tmp_path: Path) -> None:
     path = tmp_path / "found.txt"
     path.write_text("of an earlier run")
-    refuse_unwritable(path)
-    refuse_unwritable(Path("/dev/null"))
+    check_writable(path)
+    check_writable(Path("/dev/null"))
     assert [each.read_text() for each in tmp_path.iterdir()] == ["of an earlier run"]
     with pytest.raises(CommandFailed, match="Not a directory"):
-        refuse_unwritable(path / "below")
+        check_writable(path / "below")
 
 
 def test_a_link_stays_one_and_a_device_is_written_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "found.txt")
-    with whole_file(tmp_path / "link") as partial:
+    with atomic_write(tmp_path / "link") as partial:
         partial.write_text("found")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "found.txt").read_text() == "found"
-    with whole_file(Path("/dev/null")) as partial:
+    with atomic_write(Path("/dev/null")) as partial:
         assert partial == Path("/dev/null")

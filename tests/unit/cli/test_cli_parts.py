@@ -18,20 +18,20 @@ from rich.text import Text
 
 from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.cli.dead_letters.archive import MAX_METADATA, OffsetSet
-from streams.cli.dead_letters.letters import Choice, Letter
-from streams.cli.dead_letters.resending import Resent
-from streams.cli.demo.board import Board, tables
-from streams.cli.demo.run import sample_answers, sample_documents
-from streams.cli.feed import feed, in_order
-from streams.cli.files import read
-from streams.cli.output import json_line, plural, printable
-from streams.cli.render import ResultConsole, excerpt, verdict_line
-from streams.cli.replay import Pace
-from streams.cli.sending import Outcome, Outgoing
+from streams.cli.async_input import aiter_in_thread, map_in_order
+from streams.cli.command_files import read_records
+from streams.cli.command_output import json_line, plural, printable
+from streams.cli.dead_letters.archived_letters import ArchivedLetter, LetterFilter
+from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, OffsetSet
+from streams.cli.dead_letters.dead_letter_replay import ReplayResult
+from streams.cli.demo.demo_board import DemoBoard, tables
+from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.record_sender import OnSettled, OutgoingRecord
+from streams.cli.replay_command import Pace
+from streams.cli.verdict_rendering import ResultConsole, highlighted_excerpt, verdict_line
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
-from streams.pipeline.verdict import offending, verdict_id
+from streams.pipeline.verdict import fault_evidence, verdict_id
 from tests.support.verdicts import any_verdict
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -64,7 +64,7 @@ async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() 
         await asyncio.sleep(0.02 if item % 3 == 0 else 0)
         return item
 
-    assert [each async for each in in_order(range(50), work, limit=8)] == list(range(50))
+    assert [each async for each in map_in_order(range(50), work, limit=8)] == list(range(50))
 
 
 async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input() -> None:
@@ -79,7 +79,7 @@ async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_l
     async def work(item: int) -> int:
         return item
 
-    results = in_order(endless(), work, limit=4)
+    results = map_in_order(endless(), work, limit=4)
     assert [await anext(results) for _ in range(10)] == list(range(1, 11))
     await results.aclose()
     await asyncio.sleep(0.05)
@@ -94,7 +94,7 @@ async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() ->
     async def work(item: int) -> int:
         return item
 
-    results = in_order(failing(), work, limit=4)
+    results = map_in_order(failing(), work, limit=4)
     assert await anext(results) == 1
     with pytest.raises(OSError, match="gone"):
         await anext(results)
@@ -111,14 +111,14 @@ async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
             working.discard(item)
         return item
 
-    results = in_order(range(50), work, limit=4)
+    results = map_in_order(range(50), work, limit=4)
     assert await anext(results) == 0
     await results.aclose()
     assert working == set()
 
 
 async def test_an_input_without_items_is_over_at_once() -> None:
-    assert [each async for each in feed([])] == []
+    assert [each async for each in aiter_in_thread([])] == []
 
 
 @given(st.text())
@@ -135,7 +135,7 @@ def test_json_has_no_numbers_that_json_does_not_know() -> None:
 
 
 def test_only_what_speaks_against_the_answer_is_shown_as_offending_and_once() -> None:
-    assert offending(VERDICT) == (BAD,)
+    assert fault_evidence(VERDICT) == (BAD,)
 
 
 def test_a_line_tells_decision_score_type_id_reason_and_words() -> None:
@@ -196,12 +196,14 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
 
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
 def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
-    assert len(excerpt(text, [(start, start + length)], width, width // 3, "red").plain) <= width + 2
+    assert (
+        len(highlighted_excerpt(text, [(start, start + length)], width, width // 3, "red").plain) <= width + 2
+    )
 
 
 def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
     far = "x" * 500 + "Send to the bank" + "y" * 500
-    text = excerpt(far, [(500, 516)], 60, 20, "red")
+    text = highlighted_excerpt(far, [(500, 516)], 60, 20, "red")
     (mark,) = text.spans
     assert text.plain[mark.start : mark.end] == "Send to the bank"
 
@@ -212,14 +214,14 @@ def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]
     for offsets in rounds:
         sent |= set(offsets)
         replayed = replayed.plus(offsets)
-        replayed = OffsetSet.committed(replayed.position, replayed.metadata)
+        replayed = OffsetSet.from_commit(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
     replayed = OffsetSet().plus(range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
-    known = OffsetSet.committed(replayed.position, replayed.metadata)
+    known = OffsetSet.from_commit(replayed.position, replayed.metadata)
     assert 1 in known
     assert 19_999 not in known
     assert 2 not in known
@@ -227,15 +229,15 @@ def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
 
 @pytest.mark.parametrize("metadata", ["someone else's", "5-", "-", "1,,2", "9" * 30])
 def test_metadata_of_others_counts_as_none(metadata: str) -> None:
-    assert OffsetSet.committed(3, metadata) == OffsetSet(3)
+    assert OffsetSet.from_commit(3, metadata) == OffsetSet(3)
 
 
 def test_a_huge_range_in_the_metadata_costs_nothing() -> None:
-    assert 10**17 in OffsetSet.committed(0, f"5-{10**18}")
+    assert 10**17 in OffsetSet.from_commit(0, f"5-{10**18}")
 
 
-def letter(headers: list[tuple[str, bytes]]) -> Letter:
-    return Letter(0, 7, b"c-1", b"\xc3\x01", tuple(headers))
+def letter(headers: list[tuple[str, bytes]]) -> ArchivedLetter:
+    return ArchivedLetter(0, 7, b"c-1", b"\xc3\x01", tuple(headers))
 
 
 def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure() -> None:
@@ -247,7 +249,7 @@ def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure()
         ("dlq.attempts", b"2"),
         ("dlq.first_failed_at", b"2026-03-02T09:15:00Z"),
     ]
-    record = letter(headers).again(Topics("p."))
+    record = letter(headers).to_record(Topics("p."))
     assert (record.topic, record.key, record.value) == ("p.answers", b"c-1", b"\xc3\x01")
     assert record.headers == (headers[0], headers[1], headers[2], headers[4], headers[5])
 
@@ -262,61 +264,61 @@ def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure()
     ],
 )
 def test_a_letter_goes_only_to_an_input_topic_whatever_its_header_says(named: bytes, goes_to: str) -> None:
-    assert letter([("dlq.topic", named)]).again(Topics("")).topic == goes_to
+    assert letter([("dlq.topic", named)]).to_record(Topics("")).topic == goes_to
 
 
 def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
     place = [("dlq.topic", b"documents"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
     one = letter([*place, ("dlq.first_failed_at", b"2026-03-02T09:15:00Z")])
     other = replace(letter([*place, ("dlq.first_failed_at", b"later")]), partition=2, offset=9)
-    assert one.record == other.record
-    assert letter([*place[:2], ("dlq.offset", b"13")]).record != one.record
-    assert replace(other, value=b"of a topic made anew").record != one.record
-    assert letter([("dlq.stage", b"decode")]).record == b"0:7"
+    assert one.record_digest == other.record_digest
+    assert letter([*place[:2], ("dlq.offset", b"13")]).record_digest != one.record_digest
+    assert replace(other, value=b"of a topic made anew").record_digest != one.record_digest
+    assert letter([("dlq.stage", b"decode")]).record_digest == b"0:7"
 
 
 async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
-    async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
+    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
         assert record.value == b"\xc3\x01"
         outcome(None)
 
     place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
-    resent = Resent(Topics(""), send, documents=False)
+    resent = ReplayResult(Topics(""), send, documents=False)
     for offset in (7, 8):
-        await resent.take(replace(letter(place), offset=offset))
-    await resent.take(replace(letter([]), offset=9))
+        await resent.process(replace(letter(place), offset=offset))
+    await resent.process(replace(letter([]), offset=9))
     assert resent.sent == {"answers": 2}
-    assert [each.place for each in resent.done] == ["0:7", "0:8", "0:9"]
+    assert [each.location for each in resent.done] == ["0:7", "0:8", "0:9"]
     assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
 
 
 async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked() -> None:
-    async def send(_: Letter, record: Outgoing, outcome: Outcome) -> None:
+    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
         outcome(None)
 
     left, asked = (
-        Resent(Topics(""), send, documents=False),
-        Resent(Topics(""), send, documents=False, repeated=True),
+        ReplayResult(Topics(""), send, documents=False),
+        ReplayResult(Topics(""), send, documents=False, repeated=True),
     )
     for resent in (left, asked):
-        await resent.take(letter([("dlq.repeated", b"1")]))
-        await resent.take(replace(letter([("dlq.attempts", b"2")]), offset=8))
+        await resent.process(letter([("dlq.repeated", b"1")]))
+        await resent.process(replace(letter([("dlq.attempts", b"2")]), offset=8))
     assert (left.sent, left.failed_twice) == ({"answers": 1}, 1)
-    assert [each.place for each in left.done] == ["0:8"]
+    assert [each.location for each in left.done] == ["0:8"]
     assert (asked.sent, asked.failed_twice) == ({"answers": 2}, 0)
 
 
 def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() -> None:
-    choice = Choice([Stage.DECODE], ["0:07", "0:8", "1:7"])
+    choice = LetterFilter([Stage.DECODE], ["0:07", "0:8", "1:7"])
     other = replace(letter([("dlq.stage", b"score")]), offset=8)
     assert [choice(letter([("dlq.stage", b"decode")])), choice(other)] == [True, False]
-    assert choice.missed == [(0, 8), (1, 7)]
+    assert choice.unmatched == [(0, 8), (1, 7)]
 
 
 def test_a_choice_of_nothing_means_all() -> None:
-    choice = Choice([])
+    choice = LetterFilter([])
     assert choice(letter([]))
-    assert choice.missed == []
+    assert choice.unmatched == []
 
 
 def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
@@ -335,14 +337,14 @@ def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
 
 def test_a_record_with_hostile_headers_is_still_a_letter() -> None:
     record = ConsumerRecord("t", 0, 1, 0, 0, None, None, None, 0, 0, (("dlq.stage", None), ("x", b"\xff")))
-    assert Letter.of(record).described()["stage"] == ""
+    assert ArchivedLetter.of(record).to_json()["stage"] == ""
 
 
 def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_once() -> None:
-    board = Board(["a-1", "a-2"], dead_letters=1)
+    board = DemoBoard(["a-1", "a-2"], dead_letters=1)
     assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
     assert not board.add(replace(VERDICT, verdict_id="of another run"))
-    board.add_letter()
+    board.add_dead_letter()
     assert (board.settled, board.total, board.repeated, board.complete) == (2, 3, 1, False)
     assert board.summary().endswith("1 blocked; 1 dead letter, 1 lost")
     board.add(replace(VERDICT, verdict_id=verdict_id("a-2"), decision="review", score=None))
@@ -351,7 +353,7 @@ def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_o
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (40, 10)])
 def test_the_tables_fit_the_terminal(width: int, height: int) -> None:
-    board = Board([f"a-{index}" for index in range(100)])
+    board = DemoBoard([f"a-{index}" for index in range(100)])
     for index in range(100):
         board.add(replace(VERDICT, verdict_id=verdict_id(f"a-{index}")))
     console = Console(width=width, height=height, record=True, file=StringIO())
@@ -389,5 +391,5 @@ def test_a_file_that_is_empty_or_has_two_answers_with_one_id_says_so(
     file = tmp_path / "answers.jsonl"
     rest = {"conversation_id": "c-1", "question": "How?", "answer": "So.", "produced_at": WHEN.isoformat()}
     file.write_text("".join(json.dumps({"answer_id": one, **rest}) + "\n" for one in ids))
-    assert len(list(read(file, ChatbotAnswer))) == len(ids)
+    assert len(list(read_records(file, ChatbotAnswer))) == len(ids)
     assert capsys.readouterr().err == (f"truthgate: {file}: {told}\n" if told else "")

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.cli.files import Complaints
-from streams.cli.knowledge import Given
-from streams.cli.publish import Accepted, There
+from streams.cli.command_files import InputErrors
+from streams.cli.document_sources import DocumentSource
+from streams.cli.publish_command import ExistingDocuments, PublishableDocuments
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
 
 
-def accepted(*languages: str) -> Accepted:
-    taken = Accepted(KNOWN, Complaints("help"))
+def accepted(*languages: str) -> PublishableDocuments:
+    taken = PublishableDocuments(KNOWN, InputErrors("help"))
     now = datetime(2026, 3, 2, tzinfo=UTC)
     pages = [KnowledgeDocument(f"{each}/new", each, "t", "text", now) for each in languages]
-    assert len(list(taken.of((page.document_id, page) for page in pages))) == len(pages)
+    assert len(list(taken.select((page.document_id, page) for page in pages))) == len(pages)
     return taken
 
 
@@ -38,18 +38,18 @@ def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_lea
     left: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert accepted(*published).outside(KNOWN, "", named) == gone
+    assert accepted(*published).ids_to_prune(KNOWN, "", named) == gone
     told = capsys.readouterr().err
     assert told == (f"truthgate: {left} (--all-languages deletes them)\n" if left else "")
 
 
 def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
-    there = There(KNOWN, frozenset({"broken"}))
+    there = ExistingDocuments(KNOWN, frozenset({"broken"}))
     assert there.missing(["nl/a", "nope", "broken", "nope"]) == ["nope"]
 
 
 def told_of(source: Path, languages: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
-    list(Given(source, languages).placed(Complaints("help"), None))
+    list(DocumentSource(source, languages).read(InputErrors("help"), None))
     return capsys.readouterr().err.splitlines()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streams.cli.documents import Published
+from streams.cli.document_commands import TopicDocuments
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ from streams.cli.documents import Published
 def test_json_that_is_not_read_is_told_by_its_setting_and_the_rest_as_dead_letters(
     unreadable: int, json_refused: int, told: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Published({}, unreadable, json_refused).tell()
+    TopicDocuments({}, unreadable, json_refused).report_unreadable()
     assert capsys.readouterr().err.splitlines() == [f"truthgate: {line}" for line in told]

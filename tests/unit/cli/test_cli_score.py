@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange
+from scoring.values.exchange import Exchange
+from scoring.values.scored_answer import ScoredAnswer
+from streams.cli.command_files import MissingDocuments
 from streams.cli.entry import run
-from streams.cli.files import MissingDocuments
-from streams.cli.score import judged_lines
+from streams.cli.score_command import score_lines
 from streams.observability.failures import BadAnswer, Stage
-from streams.pipeline.context import GivenDocuments
-from streams.pipeline.pipeline import OfflineAnswers, Pipeline
-from streams.scorers.options import Assessor, ScoringOff
+from streams.pipeline.context import StaticDocuments
+from streams.pipeline.pipeline import OfflinePipeline, Pipeline
+from streams.scorers.options import AsyncScorer, DisabledScorer
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
 
@@ -182,13 +182,13 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         raise self._error
 
 
-def answers_by(assessor: Assessor, documents: dict[str, KnowledgeDocument]) -> OfflineAnswers:
-    way = Pipeline(GivenDocuments(documents), assessor, Settings().policy.decide, "paper")
-    return OfflineAnswers(way, NOW)
+def answers_by(assessor: AsyncScorer, documents: dict[str, KnowledgeDocument]) -> OfflinePipeline:
+    way = Pipeline(StaticDocuments(documents), assessor, Settings().policy.decide, "paper")
+    return OfflinePipeline(way, NOW)
 
 
 async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score() -> None:
@@ -200,7 +200,7 @@ async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score(
 async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
     failing = answers_by(Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), {})
     outcomes = [
-        each async for each in judged_lines([(7, ANSWER)], failing, 2, MissingDocuments("answers.jsonl"))
+        each async for each in score_lines([(7, ANSWER)], failing, 2, MissingDocuments("answers.jsonl"))
     ]
     assert [(each.number, each.reason) for each in outcomes] == [
         (7, "the scorer failed on this answer: ProcessExpired")
@@ -210,7 +210,7 @@ async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line() -> None:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["d-1", "d-2"]), max_size=4))
 async def test_what_is_missing_of_the_context_is_told(document_ids: list[str]) -> None:
-    answers = answers_by(ScoringOff("paper"), {"d-1": DOCUMENT})
+    answers = answers_by(DisabledScorer("paper"), {"d-1": DOCUMENT})
     verdict = await answers.verdict(replace(ANSWER, document_ids=tuple(document_ids)))
     complete = bool(document_ids) and "d-2" not in document_ids
     assert ("context_missing" in verdict.degraded) == (not complete)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from streams.cli.output import CommandFailed
-from streams.cli.search import Question
-from streams.cli.search import _found as find
-from streams.search.types import RetrievalUnavailable, Retrieved
+from streams.cli.command_output import CommandFailed
+from streams.cli.search_command import Question
+from streams.cli.search_command import _found as find
+from streams.search.types import RetrievalResult, RetrievalUnavailable
 from tests.support.commands import truthgate_here
 from tests.support.ports import NOBODY
 
@@ -168,7 +168,7 @@ def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
 
 async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lacks_a_service() -> None:
     class Failing:
-        async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+        async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
             raise RetrievalUnavailable("index_failed")
 
     with pytest.raises(CommandFailed, match="cannot be searched: index_failed") as caught:
@@ -238,10 +238,10 @@ def test_a_search_loads_neither_the_parser_nor_the_stream_nor_what_identifies_a_
 ) -> None:
     heavy = ("spacy", "faust", "scipy", "pandas")
     code = (
-        "import sys; from streams.cli.entry import run; from scoring.text import language; "
+        "import sys; from streams.cli.entry import run; from scoring.text import language_detection; "
         f"run(['search', 'Hoe?', '--documents', {str(documents)!r}, '--language', 'nl', '--json']); "
         f"print(*[name for name in {heavy!r} if name in sys.modules], "
-        "language.load_model.cache_info().currsize, "
+        "language_detection.load_model.cache_info().currsize, "
         "file=sys.stderr)"
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}

@@ -14,14 +14,14 @@ import pytest
 from aiohttp import ClientError, ClientSession
 
 from streams.settings import (
+    InvalidSettings,
     RetrievalSettings,
     ScoringSettings,
     Settings,
     VerdictSettings,
     WebSettings,
-    WrongSettings,
 )
-from streams.worker.serve import for_serving
+from streams.worker.run_server import server_settings
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.http_service import ADDRESS
 from tests.support.llm_endpoint import LlmEndpoint
@@ -225,23 +225,23 @@ async def test_what_no_answer_can_do_without_ends_it(
 
 
 def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may() -> None:
-    assert for_serving(Settings()).web.host == "127.0.0.1"
-    assert for_serving(Settings(web={"verdicts": {"token": TOKEN}})).web.host == "0.0.0.0"
-    assert for_serving(Settings(web={"verdicts": {"anonymous": True}})).web.host == "0.0.0.0"
-    assert for_serving(Settings(web={"host": "::1"})).web.host == "::1"
-    with pytest.raises(WrongSettings, match=r"web\.host 10\.0\.0\.1 needs web\.verdicts\.token"):
-        for_serving(Settings(web={"host": "10.0.0.1"}))
+    assert server_settings(Settings()).web.host == "127.0.0.1"
+    assert server_settings(Settings(web={"verdicts": {"token": TOKEN}})).web.host == "0.0.0.0"
+    assert server_settings(Settings(web={"verdicts": {"anonymous": True}})).web.host == "0.0.0.0"
+    assert server_settings(Settings(web={"host": "::1"})).web.host == "::1"
+    with pytest.raises(InvalidSettings, match=r"web\.host 10\.0\.0\.1 needs web\.verdicts\.token"):
+        server_settings(Settings(web={"host": "10.0.0.1"}))
 
 
 def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() -> None:
     publishing = Settings(web={"verdicts": {"publish": True}})
-    with pytest.raises(WrongSettings, match=r"^web\.verdicts\.publish needs kafka\.bootstrap_servers$"):
-        for_serving(publishing)
-    assert for_serving(publishing, from_kafka=True).kafka.named
-    assert for_serving(Settings(kafka={"bootstrap_servers": NOBODY})).kafka.named
-    assert not for_serving(Settings(kafka={"topic_prefix": "p."})).kafka.named
+    with pytest.raises(InvalidSettings, match=r"^web\.verdicts\.publish needs kafka\.bootstrap_servers$"):
+        server_settings(publishing)
+    assert server_settings(publishing, from_kafka=True).kafka.is_configured
+    assert server_settings(Settings(kafka={"bootstrap_servers": NOBODY})).kafka.is_configured
+    assert not server_settings(Settings(kafka={"topic_prefix": "p."})).kafka.is_configured
 
 
 def test_what_is_shared_out_among_answers_is_so_by_the_places_for_requests() -> None:
     settings = Settings(web={"verdicts": {"max_in_flight": 8}})
-    assert for_serving(settings).flow.max_in_flight == 8
+    assert server_settings(settings).flow.max_in_flight == 8

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from scoring.policy import Override
-from scoring.values.types import MessageType
-from streams.settings import KafkaSettings, RatesSettings, Settings, WebSettings, WrongSettings, load_settings
-from streams.settings.loading import read_settings
+from scoring.values.exchange import MessageType
+from streams.settings import (
+    InvalidSettings,
+    KafkaSettings,
+    RatesSettings,
+    Settings,
+    WebSettings,
+    load_settings,
+)
+from streams.settings.settings_loader import read_settings
 
 SECRET = "hunter2-hunter2"
 
@@ -20,7 +27,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def complaint(config: Path | None = None) -> str:
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings(config)
     message = "; ".join([str(raised.value), *raised.value.more])
     assert "\n" not in message
@@ -353,7 +360,7 @@ def test_all_that_is_wrong_is_named_at_once_in_a_line_each(
     given = {"LOG__LEVEL": "loud", "KAKFA": "x", "WBE__PORT": "1", "RATES__WINDOWS": "[{", "JUDGES": "{"}
     for name, value in given.items():
         monkeypatch.setenv(f"TRUTHGATE_{name}", value)
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings(config)
     told = [str(raised.value), *raised.value.more]
     assert [line.partition(":")[0].partition(" ")[0] for line in told] == [
@@ -384,7 +391,7 @@ def test_what_is_not_wrong_can_be_read_beside_what_is(
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 9, "hop_seconds": 10}]')
     monkeypatch.setenv("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL")
     reading = read_settings(config)
-    assert len(reading.mistakes) == 3
+    assert len(reading.errors) == 3
     assert reading.settings
     assert reading.settings.web == WebSettings(host="::1", page=False)
     assert reading.settings.log.level == "debug"

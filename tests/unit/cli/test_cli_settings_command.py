@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli import settings as startable
+from streams.cli import settings_commands as startable
 from tests.support.commands import truthgate_here
 from tests.support.llm_endpoint import LlmEndpoint
 

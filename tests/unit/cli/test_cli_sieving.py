@@ -11,12 +11,12 @@ import typer
 from aiokafka import TopicPartition
 
 from scoring.scorer.profile import DESCRIPTIONS
-from scoring.values.types import Decision
-from streams.cli.filters import code_of, sieve_of
-from streams.cli.options import moment
-from streams.cli.reading import SLACK, Period
-from streams.kafka.clients import check_reachable
-from streams.kafka.topic_reader import TopicLog, TopicReader
+from scoring.values.exchange import Decision
+from streams.cli.common_options import parse_time
+from streams.cli.topic_reading import SLACK, TimeRange
+from streams.cli.verdict_filters import make_filter, parse_code
+from streams.kafka.kafka_clients import check_reachable
+from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 
 PLACE = TopicPartition("verdicts.review", 0)
 PAST = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -26,22 +26,22 @@ FUTURE = datetime(2999, 1, 1, tzinfo=UTC)
 @pytest.mark.parametrize(("ago", "delta"), [("90s", 90), ("30m", 1800), ("2 h", 7200), ("3d", 259200)])
 def test_so_long_ago_is_a_moment(ago: str, delta: int) -> None:
     before = datetime.now(UTC)
-    assert before <= moment(ago) + timedelta(seconds=delta) <= datetime.now(UTC)
+    assert before <= parse_time(ago) + timedelta(seconds=delta) <= datetime.now(UTC)
 
 
 def test_a_time_is_where_the_reader_is_unless_it_has_a_zone() -> None:
-    assert moment("2026-03-02T09:15+01:00") == datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
-    assert moment("2026-03-02") == datetime(2026, 3, 2).astimezone()
+    assert parse_time("2026-03-02T09:15+01:00") == datetime(2026, 3, 2, 8, 15, tzinfo=UTC)
+    assert parse_time("2026-03-02") == datetime(2026, 3, 2).astimezone()
 
 
 @pytest.mark.parametrize("told", ["", "yesterday", "2h3m", "-1h", "9999-99-99", "999999w", "1h "[::-1]])
 def test_what_is_no_time_is_refused(told: str) -> None:
     with pytest.raises(typer.BadParameter, match="is no time"):
-        moment(told)
+        parse_time(told)
 
 
 def test_the_sieve_has_what_the_options_ask_for() -> None:
-    sieve = sieve_of(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
+    sieve = make_filter(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
     assert (sieve.reasons, sieve.languages) == ({"low_score"}, {"nl"})
     assert (sieve.message_types, sieve.documents, sieve.highest) == ({"binary"}, {"D"}, 2)
 
@@ -58,11 +58,11 @@ def test_the_sieve_has_what_the_options_ask_for() -> None:
     ],
 )
 def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(told: str, code: str) -> None:
-    assert code_of(told, {*DESCRIPTIONS, *Decision}) == code
+    assert parse_code(told, {*DESCRIPTIONS, *Decision}) == code
 
 
 def test_a_code_that_no_language_has_is_taken_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    sieve = sieve_of(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
+    sieve = make_filter(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
     assert sieve.languages == {"und", "en", "xx"}
     told = "no language has the code xx: only verdicts on answers that state it can have it"
     assert capsys.readouterr().err == f"truthgate: {told}\n"
@@ -74,28 +74,28 @@ class Read(SimpleNamespace):
     def __init__(self) -> None:
         super().__init__(asked=[], positions={PLACE: 7})
 
-    async def first_since(self, since: int, log: TopicLog) -> Mapping[TopicPartition, int]:
-        return dict.fromkeys(log.ends, since // 1000)
+    async def offsets_since(self, since: int, log: TopicSnapshot) -> Mapping[TopicPartition, int]:
+        return dict.fromkeys(log.end_offsets, since // 1000)
 
-    async def look(self) -> TopicLog:
+    async def snapshot(self) -> TopicSnapshot:
         return LOG
 
     def read_from(self, begins: Mapping[TopicPartition, int]) -> None:
         self.asked.append(("on", begins[PLACE]))
 
-    async def on_and_on(self, _check: object) -> AsyncGenerator[list[Any], None]:
+    async def follow(self, _check: object) -> AsyncGenerator[list[Any], None]:
         while True:
             yield []
 
-    async def between(self, begins: Any, ends: Any) -> AsyncGenerator[list[Any], None]:
+    async def read_between(self, begins: Any, ends: Any) -> AsyncGenerator[list[Any], None]:
         self.asked.append((begins[PLACE], ends[PLACE]))
         yield []
 
 
-LOG = TopicLog((), {PLACE: 3}, {PLACE: 9}, 0.0)
+LOG = TopicSnapshot((), {PLACE: 3}, {PLACE: 9}, 0.0)
 
 
-async def read_in(period: Period, most: int = 3) -> list[tuple[Any, ...]]:
+async def read_in(period: TimeRange, most: int = 3) -> list[tuple[Any, ...]]:
     reader = Read()
     async with aclosing(period.batches(cast("TopicReader", reader), LOG, check_reachable)) as batches:
         async for _ in batches:
@@ -106,17 +106,17 @@ async def read_in(period: Period, most: int = 3) -> list[tuple[Any, ...]]:
 
 async def test_a_past_period_is_read_to_its_end_with_what_was_written_a_little_later() -> None:
     begin, end = round((PAST - SLACK).timestamp()), round((PAST + timedelta(hours=1) + SLACK).timestamp())
-    assert await read_in(Period(PAST, PAST + timedelta(hours=1))) == [(begin, end)]
-    assert await read_in(Period(None, PAST)) == [(3, round((PAST + SLACK).timestamp()))]
+    assert await read_in(TimeRange(PAST, PAST + timedelta(hours=1))) == [(begin, end)]
+    assert await read_in(TimeRange(None, PAST)) == [(3, round((PAST + SLACK).timestamp()))]
 
 
 async def test_a_period_without_an_end_goes_on_from_now_from_a_time_or_from_the_beginning() -> None:
-    assert await read_in(Period()) == [("on", 9)]
-    assert await read_in(Period(PAST, FUTURE)) == [("on", round((PAST - SLACK).timestamp()))]
-    assert await read_in(Period(from_beginning=True)) == [("on", 3)]
+    assert await read_in(TimeRange()) == [("on", 9)]
+    assert await read_in(TimeRange(PAST, FUTURE)) == [("on", round((PAST - SLACK).timestamp()))]
+    assert await read_in(TimeRange(from_beginning=True)) == [("on", 3)]
 
 
 async def test_a_period_that_ends_while_it_is_read_is_read_to_its_end_from_where_it_was() -> None:
     soon = datetime.now(UTC) + timedelta(seconds=0.2)
-    asked = await read_in(Period(None, soon), most=10**9)
+    asked = await read_in(TimeRange(None, soon), most=10**9)
     assert asked == [("on", 9), (7, int((soon + SLACK).timestamp()))]

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from streams.kafka.topics import TopicSpec, specifications
+from streams.kafka.topics import TopicSpec, topic_specifications
 from streams.settings import KafkaSettings, Settings, TopicSettings
 from tests.support.commands import truthgate_here
 
 PREFIX = "Eu_1."
 THREE = {"TRUTHGATE_KAFKA__TOPIC_PREFIX": PREFIX, "TRUTHGATE_TOPICS__REPLICATION_FACTOR": "3"}
-SPECS = specifications(
+SPECS = topic_specifications(
     Settings(kafka=KafkaSettings(topic_prefix=PREFIX), topics=TopicSettings(replication_factor=3))
 )
 
@@ -43,7 +43,9 @@ def as_terraform_json(text: str) -> dict[str, dict[str, Any]]:
 def test_programs_get_a_line_a_topic() -> None:
     lines = [json.loads(line) for line in described("--json", environment=THREE).splitlines()]
     read = [
-        TopicSpec(line["topic"], line["partitions"], line["replication_factor"], line["config"], spec.keeping)
+        TopicSpec(
+            line["topic"], line["partitions"], line["replication_factor"], line["config"], spec.retention
+        )
         for line, spec in zip(lines, SPECS, strict=True)
     ]
     assert read == list(SPECS)
@@ -89,7 +91,7 @@ def test_strimzi_is_not_told_a_replication_that_is_not_set() -> None:
 @pytest.mark.parametrize(("environment", "replication"), [(THREE, ["3"]), ({}, [])])
 def test_kafka_topics_gets_a_command_a_topic(environment: dict[str, str], replication: list[str]) -> None:
     commands = described("--for", "kafka-topics", environment=environment).split("\n\n")
-    specs = SPECS if environment else specifications(Settings())
+    specs = SPECS if environment else topic_specifications(Settings())
     for spec, command in zip(specs, commands, strict=True):
         program, *arguments = shlex.split(command.replace("\\\n", " "))
         assert program == "kafka-topics.sh"

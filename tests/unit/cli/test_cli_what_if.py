@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from scoring.policy import Override, Policy
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType
-from streams.cli.evaluate.ways import AssessedOnce
-from streams.settings.effective import other_policy
+from scoring.values.exchange import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
+from streams.cli.evaluate.scoring_variants import ScoreCache
+from streams.settings.effective_settings import merge_policy
 from tests.support.commands import truthgate_here
 
 CONTEXT = [{"document_id": "d-1", "title": "Saving", "text": "Click **Save** to save. It takes a minute."}]
@@ -49,7 +49,7 @@ def test_a_policy_of_a_file_is_for_types_and_languages_and_what_it_does_not_name
         '[policy]\n[[policy.overrides]]\nmessage_type = "binary"\nlanguage = "en"\nblock_below = 2.5\n'
     )
     today = Policy(auto_send_at=4.0)
-    other = other_policy(today, file, {"block_below": 2.0})
+    other = merge_policy(today, file, {"block_below": 2.0})
     override = Override(MessageType.BINARY, "en", block_below=2.5)
     assert other == Policy(auto_send_at=4.0, block_below=2.0, overrides=(override,))
 
@@ -58,20 +58,20 @@ async def test_what_several_policies_decide_on_is_assessed_once() -> None:
     class Counting:
         asked = 0
 
-        async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+        async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
             self.asked += 1
-            return Assessment(3.0, MessageType.BINARY, "en", degraded=degraded)
+            return ScoredAnswer(3.0, MessageType.BINARY, "en", degraded=degraded)
 
     counting = Counting()
-    once = AssessedOnce(counting)
+    once = ScoreCache(counting)
     exchange = Exchange("q", "a")
-    first = await once.assess(exchange, ())
-    assert await once.assess(Exchange("q", "a"), ()) is first
-    assert (await once.assess(exchange, ("documents_stale",))).degraded == ("documents_stale",)
+    first = await once.score(exchange, ())
+    assert await once.score(Exchange("q", "a"), ()) is first
+    assert (await once.score(exchange, ("documents_stale",))).degraded == ("documents_stale",)
     assert counting.asked == 2
     for number in range(300):
-        await once.assess(Exchange("q", str(number)), ())
-    await once.assess(exchange, ())
+        await once.score(Exchange("q", str(number)), ())
+    await once.score(exchange, ())
     assert counting.asked == 303
 
 

@@ -10,7 +10,7 @@ import pytest
 from faust.types import TP, Message
 from yarl import URL
 
-from streams.delivery.consumer import SafeConsumer, SafeTransport
+from streams.delivery.faust_consumer import SafeConsumer, SafeTransport
 from tests.support.ports import NOBODY
 
 HERE, THERE = TP("answers", 0), TP("answers", 1)
@@ -135,10 +135,10 @@ async def test_the_partitions_of_a_topic_are_asked_of_the_client(
     asked = []
     client = SimpleNamespace(partitions_for_topic=lambda topic: asked.append(topic) or known)
     consumer._thread = SimpleNamespace(_consumer=client)
-    assert consumer.partitions_of("answers") == count
+    assert consumer.partition_count("answers") == count
     assert asked == ["answers"]
 
 
 async def test_without_a_client_no_partition_is_known(consumer: SafeConsumer) -> None:
     consumer._thread = SimpleNamespace(_consumer=None)
-    assert consumer.partitions_of("answers") == 0
+    assert consumer.partition_count("answers") == 0

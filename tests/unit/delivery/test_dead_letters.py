@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.dead_letters import bury, without_value
-from streams.kafka.records import Received
+from streams.delivery.dead_letters import make_dead_letter, without_value
+from streams.kafka.kafka_records import ReceivedRecord
 from streams.observability.failures import BadAnswer, Stage
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -16,7 +16,9 @@ ERROR = BadAnswer(Stage.DECODE, "truncated", "the value ends in the middle of a 
 
 
 def test_the_headers_name_stage_class_message_and_place() -> None:
-    letter = bury(Received("answers", 3, 42, b"c-1", b"\xc3", (("ce_id", b"7"),)), ERROR, NOW)
+    letter = make_dead_letter(
+        ReceivedRecord("answers", 3, 42, b"c-1", b"\xc3", (("ce_id", b"7"),)), ERROR, NOW
+    )
     assert letter.key == b"c-1"
     assert letter.value == b"\xc3"
     assert dict(letter.headers) == {
@@ -33,8 +35,8 @@ def test_the_headers_name_stage_class_message_and_place() -> None:
 
 
 def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts() -> None:
-    first = bury(Received("answers", 0, 1, None, b"x"), ERROR, NOW)
-    second = bury(Received("answers", 2, 9, None, b"x", first.headers), ERROR, LATER)
+    first = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), ERROR, NOW)
+    second = make_dead_letter(ReceivedRecord("answers", 2, 9, None, b"x", first.headers), ERROR, LATER)
     headers = dict(second.headers)
     assert headers["dlq.attempts"] == b"2"
     assert headers["dlq.first_failed_at"] == b"2026-03-02T09:15:00+00:00"
@@ -44,33 +46,38 @@ def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts() -> Non
 
 
 def test_how_often_in_a_row_it_failed_for_the_same_reason_is_counted() -> None:
-    letter = bury(Received("answers", 0, 1, None, b"x"), ERROR, NOW)
+    letter = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), ERROR, NOW)
     counts = []
     for error in (ERROR, ERROR, BadAnswer(Stage.SCORE, "truncated", ""), ERROR, ERROR):
-        letter = bury(Received("answers", 0, 2, None, b"x", letter.headers), error, LATER)
+        letter = make_dead_letter(ReceivedRecord("answers", 0, 2, None, b"x", letter.headers), error, LATER)
         counts.append(dict(letter.headers).get("dlq.repeated"))
     assert counts == [b"1", b"2", None, None, b"1"]
 
 
 def test_a_null_value_stays_null() -> None:
-    assert bury(Received("answers", 0, 0, None, None), ERROR, NOW).value is None
+    assert make_dead_letter(ReceivedRecord("answers", 0, 0, None, None), ERROR, NOW).value is None
 
 
 def test_a_long_message_is_cut() -> None:
     long = BadAnswer(Stage.SCORE, "ValueError", "x" * 100_000)
     assert (
-        len(dict(bury(Received("answers", 0, 0, None, b""), long, NOW).headers)["dlq.error.message"]) == 1000
+        len(
+            dict(make_dead_letter(ReceivedRecord("answers", 0, 0, None, b""), long, NOW).headers)[
+                "dlq.error.message"
+            ]
+        )
+        == 1000
     )
 
 
 @pytest.mark.parametrize("attempts", [b"9" * 5000, b"-1", b"", b"\xff", "٣".encode(), b"1e9", b" 1"])
 def test_a_hostile_count_of_attempts_counts_as_none(attempts: bytes) -> None:
-    hostile = Received("answers", 0, 0, None, b"", (("dlq.attempts", attempts),))
-    assert dict(bury(hostile, ERROR, NOW).headers)["dlq.attempts"] == b"1"
+    hostile = ReceivedRecord("answers", 0, 0, None, b"", (("dlq.attempts", attempts),))
+    assert dict(make_dead_letter(hostile, ERROR, NOW).headers)["dlq.attempts"] == b"1"
 
 
 def test_a_letter_that_does_not_fit_tells_the_size_and_hash_of_its_value() -> None:
-    letter = without_value(bury(Received("answers", 3, 42, b"c-1", b"abc"), ERROR, NOW))
+    letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", b"abc"), ERROR, NOW))
     headers = dict(letter.headers)
     assert letter.value is None
     assert headers["dlq.value.bytes"] == b"3"
@@ -91,7 +98,7 @@ def test_a_letter_that_does_not_fit_tells_the_size_and_hash_of_its_value() -> No
 def test_original_headers_are_kept_in_order_whatever_they_hold(
     own: list[tuple[str, bytes]], hostile: list[tuple[str, bytes]]
 ) -> None:
-    letter = bury(Received("answers", 0, 0, b"k", b"v", (*own, *hostile)), ERROR, NOW)
+    letter = make_dead_letter(ReceivedRecord("answers", 0, 0, b"k", b"v", (*own, *hostile)), ERROR, NOW)
     assert list(letter.headers[: len(own)]) == own
     assert [key for key, _ in letter.headers if key == "dlq.stage"] == ["dlq.stage"]
 
@@ -99,7 +106,7 @@ def test_original_headers_are_kept_in_order_whatever_they_hold(
 @pytest.mark.parametrize("text", ["\ud800", "\udcff\udcfe", "before \udfff after", "\ud83d" * 5_000])
 def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: str) -> None:
     error = BadAnswer(Stage.SCORE, f"Class{text}", text)
-    headers = dict(bury(Received("answers", 0, 0, b"k", b"v"), error, NOW).headers)
+    headers = dict(make_dead_letter(ReceivedRecord("answers", 0, 0, b"k", b"v"), error, NOW).headers)
     assert headers["dlq.error.message"].decode() == text[:1000].encode(errors="backslashreplace").decode()
     assert "\\ud" in headers["dlq.error.class"].decode()
     assert headers["dlq.stage"] == b"score"
@@ -107,14 +114,14 @@ def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: s
 
 def test_attempts_before_and_now_are_added_up() -> None:
     tried = BadAnswer(Stage.SCORE, "PoolBroken", "twice", attempts=2)
-    first = bury(Received("answers", 0, 1, None, b"x"), tried, NOW)
+    first = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), tried, NOW)
     assert dict(first.headers)["dlq.attempts"] == b"2"
-    again = Received("answers", 0, 1, None, b"x", (("dlq.attempts", b"999999999"),))
-    assert dict(bury(again, tried, NOW).headers)["dlq.attempts"] == b"1000000001"
+    again = ReceivedRecord("answers", 0, 1, None, b"x", (("dlq.attempts", b"999999999"),))
+    assert dict(make_dead_letter(again, tried, NOW).headers)["dlq.attempts"] == b"1000000001"
 
 
 def test_a_letter_without_a_value_tells_of_no_bytes_and_keeps_its_key() -> None:
-    letter = without_value(bury(Received("answers", 3, 42, b"c-1", None), ERROR, NOW))
+    letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", None), ERROR, NOW))
     headers = dict(letter.headers)
     assert (letter.key, headers["dlq.value.bytes"]) == (b"c-1", b"0")
     assert headers["dlq.value.sha256"] == b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streams.delivery.keyed_executor import Lanes
+from streams.delivery.keyed_executor import KeyedExecutor
 
 
 def _fail(error: BaseException) -> None:
@@ -12,7 +12,7 @@ def _fail(error: BaseException) -> None:
 
 
 async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
-    lanes, seen, running = Lanes(50, _fail), [], []
+    lanes, seen, running = KeyedExecutor(50, _fail), [], []
 
     async def job(number: int) -> None:
         assert not running
@@ -28,7 +28,7 @@ async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
 
 
 async def test_a_slow_conversation_does_not_hold_up_another() -> None:
-    lanes, release, done = Lanes(10, _fail), asyncio.Event(), asyncio.Event()
+    lanes, release, done = KeyedExecutor(10, _fail), asyncio.Event(), asyncio.Event()
 
     async def quick() -> None:
         done.set()
@@ -43,7 +43,7 @@ async def test_a_slow_conversation_does_not_hold_up_another() -> None:
 
 
 async def test_no_more_than_the_limit_is_accepted() -> None:
-    lanes, release = Lanes(2, _fail), asyncio.Event()
+    lanes, release = KeyedExecutor(2, _fail), asyncio.Event()
     await lanes.submit("a", release.wait)
     await lanes.submit("a", release.wait)
     third = asyncio.create_task(lanes.submit("b", release.wait))
@@ -57,7 +57,7 @@ async def test_no_more_than_the_limit_is_accepted() -> None:
 
 async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() -> None:
     failures: list[BaseException] = []
-    lanes, done = Lanes(10, failures.append), asyncio.Event()
+    lanes, done = KeyedExecutor(10, failures.append), asyncio.Event()
 
     async def broken() -> None:
         raise ValueError("broken")
@@ -74,7 +74,7 @@ async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() ->
 
 @pytest.mark.parametrize("keys", [["a"] * 30, list("abc") * 10, [object() for _ in range(30)]])
 async def test_everything_accepted_is_finished_after_a_drain(keys: list[object]) -> None:
-    lanes, finished = Lanes(4, _fail), 0
+    lanes, finished = KeyedExecutor(4, _fail), 0
 
     async def job() -> None:
         nonlocal finished
@@ -88,7 +88,7 @@ async def test_everything_accepted_is_finished_after_a_drain(keys: list[object])
 
 
 async def test_a_finished_conversation_leaves_nothing_behind() -> None:
-    lanes, done = Lanes(4, _fail), asyncio.Event()
+    lanes, done = KeyedExecutor(4, _fail), asyncio.Event()
     done.set()
 
     async def job() -> None:

@@ -4,7 +4,7 @@ from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery.consumer import OffsetTracker
+from streams.delivery.faust_consumer import OffsetTracker
 
 TP0 = TP("answers", 0)
 TP1 = TP("answers", 1)
@@ -35,13 +35,13 @@ def test_a_slow_event_at_the_head_holds_back_all_later_ones() -> None:
 
 def test_a_partition_is_in_work_until_its_oldest_event_and_all_after_it_are_finished() -> None:
     tracker = OffsetTracker()
-    assert not tracker.in_work(TP0)
+    assert not tracker.has_unfinished(TP0)
     tracker.deliver(TP0, 5)
     tracker.deliver(TP0, 6)
     tracker.finish(TP0, 6)
-    assert tracker.in_work(TP0)
+    assert tracker.has_unfinished(TP0)
     tracker.finish(TP0, 5)
-    assert not tracker.in_work(TP0)
+    assert not tracker.has_unfinished(TP0)
 
 
 def test_partitions_do_not_hold_back_each_other() -> None:

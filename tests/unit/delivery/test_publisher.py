@@ -9,7 +9,7 @@ import pytest
 from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from streams.delivery.dead_letters import DeadLetter
-from streams.delivery.publisher import Place, Publisher
+from streams.delivery.publisher import Publisher, RecordLocation
 from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
 from tests.support.virtual_time import run_virtually
 
@@ -45,8 +45,12 @@ class Producer:
 
 async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
     producer = Producer()
-    assert await Publisher(producer, 5).publish("verdicts.review", b"c-1", b"v", HEADERS) == Place(3, 17)
-    assert await Publisher(producer, 5).publish("answers", None, None, (), partition=2) == Place(3, 17)
+    assert await Publisher(producer, 5).publish("verdicts.review", b"c-1", b"v", HEADERS) == RecordLocation(
+        3, 17
+    )
+    assert await Publisher(producer, 5).publish("answers", None, None, (), partition=2) == RecordLocation(
+        3, 17
+    )
     assert producer.sent == [
         ("verdicts.review", b"v", b"c-1", None, HEADERS),
         ("answers", None, None, 2, ()),
@@ -95,19 +99,23 @@ def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds
 def _writing(publisher: Publisher) -> dict[str, Callable[[], Any]]:
     return {
         "publish": lambda: publisher.publish("verdicts.review", b"c-1", b"v", HEADERS),
-        "bury": lambda: publisher.bury("verdicts.review", LETTER),
+        "bury": lambda: publisher.publish_dead_letter("verdicts.review", LETTER),
     }
 
 
 async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
     producer = Producer()
-    assert await Publisher(producer, 5).bury("answers.dead-letters", LETTER) == Place(3, 17)
+    assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
+        3, 17
+    )
     assert producer.sent == [("answers.dead-letters", b"abc", b"c-1", None, LETTER.headers)]
 
 
 async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_same_key() -> None:
     producer = Producer(TOO_LARGE)
-    assert await Publisher(producer, 5).bury("answers.dead-letters", LETTER) == Place(3, 17)
+    assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
+        3, 17
+    )
     _, (topic, value, key, partition, headers) = producer.sent
     assert (topic, value, key, partition) == ("answers.dead-letters", None, b"c-1", None)
     assert headers[:2] == (*LETTER.headers, ("dlq.value.bytes", b"3"))
@@ -118,4 +126,4 @@ async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker
     with pytest.raises(
         InfrastructureFailure, match=r"^answers.dead-letters .*RecordListTooLargeError.*max\."
     ):
-        await publisher.bury("answers.dead-letters", LETTER)
+        await publisher.publish_dead_letter("answers.dead-letters", LETTER)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from docs.generate.contract.asyncapi import document
+from docs.generate.contract.asyncapi import asyncapi_document
 from schemas import ChatbotAnswer, Codec, DecodeError
 from schemas.records import HumanRating, KnowledgeDocument
-from streams.delivery.dead_letters import bury, without_value
-from streams.kafka.records import Received, event_headers, published_headers
-from streams.kafka.topics import specifications
+from streams.delivery.dead_letters import make_dead_letter, without_value
+from streams.kafka.kafka_records import ReceivedRecord, event_headers, published_headers
+from streams.kafka.topics import topic_specifications
 from streams.observability.failures import BadAnswer, Stage
 from streams.pipeline.intake import verdict_headers
 from streams.settings import EncodingSettings, KafkaSettings, RatesSettings, Settings, TopicSettings
@@ -24,7 +24,7 @@ from tests.support.npm_packages import installed
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
 
 VALIDATOR = Path(__file__).parents[2] / "support" / "asyncapi"
-WHOLE = document(Settings())
+WHOLE = asyncapi_document(Settings())
 
 
 def complaints(described: dict[str, Any]) -> list[str]:
@@ -48,7 +48,7 @@ def test_asyncapis_own_parser_finds_no_fault() -> None:
         rates=RatesSettings(enabled=False),
         encoding=EncodingSettings(json_input=True),
     )
-    assert complaints(document(other)) == []
+    assert complaints(asyncapi_document(other)) == []
 
 
 def _binding(described: dict[str, Any]) -> None:
@@ -74,9 +74,10 @@ def test_it_would_find_one(break_it: Callable[[dict[str, Any]], None]) -> None:
 def test_every_topic_is_described_as_it_is_made(prefix: str) -> None:
     settings = Settings(kafka=KafkaSettings(topic_prefix=prefix), topics=TopicSettings(partitions=7))
     bindings = {
-        each["address"]: each["bindings"]["kafka"] for each in document(settings)["channels"].values()
+        each["address"]: each["bindings"]["kafka"]
+        for each in asyncapi_document(settings)["channels"].values()
     }
-    specs = specifications(settings)
+    specs = topic_specifications(settings)
     assert set(bindings) == {spec.name for spec in specs}
     for spec in specs:
         found = bindings[spec.name]
@@ -86,7 +87,7 @@ def test_every_topic_is_described_as_it_is_made(prefix: str) -> None:
 
 
 def test_topics_of_rates_are_left_out_where_they_are_not_counted() -> None:
-    named = document(Settings(rates=RatesSettings(enabled=False)))["channels"]
+    named = asyncapi_document(Settings(rates=RatesSettings(enabled=False)))["channels"]
     assert set(WHOLE["channels"]) - set(named) == {"hallucinationAlerts", "hallucinationRatesState"}
 
 
@@ -106,8 +107,8 @@ def test_the_headers_that_are_written_are_those_that_are_described() -> None:
     assert checked("Hold", event_headers("1", "Hold", "hold")) == []
     assert checked("ChatbotAnswer", ()) == []
     assert checked("ChatbotAnswer", event_headers("1", "ChatbotAnswer", "replay")) == []
-    record = Received("answers", 0, 1, None, b"\xff")
-    letter = bury(record, BadAnswer(Stage.DECODE, "unknown_format", "1 byte"), BEGIN)
+    record = ReceivedRecord("answers", 0, 1, None, b"\xff")
+    letter = make_dead_letter(record, BadAnswer(Stage.DECODE, "unknown_format", "1 byte"), BEGIN)
     assert checked("AnswersDeadLetters", letter.headers) == []
     assert checked("AnswersDeadLetters", without_value(letter).headers) == []
 

@@ -13,7 +13,7 @@ import yaml
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
-from docs.generate.site.pages import DOCS, ROOT, pages
+from docs.generate.site.site_pages import DOCS, ROOT, pages
 from tests.support.ports import NOBODY
 from tests.support.site import text_of
 

@@ -8,8 +8,8 @@ import pytest
 from fastavro import schemaless_reader
 from fastavro.schema import load_schema
 
-from docs.generate.reference.consumers import PARTS, filled
-from docs.generate.reference.made import CONSUMERS
+from docs.generate.reference.consumers_page import PARTS, fill_generated_parts
+from docs.generate.reference.reference_files import CONSUMERS
 from schemas import ChatbotAnswer, Codec, HumanRating
 from tests.support.own_patterns import ROOT as SOURCES
 
@@ -19,22 +19,22 @@ RELEASED = SOURCES / "schemas" / "released"
 
 def test_the_page_is_what_the_code_says_and_has_every_part_once() -> None:
     page = CONSUMERS.read_text(encoding="utf-8")
-    assert page == filled(page), "run `python -m docs.generate`"
+    assert page == fill_generated_parts(page), "run `python -m docs.generate`"
     assert sorted(re.findall(r"<!-- made: ([a-z-]+) -->", page)) == sorted(PARTS)
 
 
 def test_what_is_made_by_hand_stays_and_what_is_out_of_date_goes() -> None:
     page = "Before.\n<!-- made: topics -->\nout of date\n<!-- end -->\nAfter.\n"
-    made = filled(page)
+    made = fill_generated_parts(page)
     assert made.startswith("Before.\n<!-- made: topics -->\n\n| topic |")
     assert made.endswith("\n\n<!-- end -->\nAfter.\n")
     assert "out of date" not in made
-    assert filled(made) == made
+    assert fill_generated_parts(made) == made
 
 
 def test_a_part_that_nothing_makes_is_an_error() -> None:
     with pytest.raises(KeyError):
-        filled("<!-- made: other -->\n<!-- end -->\n")
+        fill_generated_parts("<!-- made: other -->\n<!-- end -->\n")
 
 
 def test_every_released_schema_has_a_row_with_its_file() -> None:

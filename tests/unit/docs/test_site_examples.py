@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.reference.commands import leaves
-from docs.generate.site.pages import DOCS, ROOT
+from docs.generate.reference.commands_page import leaves
+from docs.generate.site.site_pages import DOCS, ROOT
 from streams.settings import load_settings
-from streams.settings.described import described
+from streams.settings.setting_catalog import all_settings
 from tests.support.commands import clean_environment, truthgate_here
 from tests.support.site import Block, blocks, text_of
 
@@ -64,7 +64,7 @@ def test_settings_that_are_shown_can_be_loaded(
 
 
 def test_variables_that_are_shown_are_settings() -> None:
-    known = {setting.name for setting in described()}
+    known = {setting.name for setting in all_settings()}
     for page in GUIDES:
         for name in re.findall(r"TRUTHGATE_((?:[A-Z]+_)+_[A-Z_]+[A-Z])", text_of(page)):
             setting = name.lower().replace("__", ".").removesuffix("_file")
@@ -73,7 +73,7 @@ def test_variables_that_are_shown_are_settings() -> None:
 
 
 def test_settings_that_are_named_are_there() -> None:
-    known = {setting.name for setting in described()}
+    known = {setting.name for setting in all_settings()}
     sections = {name.partition(".")[0] for name in known}
     every = {name[: end.start()] for name in known for end in re.finditer(r"\.|$|\[", name)}
     astray = [

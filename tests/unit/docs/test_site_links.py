@@ -5,16 +5,16 @@ import posixpath
 import pytest
 from pymdownx.slugs import slugify
 
-from docs.generate.site.links import FILES, astray, links, moved, target
-from docs.generate.site.lists import widened
-from docs.generate.site.pages import ROOT, pages, source_of
+from docs.generate.site.markdown_lists import normalize_lists
+from docs.generate.site.site_links import FILES, broken_links, links, rewrite_links, target
+from docs.generate.site.site_pages import ROOT, pages, source_of
 from tests.support.site import text_of
 
 _PAGES = {"README.md": "index.md", "docs/one.md": "one.md", "room/README.md": "room.md"}
 
 
 def _moved(text: str, source: str = "docs/one.md") -> str:
-    return moved(text, source, _PAGES, lambda place: place.startswith("schemas/"))
+    return rewrite_links(text, source, _PAGES, lambda place: place.startswith("schemas/"))
 
 
 def _anchors(page: str) -> set[str]:
@@ -25,7 +25,7 @@ def _anchors(page: str) -> set[str]:
 
 @pytest.mark.parametrize("page", pages())
 def test_every_link_of_a_page_leads_to_something_in_the_repository(page: str) -> None:
-    assert list(astray(text_of(page), page, lambda place: (ROOT / place).exists())) == []
+    assert list(broken_links(text_of(page), page, lambda place: (ROOT / place).exists())) == []
     for link in links(text_of(page)):
         place, anchor = target(page, link)
         assert not anchor or anchor in _anchors(place), link
@@ -34,7 +34,10 @@ def test_every_link_of_a_page_leads_to_something_in_the_repository(page: str) ->
 def test_a_link_to_nothing_is_astray_and_one_to_a_folder_is_not() -> None:
     text = "[page](nope.md) [file](../streams/nope.py#L1) [room](../room) [above](#it) `[code](gone.md)`"
     places = {"room", "docs/one.md"}
-    assert list(astray(text, "docs/one.md", places.__contains__)) == ["nope.md", "../streams/nope.py#L1"]
+    assert list(broken_links(text, "docs/one.md", places.__contains__)) == [
+        "nope.md",
+        "../streams/nope.py#L1",
+    ]
 
 
 def test_a_link_to_a_page_leads_to_it_on_the_site_too() -> None:
@@ -77,4 +80,4 @@ def test_every_page_has_a_place_of_its_own() -> None:
     ],
 )
 def test_a_list_is_read_as_it_was_meant(written: str, read: str) -> None:
-    assert widened(written) == read
+    assert normalize_lists(written) == read

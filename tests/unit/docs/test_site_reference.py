@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.reference.commands import leaves
-from docs.generate.reference.made import made
-from docs.generate.site.pages import ROOT
+from docs.generate.reference.commands_page import leaves
+from docs.generate.reference.reference_files import reference_texts
+from docs.generate.site.site_pages import ROOT
 from scoring.values.rules import Reason
-from streams.cli.output import ExitCode
+from streams.cli.command_output import ExitCode
 from tests.support.site import text_of
 
-MADE = made()
+MADE = reference_texts()
 
 
 @pytest.mark.parametrize("page", MADE, ids=lambda page: page.name)

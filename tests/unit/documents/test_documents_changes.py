@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, KnowledgeDocument
-from streams.delivery.dead_letters import bury
+from streams.delivery.dead_letters import make_dead_letter
 from streams.documents.store import DocumentStore, rebuild_reason
-from streams.documents.versions import Change, read_change, read_changes
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
+from streams.documents.versions import DocumentChange, read_change, read_changes
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import Stage
 
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
 CODEC = Codec()
 DOCUMENT = KnowledgeDocument("d", "nl", "title", "text", WHEN)
-ORIGIN = Origin("cluster", "documents", "id")
+ORIGIN = TopicIdentity("cluster", "documents", "id")
 DAY = 86_400.0
 
 
@@ -38,11 +38,11 @@ class Record:
 
 def test_a_document_is_taken_over_with_its_place() -> None:
     record = Record(value=CODEC.encode(DOCUMENT))
-    assert read_change(record, CODEC) == (Change("d", DOCUMENT, 2, 9, 1_000), None)
+    assert read_change(record, CODEC) == (DocumentChange("d", DOCUMENT, 2, 9, 1_000), None)
 
 
 def test_a_null_value_deletes_the_document_of_the_key() -> None:
-    assert read_change(Record(), CODEC) == (Change("d", None, 2, 9, 1_000), None)
+    assert read_change(Record(), CODEC) == (DocumentChange("d", None, 2, 9, 1_000), None)
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\xff\xfe"])
@@ -56,7 +56,7 @@ def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> Non
 
 def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() -> None:
     change, bad = read_change(Record(b"other", CODEC.encode(DOCUMENT)), CODEC)
-    assert change == Change("other", None, 2, 9, 1_000, unreadable=True, reader=CODEC.reads)
+    assert change == DocumentChange("other", None, 2, 9, 1_000, unreadable=True, reader_id=CODEC.reader_id)
     assert bad is not None
     assert bad.reason.error_class == "key_mismatch"
 
@@ -91,7 +91,7 @@ def test_the_dead_letter_of_a_bad_document_holds_the_record_as_it_came_and_why()
     record = Record(value=CODEC.encode(replace(DOCUMENT, language="")), headers=(("ce_id", b"1"),))
     _, bad = read_change(record, CODEC)
     assert bad is not None
-    letter = bury(bad.received, bad.reason, WHEN)
+    letter = make_dead_letter(bad.received, bad.reason, WHEN)
     assert (letter.key, letter.value) == (record.key, record.value)
     headers = dict(letter.headers)
     assert headers["ce_id"] == b"1"
@@ -109,7 +109,7 @@ def store(tmp_path: Path) -> Iterator[DocumentStore]:
     store = DocumentStore(tmp_path, clock=lambda: 10 * DAY)
     store.reset(ORIGIN)
     store.apply([], {0: 50, 1: 7})
-    store.confirm(9.5 * DAY)
+    store.mark_complete(9.5 * DAY)
     yield store
     store.close()
 
@@ -118,40 +118,40 @@ def _offsets(*offsets: int) -> dict[TopicPartition, int]:
     return {TopicPartition("documents", number): offset for number, offset in enumerate(offsets)}
 
 
-LOG = TopicLog((ORIGIN,), _offsets(0, 0, 0), _offsets(60, 7, 0), 10 * DAY)
+LOG = TopicSnapshot((ORIGIN,), _offsets(0, 0, 0), _offsets(60, 7, 0), 10 * DAY)
 
 
 def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> None:
-    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
+    assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) is None
 
 
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
-        (replace(LOG, origins=(Origin("another", "documents", "id"),)), "another_topic"),
-        (replace(LOG, origins=(Origin("cluster", "documents", "recreated"),)), "another_topic"),
-        (replace(LOG, ends=_offsets(49, 7, 0)), "offset_out_of_range"),
-        (replace(LOG, begins=_offsets(51, 0, 0)), "offset_out_of_range"),
-        (replace(LOG, begins=_offsets(0), ends=_offsets(60)), "offset_out_of_range"),
+        (replace(LOG, identities=(TopicIdentity("another", "documents", "id"),)), "another_topic"),
+        (replace(LOG, identities=(TopicIdentity("cluster", "documents", "recreated"),)), "another_topic"),
+        (replace(LOG, end_offsets=_offsets(49, 7, 0)), "offset_out_of_range"),
+        (replace(LOG, beginning_offsets=_offsets(51, 0, 0)), "offset_out_of_range"),
+        (replace(LOG, beginning_offsets=_offsets(0), end_offsets=_offsets(60)), "offset_out_of_range"),
     ],
 )
 def test_a_store_that_does_not_fit_the_topic_is_rebuilt(
-    store: DocumentStore, log: TopicLog, reason: str
+    store: DocumentStore, log: TopicSnapshot, reason: str
 ) -> None:
-    assert rebuild_reason(store, log, DAY, CODEC.reads) == reason
+    assert rebuild_reason(store, log, DAY, CODEC.reader_id) == reason
 
 
 def test_a_broker_that_tells_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
-    silent = replace(LOG, origins=(Origin("cluster", "documents", ""),))
-    assert rebuild_reason(store, silent, DAY, CODEC.reads) is None
-    store.reset(silent.origins[0])
-    assert rebuild_reason(store, LOG, DAY, CODEC.reads) is None
+    silent = replace(LOG, identities=(TopicIdentity("cluster", "documents", ""),))
+    assert rebuild_reason(store, silent, DAY, CODEC.reader_id) is None
+    store.reset(silent.identities[0])
+    assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) is None
 
 
 @pytest.mark.parametrize("confirmed", [8.9 * DAY, 10.1 * DAY])
 def test_a_store_that_may_have_missed_a_tombstone_is_rebuilt(store: DocumentStore, confirmed: float) -> None:
-    store.confirm(confirmed)
-    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "too_old"
+    store.mark_complete(confirmed)
+    assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) == "too_old"
 
 
 def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_otherwise(
@@ -160,21 +160,21 @@ def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_
     change, _ = read_change(Record(value=b"{}", partition=0, offset=50), CODEC)
     assert change is not None
     store.apply([change], {0: 51})
-    assert rebuild_reason(store, LOG, DAY, Codec().reads) is None
-    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) == "unreadable_documents"
-    store.apply([replace(change, offset=51, reader=Codec(json_input=True).reads)], {0: 52})
-    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reads) is None
-    store.apply([Change("d", DOCUMENT, 0, 52, 0)], {0: 53})
+    assert rebuild_reason(store, LOG, DAY, Codec().reader_id) is None
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reader_id) == "unreadable_documents"
+    store.apply([replace(change, offset=51, reader_id=Codec(json_input=True).reader_id)], {0: 52})
+    assert rebuild_reason(store, LOG, DAY, Codec(json_input=True).reader_id) is None
+    store.apply([DocumentChange("d", DOCUMENT, 0, 52, 0)], {0: 53})
     assert rebuild_reason(store, LOG, DAY, "another") is None
 
 
 def test_a_new_store_is_built(tmp_path: Path) -> None:
     store = DocumentStore(tmp_path)
-    assert rebuild_reason(store, LOG, DAY, CODEC.reads) == "new"
+    assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) == "new"
     store.close()
 
 
 def test_the_end_is_reached_when_every_partition_is_read_to_it() -> None:
-    assert not LOG.reached(_offsets(60, 6, 0))
-    assert LOG.reached(_offsets(60, 7, 0))
-    assert LOG.reached(_offsets(61, 7))
+    assert not LOG.is_reached_by(_offsets(60, 6, 0))
+    assert LOG.is_reached_by(_offsets(60, 7, 0))
+    assert LOG.is_reached_by(_offsets(61, 7))

@@ -11,24 +11,24 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import KnowledgeDocument
-from scoring.company_terms import CompanyTerms, CompanyTermsError, LanguageTerms, load, save
+from scoring.company_terms import CompanyTerms, CompanyTermsError, LanguageTerms, load_terms, save_terms
 from streams.documents.company_terms import (
-    FILE_NAME,
-    StoredTerms,
+    TERMS_FILE_NAME,
+    BuiltTermsFile,
     TermsFile,
-    TermsUpkeep,
+    TermsUpdater,
     offline_terms,
     terms_path,
     terms_source,
 )
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.versions import Change
-from streams.kafka.topic_identity import Origin
-from streams.settings import CompanyTermsSettings, Settings, WrongSettings
+from streams.documents.versions import DocumentChange
+from streams.kafka.topic_identity import TopicIdentity
+from streams.settings import CompanyTermsSettings, InvalidSettings, Settings
 from tests.support.clock import Clock
 from tests.support.records import eventually
 
-ORIGIN = Origin("cluster", "documents", "topic-id")
+ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 TERMS = CompanyTerms({"nl": LanguageTerms(2, {"loonstrook": 2})})
 
@@ -47,15 +47,15 @@ def document(document_id: str, text: str, language: str = "nl") -> KnowledgeDocu
 
 def put(store: DocumentStore, offset: int, document_id: str, text: str | None, language: str = "nl") -> None:
     new = None if text is None else document(document_id, text, language)
-    store.apply([Change(document_id, new, 0, offset, offset)], {0: offset + 1})
+    store.apply([DocumentChange(document_id, new, 0, offset, offset)], {0: offset + 1})
 
 
-def built(store: DocumentStore, tmp_path: Path) -> StoredTerms:
-    return StoredTerms(store, tmp_path / FILE_NAME, least_documents=2)
+def built(store: DocumentStore, tmp_path: Path) -> BuiltTermsFile:
+    return BuiltTermsFile(store, tmp_path / TERMS_FILE_NAME, min_documents=2)
 
 
 def terms_in(tmp_path: Path, language: str = "nl") -> frozenset[str]:
-    return load(tmp_path / FILE_NAME).for_language(language) or frozenset()
+    return load_terms(tmp_path / TERMS_FILE_NAME).for_language(language) or frozenset()
 
 
 def test_documents_their_updates_and_tombstones_change_the_file(store: DocumentStore, tmp_path: Path) -> None:
@@ -80,10 +80,10 @@ def test_a_store_begun_anew_leaves_no_terms_of_the_old_one(store: DocumentStore,
     put(store, 0, "a", "loonstrook")
     put(store, 1, "b", "loonstrook")
     source.refresh()
-    store.reset(Origin("cluster", "documents", "another"))
-    assert source.due()
+    store.reset(TopicIdentity("cluster", "documents", "another"))
+    assert source.needs_refresh()
     source.refresh()
-    assert load(tmp_path / FILE_NAME) == CompanyTerms()
+    assert load_terms(tmp_path / TERMS_FILE_NAME) == CompanyTerms()
 
 
 def test_building_on_from_changes_gives_what_building_anew_gives(
@@ -102,16 +102,16 @@ def test_the_file_is_left_alone_while_the_terms_are_the_same(store: DocumentStor
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     source.refresh()
-    before = (tmp_path / FILE_NAME).stat()
-    assert not source.due()
+    before = (tmp_path / TERMS_FILE_NAME).stat()
+    assert not source.needs_refresh()
     put(store, 1, "x", "payslip", "en")
-    assert source.due()
+    assert source.needs_refresh()
     source.refresh()
-    assert (tmp_path / FILE_NAME).stat() == before
-    (tmp_path / FILE_NAME).unlink()
-    assert source.due()
+    assert (tmp_path / TERMS_FILE_NAME).stat() == before
+    (tmp_path / TERMS_FILE_NAME).unlink()
+    assert source.needs_refresh()
     source.refresh()
-    assert load(tmp_path / FILE_NAME) == CompanyTerms()
+    assert load_terms(tmp_path / TERMS_FILE_NAME) == CompanyTerms()
 
 
 def test_languages_are_known_by_their_code_and_others_left_out(store: DocumentStore, tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_a_store_that_cannot_be_read_is_said_to_have_failed(store: DocumentStore
 def test_a_refresh_that_is_ended_fails_and_leaves_the_file(store: DocumentStore, tmp_path: Path) -> None:
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
-    source.end()
+    source.cancel()
     with pytest.raises(CompanyTermsError, match=r"^ended$"):
         source.refresh()
-    assert not (tmp_path / FILE_NAME).exists()
+    assert not (tmp_path / TERMS_FILE_NAME).exists()
 
 
 class Source:
@@ -156,10 +156,10 @@ class Source:
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.changed = True
-        self.there = False
+        self.exists = False
         self.refreshed = 0
 
-    def due(self) -> bool:
+    def needs_refresh(self) -> bool:
         return self.changed
 
     def refresh(self) -> CompanyTerms:
@@ -168,7 +168,7 @@ class Source:
             raise self.error
         return TERMS
 
-    def end(self) -> None:
+    def cancel(self) -> None:
         self.error = CompanyTermsError("ended")
 
 
@@ -180,7 +180,7 @@ class Watcher:
         if after is None:
             after = asyncio.Event()
             after.set()
-        self.upkeep = TermsUpkeep(
+        self.upkeep = TermsUpdater(
             source, interval, after, on_terms=self.terms.append, on_failure=self._fail, clock=self.clock
         )
 
@@ -208,7 +208,7 @@ async def test_an_upkeep_that_never_began_ends_at_once() -> None:
 
 async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> None:
     source, refreshing = Source(), threading.Event()
-    source.there = True
+    source.exists = True
     source.refresh = lambda: TERMS if refreshing.wait(30) else None
     watcher = Watcher(source)
     async with watcher.upkeep as upkeep:
@@ -259,7 +259,7 @@ def with_file(path: Path) -> Settings:
 
 def test_a_file_that_is_set_takes_the_place_of_building(store: DocumentStore, tmp_path: Path) -> None:
     path = tmp_path / "fixed.json"
-    save(TERMS, path)
+    save_terms(TERMS, path)
     source = terms_source(with_file(path), store)
     assert isinstance(source, TermsFile)
     assert source.refresh() == TERMS
@@ -269,7 +269,9 @@ def test_a_file_that_is_set_takes_the_place_of_building(store: DocumentStore, tm
 
 
 def test_a_set_file_that_cannot_be_used_is_a_wrong_setting(store: DocumentStore, tmp_path: Path) -> None:
-    with pytest.raises(WrongSettings, match=r"company_terms\.file: .*missing\.json: cannot be read: No such"):
+    with pytest.raises(
+        InvalidSettings, match=r"company_terms\.file: .*missing\.json: cannot be read: No such"
+    ):
         terms_source(with_file(tmp_path / "missing.json"), store)
 
 
@@ -278,11 +280,11 @@ def test_scoring_without_a_worker_has_terms_of_the_given_documents() -> None:
     english = [document(f"d{n}", f"the payslip {n}", "en") for n in range(20)]
     with offline_terms(Settings(), [*dutch, *english]) as settings:
         path = terms_path(settings)
-        assert load(path).for_language("nl") == {"loonstrook", "titel"}
-        assert load(path).for_language("en") == {"payslip", "titel"}
+        assert load_terms(path).for_language("nl") == {"loonstrook", "titel"}
+        assert load_terms(path).for_language("en") == {"payslip", "titel"}
     assert not path.exists()
     with offline_terms(Settings(), dutch[1:]) as settings:
-        assert load(terms_path(settings)) == CompanyTerms()
+        assert load_terms(terms_path(settings)) == CompanyTerms()
 
 
 def test_no_terms_are_built_where_no_profile_looks_for_them() -> None:
@@ -290,4 +292,4 @@ def test_no_terms_are_built_where_no_profile_looks_for_them() -> None:
     with offline_terms(Settings(), dutch, ["truthgate"]) as settings:
         assert settings == Settings()
     with offline_terms(Settings(), dutch, ["truthgate", "paper"]) as settings:
-        assert load(terms_path(settings)).for_language("nl") == {"loonstrook", "titel"}
+        assert load_terms(terms_path(settings)).for_language("nl") == {"loonstrook", "titel"}

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.documents.folder import BadFile, Pages, is_language, language_of_folder, read_folder
+from streams.documents.folder import BadFile, PageFolder, is_language_tag, language_of_folder, read_folder
 
 # Ends what may say more than was read of it, so that it is never quoted without a person.
 MORE = "\n\n<!-- converted -->\n"
@@ -21,7 +21,7 @@ def write(folder: Path, name: str, content: bytes | str) -> Path:
 
 
 def only(folder: Path) -> KnowledgeDocument | BadFile:
-    (found,) = read_folder(Pages(folder, ["nl"]))
+    (found,) = read_folder(PageFolder(folder, ["nl"]))
     return found
 
 
@@ -59,7 +59,9 @@ def test_files_come_in_the_order_of_their_paths_and_hidden_or_other_files_not_at
     for name in ("b.md", "a/z.md", "a/b.md", ".hidden.md", ".git/x.md", "notes.txt"):
         write(tmp_path, name, "text")
     (tmp_path / "folder.md").mkdir()
-    found = [entry for entry in read_folder(Pages(tmp_path, ["en"])) if isinstance(entry, KnowledgeDocument)]
+    found = [
+        entry for entry in read_folder(PageFolder(tmp_path, ["en"])) if isinstance(entry, KnowledgeDocument)
+    ]
     assert [entry.document_id for entry in found] == ["a/b", "a/z", "b"]
 
 
@@ -67,7 +69,7 @@ def test_a_bad_file_is_named_with_its_reason_and_the_rest_is_read(tmp_path: Path
     bad = write(tmp_path, "a.md", b"good \xff bad")
     blank = write(tmp_path, "b.md", " \n")
     write(tmp_path, "c.md", "# Good")
-    found = list(read_folder(Pages(tmp_path, ["en"])))
+    found = list(read_folder(PageFolder(tmp_path, ["en"])))
     assert found[:2] == [BadFile(bad, "not UTF-8: byte 5 cannot be read"), BadFile(blank, "has no text")]
     assert isinstance(found[2], KnowledgeDocument)
 
@@ -75,7 +77,7 @@ def test_a_bad_file_is_named_with_its_reason_and_the_rest_is_read(tmp_path: Path
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     for name in ("a.md", "b.md"):
         write(tmp_path, name, "text")
-    found = read_folder(Pages(tmp_path, ["en"]))
+    found = read_folder(PageFolder(tmp_path, ["en"]))
     assert isinstance(next(found), KnowledgeDocument)
     write(tmp_path, "b.md", "")
     assert isinstance(next(found), BadFile)
@@ -85,11 +87,11 @@ def test_a_file_whose_name_is_no_utf_8_is_named_and_left_out(tmp_path: Path) -> 
     """No record could carry an id that is made of it."""
     write(tmp_path, "\udcff/page.md", "# One\n\nText.")
     write(tmp_path, "page\udcff.md", "# Two\n\nText.")
-    found = list(read_folder(Pages(tmp_path, ["nl"])))
+    found = list(read_folder(PageFolder(tmp_path, ["nl"])))
     assert [getattr(each, "reason", None) for each in found] == ["its name is not UTF-8"] * 2
 
 
-def read(pages: Pages) -> list[tuple[str, str]]:
+def read(pages: PageFolder) -> list[tuple[str, str]]:
     """Give id and language of each page, or the file and what is wrong with it."""
     return [
         (each.path.relative_to(pages.folder).as_posix(), each.reason)
@@ -105,7 +107,7 @@ def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tm
     write(tmp_path, "en/de.md", "---\nlang: de-AT # for Vienna\n---\n# Seite")
     write(tmp_path, "hr/page.md", "# Who knows")
     no_language = "has no language: name it by --language, in the front matter or as lang of the html"
-    assert read(Pages(tmp_path, ["nl", "en"])) == [
+    assert read(PageFolder(tmp_path, ["nl", "en"])) == [
         ("en/de", "de-AT"),
         ("en/page", "en"),
         ("hr/page.md", no_language),
@@ -115,26 +117,28 @@ def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tm
 
 def test_the_language_of_html_counts_where_nothing_else_says_it(tmp_path: Path) -> None:
     write(tmp_path, "page.html", '<html lang="de"><p>Seite</p></html>')
-    assert read(Pages(tmp_path)) == [("page", "de")]
-    assert read(Pages(tmp_path, ["nl"])) == [("page", "nl")]
+    assert read(PageFolder(tmp_path)) == [("page", "de")]
+    assert read(PageFolder(tmp_path, ["nl"])) == [("page", "nl")]
 
 
 @pytest.mark.parametrize("language", ["Klingon", "Dutch", "xx", "n", "nl,en", "nld"])
 def test_what_is_no_language_is_refused(tmp_path: Path, language: str) -> None:
-    assert not is_language(language)
+    assert not is_language_tag(language)
     write(tmp_path, "page.md", f"---\nlanguage: {language}\n---\nText.")
-    assert read(Pages(tmp_path)) == [("page.md", f"its language {language!r} is no code such as nl or en")]
+    assert read(PageFolder(tmp_path)) == [
+        ("page.md", f"its language {language!r} is no code such as nl or en")
+    ]
 
 
 @pytest.mark.parametrize("language", ["nl", "NL", "en-GB", "zh_Hant", "fy"])
 def test_a_code_of_two_letters_with_or_without_a_region_is_a_language(language: str) -> None:
-    assert is_language(language)
+    assert is_language_tag(language)
 
 
 def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> None:
     for name in ("page.htm", "page.html", "page.md"):
         write(tmp_path, name, "text")
-    assert read(Pages(tmp_path, ["nl"], "nl/")) == [
+    assert read(PageFolder(tmp_path, ["nl"], "nl/")) == [
         ("nl/page", "nl"),
         ("page.html", "has the same id as page.htm: nl/page"),
         ("page.md", "has the same id as page.htm: nl/page"),
@@ -164,7 +168,7 @@ def test_front_matter_is_no_part_of_the_text(
 def test_a_page_without_a_language_is_told_the_option_that_names_it(tmp_path: Path) -> None:
     write(tmp_path, "page.md", "text")
     told = "has no language: name it by --documents-language, in the front matter or as lang of the html"
-    assert read(Pages(tmp_path, option="--documents-language")) == [("page.md", told)]
+    assert read(PageFolder(tmp_path, option="--documents-language")) == [("page.md", told)]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +250,7 @@ def test_html_in_another_encoding_that_it_states_is_read(tmp_path: Path) -> None
 def test_hostile_html_is_a_bad_file_and_no_more(tmp_path: Path) -> None:
     write(tmp_path, "deep.html", "<div>" * 100_000 + "x")
     write(tmp_path, "empty.html", "<script>x</script>")
-    assert read(Pages(tmp_path, ["nl"])) == [
+    assert read(PageFolder(tmp_path, ["nl"])) == [
         ("deep.html", "is nested too deeply"),
         ("empty.html", "has no text"),
     ]

@@ -9,7 +9,7 @@ import pytest
 from schemas import Codec
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.kafka.topic_identity import Origin
+from streams.kafka.topic_identity import TopicIdentity
 from streams.settings import Settings
 
 
@@ -28,7 +28,7 @@ def clock() -> Clock:
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> Iterator[DocumentStore]:
     with closing(DocumentStore(tmp_path, clock)) as store:
-        store.reset(Origin("cluster", "documents", "id"))
+        store.reset(TopicIdentity("cluster", "documents", "id"))
         yield store
 
 
@@ -42,9 +42,9 @@ def test_a_copy_is_stale_when_its_last_confirmation_is_too_old_or_the_clock_went
     follower: DocumentFollower, store: DocumentStore, clock: Clock, seconds: float, stale: bool
 ) -> None:
     follower.caught_up.set()
-    store.confirm(clock.now)
+    store.mark_complete(clock.now)
     clock.now += seconds
-    assert follower.stale is stale
+    assert follower.is_stale is stale
 
 
 def test_a_copy_that_is_confirmed_again_and_again_never_gets_stale(
@@ -52,10 +52,10 @@ def test_a_copy_that_is_confirmed_again_and_again_never_gets_stale(
 ) -> None:
     follower.caught_up.set()
     for _ in range(20):
-        store.confirm(clock.now)
+        store.mark_complete(clock.now)
         clock.now += 60
-        assert not follower.stale
+        assert not follower.is_stale
 
 
 def test_a_copy_is_stale_before_its_first_confirmation_in_this_life(follower: DocumentFollower) -> None:
-    assert follower.stale
+    assert follower.is_stale

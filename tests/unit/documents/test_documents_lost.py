@@ -10,7 +10,7 @@ from aiokafka.errors import TopicAuthorizationFailedError
 from schemas import Codec, RegistryUnreachable
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.kafka.clients import ServiceUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topic_reader import TopicReader
 from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
 from streams.settings import Settings

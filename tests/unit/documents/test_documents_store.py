@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
 from streams.documents.store_file import DATABASE_NAME, not_usable
-from streams.documents.versions import Change
-from streams.kafka.topic_identity import Origin
-from streams.settings import WrongSettings
+from streams.documents.versions import DocumentChange
+from streams.kafka.topic_identity import TopicIdentity
+from streams.settings import InvalidSettings
 
-ORIGIN = Origin("cluster", "documents", "topic-id")
+ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
 
@@ -31,9 +31,9 @@ def document(document_id: str, text: str = "text") -> KnowledgeDocument:
 
 def change(
     document_id: str, offset: int, text: str | None = "text", partition: int = 0, at: int = 0
-) -> Change:
+) -> DocumentChange:
     new = None if text is None else document(document_id, text)
-    return Change(document_id, new, partition, offset, at)
+    return DocumentChange(document_id, new, partition, offset, at)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_document_comes_back_as_it_went_in(
 ) -> None:
     store = DocumentStore(tmp_path_factory.mktemp("store"))
     try:
-        assert store.apply([Change(new.document_id, new, 3, 7, 0)], {3: 8}) == [new.document_id]
+        assert store.apply([DocumentChange(new.document_id, new, 3, 7, 0)], {3: 8}) == [new.document_id]
         stored = store.get(new.document_id)
         assert stored is not None
         assert stored.document == new
@@ -116,7 +116,7 @@ def test_upserts_deletes_and_repeated_batches_leave_what_a_dictionary_would_hold
 
 def test_offsets_stay_where_they_were_when_the_documents_cannot_be_written(store: DocumentStore) -> None:
     store.apply([change("a", 0)], {0: 1})
-    unwritable = Change("b", document("b", "\ud800"), 0, 2, 0)
+    unwritable = DocumentChange("b", document("b", "\ud800"), 0, 2, 0)
     with pytest.raises(UnicodeEncodeError):
         store.apply([change("a", 1, "new"), unwritable], {0: 3})
     assert texts(store) == {"a": "text"}
@@ -136,10 +136,10 @@ def test_an_older_record_of_another_partition_changes_nothing(store: DocumentSto
 
 
 def test_an_unreadable_version_counts_until_a_readable_one_comes(store: DocumentStore) -> None:
-    store.apply([change("a", 0), Change("a", None, 0, 1, 0, unreadable=True)], {0: 2})
-    assert (store.unreadable, texts(store)) == (1, {})
+    store.apply([change("a", 0), DocumentChange("a", None, 0, 1, 0, unreadable=True)], {0: 2})
+    assert (store.unreadable_count, texts(store)) == (1, {})
     store.apply([change("a", 2)], {0: 3})
-    assert (store.unreadable, texts(store)) == (0, {"a": "text"})
+    assert (store.unreadable_count, texts(store)) == (0, {"a": "text"})
 
 
 def test_offsets_move_on_without_a_document(store: DocumentStore) -> None:
@@ -149,8 +149,8 @@ def test_offsets_move_on_without_a_document(store: DocumentStore) -> None:
 
 
 def test_the_current_documents_that_hold_a_string_are_found_in_any_case(store: DocumentStore) -> None:
-    def changed(key: str, offset: int, title: str, text: str) -> Change:
-        return Change(key, KnowledgeDocument(key, "en", title, text, WHEN), 0, offset, offset)
+    def changed(key: str, offset: int, title: str, text: str) -> DocumentChange:
+        return DocumentChange(key, KnowledgeDocument(key, "en", title, text, WHEN), 0, offset, offset)
 
     store.apply(
         [
@@ -159,19 +159,19 @@ def test_the_current_documents_that_hold_a_string_are_found_in_any_case(store: D
             changed("b", 2, "X", "Delete DRAFTS."),
             changed("c", 3, "A draft", "X"),
             changed("d", 4, "Draft", "X"),
-            Change("d", None, 0, 5, 5),
+            DocumentChange("d", None, 0, 5, 5),
         ],
         {0: 6},
     )
-    assert [each.document_id for each in store.holding(["draft", "elet"])] == ["b", "c"]
-    assert len(store.holding([""])) == 3
+    assert [each.document_id for each in store.containing(["draft", "elet"])] == ["b", "c"]
+    assert len(store.containing([""])) == 3
 
 
 def test_a_reset_forgets_everything_and_keeps_the_new_origin(store: DocumentStore) -> None:
-    store.apply([change("a", 0), Change("b", None, 0, 1, 0, unreadable=True)], {0: 2})
-    other = Origin("cluster", "documents", "another-id")
+    store.apply([change("a", 0), DocumentChange("b", None, 0, 1, 0, unreadable=True)], {0: 2})
+    other = TopicIdentity("cluster", "documents", "another-id")
     store.reset(other)
-    assert (len(store), store.unreadable, store.next_offsets, store.origin) == (0, 0, {}, other)
+    assert (len(store), store.unreadable_count, store.next_offsets, store.origin) == (0, 0, {}, other)
 
 
 def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
     store.reset(ORIGIN)
     now = 1_500.0
     assert store.age == 500
-    store.confirm(1_400)
+    store.mark_complete(1_400)
     store.close()
     reopened = DocumentStore(tmp_path, clock=lambda: 1_390.0)
     assert reopened.age == -10
@@ -190,7 +190,7 @@ def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
 def test_a_second_store_in_the_same_directory_is_refused_by_the_name_of_the_setting(
     store: DocumentStore, tmp_path: Path
 ) -> None:
-    with pytest.raises(WrongSettings, match=r"^documents\.store: .* in use by another worker") as refusal:
+    with pytest.raises(InvalidSettings, match=r"^documents\.store: .* in use by another worker") as refusal:
         DocumentStore(tmp_path)
     assert "\n" not in str(refusal.value)
 
@@ -204,7 +204,7 @@ def test_a_closed_store_gives_its_directory_free(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WrongSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
+    with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
         DocumentStore(tmp_path / "file" / "store")
 
 
@@ -212,12 +212,12 @@ def test_a_store_whose_file_fails_raises_one_typed_error(store: DocumentStore) -
     store.close()
     looks: list[Callable[[], object]] = [
         lambda: store.get("a"),
-        lambda: store.in_force("a", WHEN),
-        lambda: store.is_gone("a", WHEN),
+        lambda: store.version_at("a", WHEN),
+        lambda: store.was_deleted("a", WHEN),
         lambda: store.origin,
         lambda: store.age,
-        lambda: store.unreadable,
-        lambda: store.unreadable_only_before("reader"),
+        lambda: store.unreadable_count,
+        lambda: store.has_unreadable_of_other_reader("reader"),
         lambda: len(store),
     ]
     for look in looks:
@@ -293,7 +293,7 @@ def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_pa
     store.close()
     obstacle = tmp_path / f"{DATABASE_NAME}-wal"
     obstacle.mkdir()
-    with pytest.raises(WrongSettings, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
+    with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
         DocumentStore(tmp_path)
     obstacle.rmdir()
     store = DocumentStore(tmp_path)
@@ -357,7 +357,7 @@ def _assert_in_step(directory: Path) -> None:
 def test_a_document_keeps_its_time_to_the_microsecond(store: DocumentStore) -> None:
     exact = WHEN + timedelta(microseconds=123_457)
     new = KnowledgeDocument("a", "en", "t", "x", exact)
-    store.apply([Change("a", new, 0, 0, 0)], {0: 1})
+    store.apply([DocumentChange("a", new, 0, 0, 0)], {0: 1})
     stored = store.get("a")
     assert stored is not None
     assert stored.document == new

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
-from streams.documents.versions import Change, document_version
-from streams.kafka.topic_identity import Origin
+from streams.documents.versions import DocumentChange, version_name
+from streams.kafka.topic_identity import TopicIdentity
 
-ORIGIN = Origin("cluster", "documents", "topic-id")
+ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400
@@ -32,8 +32,8 @@ def document(document_id: str, text: str) -> KnowledgeDocument:
     return KnowledgeDocument(document_id, "nl", "title", text, WHEN)
 
 
-def change(key: str, text: str | None, partition: int, offset: int, timestamp: int) -> Change:
-    return Change(key, None if text is None else document(key, text), partition, offset, timestamp)
+def change(key: str, text: str | None, partition: int, offset: int, timestamp: int) -> DocumentChange:
+    return DocumentChange(key, None if text is None else document(key, text), partition, offset, timestamp)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def emptied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentStore]
 
 
 def text_at(store: DocumentStore, key: str, milliseconds: int) -> str | None:
-    found = store.in_force(key, at(milliseconds))
+    found = store.version_at(key, at(milliseconds))
     return found.document.text if found else None
 
 
@@ -64,17 +64,17 @@ def current(store: DocumentStore, key: str) -> str | None:
 class Model:
     """A plain list of the records, asked what the store must say."""
 
-    def __init__(self, records: Iterable[Change]) -> None:
+    def __init__(self, records: Iterable[DocumentChange]) -> None:
         self._times: dict[tuple[str, int], int] = {}
         self._records = [self._timed(record) for record in records]
 
-    def _timed(self, record: Change) -> tuple[tuple[int, int, int], Change]:
+    def _timed(self, record: DocumentChange) -> tuple[tuple[int, int, int], DocumentChange]:
         # No record is earlier than the one before it in its partition, or later than it is read.
         place, timestamp = (record.document_id, record.partition), min(record.timestamp, READ)
         since = self._times[place] = max(self._times.get(place, timestamp), timestamp)
         return (since, record.partition, record.offset), record
 
-    def _of(self, key: str) -> list[tuple[tuple[int, int, int], Change]]:
+    def _of(self, key: str) -> list[tuple[tuple[int, int, int], DocumentChange]]:
         return sorted(
             (each for each in self._records if each[1].document_id == key), key=lambda each: each[0]
         )
@@ -94,7 +94,7 @@ class Model:
         return next((_text(record) for _, record in records if record.document), None)
 
 
-def _text(record: Change) -> str | None:
+def _text(record: DocumentChange) -> str | None:
     return record.document.text if record.document else None
 
 
@@ -105,7 +105,7 @@ timelines = st.integers(0, 25).flatmap(lambda count: st.lists(records, min_size=
 Timeline = list[tuple[str, str | None, int, int]]
 
 
-def changes_of(timeline: Timeline) -> list[Change]:
+def changes_of(timeline: Timeline) -> list[DocumentChange]:
     made = [
         change(key, text, partition, offset, timestamp)
         for offset, (key, text, partition, timestamp) in enumerate(timeline)
@@ -118,7 +118,7 @@ def changes_of(timeline: Timeline) -> list[Change]:
     ]
 
 
-def take_in(store: DocumentStore, changes: Sequence[Change], size: int) -> None:
+def take_in(store: DocumentStore, changes: Sequence[DocumentChange], size: int) -> None:
     """Take changes in, in batches that overlap: half of each is delivered again with the next."""
     for start in range(0, len(changes), size):
         batch = changes[max(0, start - size // 2) : start + size]
@@ -139,7 +139,7 @@ def test_in_one_partition_the_store_says_what_a_list_of_all_records_says(
         assert current(emptied, key) == model.current(key)
         for moment in MOMENTS:
             assert text_at(emptied, key, moment) == model.text_at(key, moment)
-    assert emptied.unreadable == model.unreadable()
+    assert emptied.unreadable_count == model.unreadable()
     assert len(emptied) == sum(model.current(key) is not None for key in KEYS)
 
 
@@ -153,7 +153,7 @@ def test_of_several_partitions_read_in_any_order_the_newest_record_is_current(
     emptied.reset(ORIGIN)
     take_in(emptied, changes, size)
     assert {key: current(emptied, key) for key in KEYS} == {key: model.current(key) for key in KEYS}
-    assert emptied.unreadable == model.unreadable()
+    assert emptied.unreadable_count == model.unreadable()
 
 
 @settings(max_examples=100)
@@ -195,9 +195,9 @@ def test_an_answer_is_judged_against_the_version_of_its_time(store: DocumentStor
     assert [text_at(store, "a", moment) for moment in (1_000, 1_999, 2_000, 9_999)] == [
         "old", "old", "new", "new",
     ]  # fmt: skip
-    found = store.in_force("a", at(1_500))
+    found = store.version_at("a", at(1_500))
     assert found is not None
-    assert found.version == document_version(document("a", "old"))
+    assert found.version == version_name(document("a", "old"))
 
 
 def test_an_answer_from_before_every_kept_version_is_judged_against_the_oldest(store: DocumentStore) -> None:
@@ -218,7 +218,9 @@ def test_a_deleted_document_is_there_for_answers_from_before_that_and_for_no_oth
 def test_a_version_that_cannot_be_read_takes_the_older_one_away_for_later_answers_only(
     store: DocumentStore,
 ) -> None:
-    store.apply([change("a", "text", 0, 0, 1_000), Change("a", None, 0, 1, 2_000, unreadable=True)], {0: 2})
+    store.apply(
+        [change("a", "text", 0, 0, 1_000), DocumentChange("a", None, 0, 1, 2_000, unreadable=True)], {0: 2}
+    )
     assert (text_at(store, "a", 1_500), text_at(store, "a", 2_500)) == ("text", None)
 
 
@@ -231,7 +233,7 @@ def test_a_rollback_counts_from_its_record_and_not_from_its_older_time_of_update
     store: DocumentStore,
 ) -> None:
     old, new = document("a", "old"), replace(document("a", "new"), updated_at=WHEN + timedelta(days=1))
-    records = [Change("a", each, 0, n, 1_000 * (n + 1)) for n, each in enumerate([old, new, old])]
+    records = [DocumentChange("a", each, 0, n, 1_000 * (n + 1)) for n, each in enumerate([old, new, old])]
     store.apply(records, {0: 3})
     assert [text_at(store, "a", moment) for moment in (1_500, 2_500, 3_500)] == ["old", "new", "old"]
 
@@ -248,11 +250,11 @@ def test_a_record_that_is_read_late_does_not_replace_newer_content_that_was_publ
 
 def test_equal_content_published_again_is_no_new_version_and_offsets_move_on(store: DocumentStore) -> None:
     first = document("a", "text")
-    store.apply([Change("a", first, 0, 0, 1_000)], {0: 1})
+    store.apply([DocumentChange("a", first, 0, 0, 1_000)], {0: 1})
     with store.snapshot() as snapshot:
         before = snapshot.versions()
     again = replace(first, updated_at=WHEN + timedelta(days=1), url="https://help.example/moved")
-    assert store.apply([Change("a", again, 0, 7, 5_000)], {0: 8}) == ["a"]
+    assert store.apply([DocumentChange("a", again, 0, 7, 5_000)], {0: 8}) == ["a"]
     with store.snapshot() as snapshot:
         assert snapshot.versions() == before
         stored = snapshot.get("a")
@@ -268,8 +270,8 @@ def test_current_versions_have_the_name_of_their_content(store: DocumentStore) -
     )
     with store.snapshot() as snapshot:
         assert {key: version.name for key, version in snapshot.versions().items()} == {
-            "a": document_version(document("a", "three")),
-            "b": document_version(document("b", "two")),
+            "a": version_name(document("a", "three")),
+            "b": version_name(document("b", "two")),
         }
 
 
@@ -326,9 +328,9 @@ def test_a_version_in_place_of_one_that_pruning_forgot_is_a_substitute(store: Do
     store.apply([*days, change("b", "only", 0, 90, 50 * DAY * 1000)], {0: 91})
 
     def substitute(key: str, day: int) -> bool:
-        found = store.in_force(key, at(day * DAY * 1000))
+        found = store.version_at(key, at(day * DAY * 1000))
         assert found is not None
-        return found.substitute
+        return found.is_substitute
 
     assert not substitute("a", 20)
     store.prune(30 * DAY, 500)
@@ -342,16 +344,16 @@ def test_a_version_in_place_of_one_that_pruning_forgot_is_a_substitute(store: Do
 def test_a_document_is_gone_while_a_deletion_or_an_unreadable_version_is_in_force(
     store: DocumentStore,
 ) -> None:
-    unreadable = Change("a", None, 0, 3, 4_000, unreadable=True)
+    unreadable = DocumentChange("a", None, 0, 3, 4_000, unreadable=True)
     records = [
         change("a", "text", 0, 0, 1_000),
         change("a", None, 0, 1, 2_000),
         change("a", "x", 0, 2, 3_000),
     ]
     store.apply([*records, unreadable], {0: 4})
-    gone = [store.is_gone("a", at(moment)) for moment in (500, 1_000, 2_000, 3_000, 4_000)]
+    gone = [store.was_deleted("a", at(moment)) for moment in (500, 1_000, 2_000, 3_000, 4_000)]
     assert gone == [False, False, True, False, True]
-    assert not store.is_gone("unknown", at(9_000))
+    assert not store.was_deleted("unknown", at(9_000))
 
 
 def test_a_deletion_that_is_read_late_between_equal_contents_is_passed_over(store: DocumentStore) -> None:
@@ -362,10 +364,10 @@ def test_a_deletion_that_is_read_late_between_equal_contents_is_passed_over(stor
 
 def test_a_version_is_found_by_its_name_until_it_is_pruned(store: DocumentStore) -> None:
     store.apply([change("a", "one", 0, 0, 1), change("a", "two", 0, 1, 2)], {0: 2})
-    names = {text: document_version(document("a", text)) for text in ("one", "two", "three")}
-    assert store.named("a", names["one"]) == document("a", "one")
-    assert store.named("a", names["two"]) == document("a", "two")
-    assert store.named("a", names["three"]) is store.named("b", names["one"]) is None
+    names = {text: version_name(document("a", text)) for text in ("one", "two", "three")}
+    assert store.get_version("a", names["one"]) == document("a", "one")
+    assert store.get_version("a", names["two"]) == document("a", "two")
+    assert store.get_version("a", names["three"]) is store.get_version("b", names["one"]) is None
     store.prune(0, 10)
-    assert store.named("a", names["one"]) is None
-    assert store.named("a", names["two"]) == document("a", "two")
+    assert store.get_version("a", names["one"]) is None
+    assert store.get_version("a", names["two"]) == document("a", "two")

@@ -13,12 +13,12 @@ from aiokafka import TopicPartition
 from schemas import Codec, KnowledgeDocument
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
-from streams.documents.versions import Change
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
+from streams.documents.versions import DocumentChange
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
 from streams.settings import Settings
 
-ORIGIN = Origin("cluster", "documents", "id")
+ORIGIN = TopicIdentity("cluster", "documents", "id")
 AT = TopicPartition("documents", 0)
 LONG, SHORT = 30.0, 0.05
 DELETED_AT = datetime.fromtimestamp(2, UTC)
@@ -30,7 +30,9 @@ def store(tmp_path: Path) -> Iterator[DocumentStore]:
     document = KnowledgeDocument("gone", "nl", "title", "text", DELETED_AT)
     with closing(DocumentStore(tmp_path)) as store:
         store.reset(ORIGIN)
-        store.apply([Change("gone", document, 0, 0, 1_000), Change("gone", None, 0, 1, 2_000)], {0: 2})
+        store.apply(
+            [DocumentChange("gone", document, 0, 0, 1_000), DocumentChange("gone", None, 0, 1, 2_000)], {0: 2}
+        )
         yield store
 
 
@@ -56,7 +58,7 @@ async def test_a_document_that_is_not_known_is_waited_for(follower: DocumentFoll
 async def test_a_deleted_document_is_waited_for_while_records_are_unread_that_may_bring_it_back(
     follower: DocumentFollower,
 ) -> None:
-    follower._goal = TopicLog((ORIGIN,), {AT: 0}, {AT: 3}, 0.0)
+    follower._target = TopicSnapshot((ORIGIN,), {AT: 0}, {AT: 3}, 0.0)
     assert follower.lag
     began = time.monotonic()
     assert await asyncio.wait_for(follower.wait_for(["gone"], DELETED_AT, SHORT), LONG) == {}

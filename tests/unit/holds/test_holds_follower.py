@@ -15,13 +15,13 @@ from aiokafka.errors import (
 )
 from structlog.testing import capture_logs
 
-from scoring.policy import Holds, Scope
-from streams.kafka.clients import ServiceUnreachable
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
+from scoring.policy import Pauses, PauseScope
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import EXIT_UNREACHABLE
-from streams.pause.board import HoldBoard
-from streams.pause.follower import HoldFollower, HoldsLost
+from streams.pause.pause_follower import PauseFollower, PausesLost
+from streams.pause.pause_state import PauseState
 from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record, resumed
 from tests.support.virtual_time import run_virtually
 
@@ -41,16 +41,16 @@ class Topic:
         self.silent = False
         self.hangs = False
 
-    async def look(self) -> TopicLog:
+    async def snapshot(self) -> TopicSnapshot:
         if self.hangs:
             await asyncio.Event().wait()
         if self.looks:
             raise self.looks.pop(0)
         ends = {at: len(records) for at, records in self.records.items()}
-        origins = (Origin("cluster", "holds", self.topic_id),)
-        return TopicLog(origins, dict.fromkeys(ends, 0), ends, _now())
+        origins = (TopicIdentity("cluster", "holds", self.topic_id),)
+        return TopicSnapshot(origins, dict.fromkeys(ends, 0), ends, _now())
 
-    async def between(
+    async def read_between(
         self, begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
     ) -> AsyncIterator[list[ConsumerRecord]]:
         if self.failure:
@@ -69,7 +69,7 @@ class Topic:
         self.positions = {at: len(self.records[at]) for at in self.positions}
         return read
 
-    def complete_at(self) -> float | None:
+    def caught_up_at(self) -> float | None:
         return None if self.silent else _now()
 
 
@@ -81,13 +81,13 @@ class Following:
     """A follower at work on a topic."""
 
     def __init__(self, topic: Topic) -> None:
-        self.board = HoldBoard(_now)
-        self.follower = HoldFollower(self.board, "holds", topic, look_interval=10)  # type: ignore[arg-type]
+        self.board = PauseState(_now)
+        self.follower = PauseFollower(self.board, "holds", topic, look_interval=10)  # type: ignore[arg-type]
         self.tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         await self.follower.read_to_end()
-        coroutines = self.follower.follow(), self.follower.watch()
+        coroutines = self.follower.follow(), self.follower.watch_topic()
         self.tasks = [asyncio.create_task(each) for each in coroutines]
         return self
 
@@ -95,12 +95,12 @@ class Following:
         for task in self.tasks:
             task.cancel()
 
-    async def lost(self, seconds: float = 60) -> HoldsLost:
+    async def lost(self, seconds: float = 60) -> PausesLost:
         """Give why it ended, within so many seconds."""
         done, _ = await asyncio.wait(self.tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         (ended,) = done
         failure = ended.exception()
-        assert isinstance(failure, HoldsLost)
+        assert isinstance(failure, PausesLost)
         assert failure.exit_code == EXIT_UNREACHABLE
         return failure
 
@@ -108,7 +108,7 @@ class Following:
 def test_all_that_there_is_is_on_the_board_before_anything_else() -> None:
     async def main() -> None:
         async with Following(Topic(hold_record(EVERYTHING))) as following:
-            assert following.board.holds == Holds(frozenset({Scope()}))
+            assert following.board.pauses == Pauses(frozenset({PauseScope()}))
 
     run_virtually(main())
 
@@ -117,13 +117,13 @@ def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
-            assert following.board.holds == Holds()
+            assert following.board.pauses == Pauses()
             topic.records[FIRST].append(hold_record(EVERYTHING))
             await asyncio.sleep(0.3)
-            assert following.board.holds.scopes == {Scope()}
+            assert following.board.pauses.scopes == {PauseScope()}
             topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
             await asyncio.sleep(0.3)
-            assert following.board.holds == Holds()
+            assert following.board.pauses == Pauses()
 
     run_virtually(main())
 
@@ -142,7 +142,7 @@ def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure: Exception)
         topic = Topic(hold_record(EVERYTHING))
         topic.failure = failure
         following = Following(topic)
-        with pytest.raises(HoldsLost, match=r"^the holds on sending cannot be read from topic holds: \S"):
+        with pytest.raises(PausesLost, match=r"^the holds on sending cannot be read from topic holds: \S"):
             await following.follower.read_to_end()
         assert not following.board.known
 
@@ -153,7 +153,7 @@ def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end() -> None:
     async def main() -> float:
         topic = Topic()
         topic.hangs = True
-        with pytest.raises(HoldsLost, match="TimeoutError"):
+        with pytest.raises(PausesLost, match="TimeoutError"):
             await Following(topic).follower.read_to_end()
         return _now()
 
@@ -181,7 +181,7 @@ def test_brokers_that_say_nothing_make_it_unknown_what_is_held_until_they_are_ba
                 await asyncio.sleep(19)
                 assert following.board.known
                 await asyncio.sleep(2)
-                assert following.board.holds == Holds(known=False)
+                assert following.board.pauses == Pauses(known=False)
                 topic.silent = False
                 await asyncio.sleep(1)
                 assert following.board.known
@@ -233,7 +233,7 @@ def test_a_look_that_hangs_keeps_no_hold_from_being_seen() -> None:
             await asyncio.sleep(15)
             topic.records[FIRST].append(hold_record(EVERYTHING))
             await asyncio.sleep(0.3)
-            assert following.board.holds.scopes == {Scope()}
+            assert following.board.pauses.scopes == {PauseScope()}
 
     run_virtually(main())
 
@@ -244,10 +244,10 @@ def test_partitions_that_are_added_are_read_from_their_beginning() -> None:
         async with Following(topic) as following:
             topic.records[SECOND] = [hold_record(a_hold("instruction", "nl"), partition=1)]
             await asyncio.sleep(11)
-            assert following.board.holds.scopes == {Scope(), INSTRUCTIONS_IN_DUTCH}
+            assert following.board.pauses.scopes == {PauseScope(), INSTRUCTIONS_IN_DUTCH}
             topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
             await asyncio.sleep(1)
-            assert following.board.holds.scopes == {INSTRUCTIONS_IN_DUTCH}
+            assert following.board.pauses.scopes == {INSTRUCTIONS_IN_DUTCH}
 
     run_virtually(main())
 

@@ -15,13 +15,13 @@ from referencing.jsonschema import DRAFT202012
 from schemas import ChatbotAnswer, Verdict, to_json
 from schemas.validation import DecodeError, from_json
 from streams.settings import VerdictSettings
-from streams.web.openapi import document
-from streams.web.requests import KINDS
+from streams.web.openapi import openapi_document
+from streams.web.verdict_requests import PROBLEM_TYPES
 from tests.support import record_strategies
 from tests.support.http_service import ADDRESS, Scoring, service, settings_of, way_of
 
-OPEN = document(VerdictSettings())
-GUARDED = document(VerdictSettings(token="0123456789abcdef"))
+OPEN = openapi_document(VerdictSettings())
+GUARDED = openapi_document(VerdictSettings(token="0123456789abcdef"))
 OPERATION = OPEN["paths"][ADDRESS]["post"]
 
 
@@ -47,7 +47,7 @@ def test_the_document_is_valid(made: dict[str, Any]) -> None:
 
 
 def test_it_says_whether_verdicts_are_published() -> None:
-    told = document(VerdictSettings(publish=True))["paths"][ADDRESS]["post"]["description"]
+    told = openapi_document(VerdictSettings(publish=True))["paths"][ADDRESS]["post"]["description"]
     assert "once it is published there" in told
     assert "and publishes nothing" in OPERATION["description"]
 
@@ -60,7 +60,7 @@ async def test_the_service_serves_it() -> None:
     ):
         assert response.content_type == "application/json"
         served = await response.json()
-    assert served == document(settings.web.verdicts)
+    assert served == openapi_document(settings.web.verdicts)
     told = served["paths"][ADDRESS]["post"]["description"]
     assert all(limit in told for limit in ("7 are judged", "5000 bytes", "3 seconds"))
 
@@ -75,7 +75,7 @@ def test_only_where_a_token_is_set_one_is_asked_for() -> None:
 
 def test_every_problem_is_in_it_but_those_of_other_addresses() -> None:
     told = json.dumps(GUARDED["paths"][ADDRESS]["post"]["responses"])
-    missing = {kind.code for kind in KINDS if f"`{kind.code}`" not in told}
+    missing = {kind.code for kind in PROBLEM_TYPES if f"`{kind.code}`" not in told}
     assert missing == {"not_found", "method_not_allowed"}
     for status, response in OPERATION["responses"].items():
         assert ("headers" in response) == (status in {"429", "503"})

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, Codec, ContextPassage, KnowledgeDocument, Verdict, to_json
 from schemas.validation import from_json
 from scoring.policy import Policy
-from streams.delivery.publisher import Place
-from streams.documents.versions import NamedDocument
-from streams.kafka.records import Headers
+from streams.delivery.publisher import RecordLocation
+from streams.documents.versions import VersionedDocument
+from streams.kafka.kafka_records import Headers
 from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
-from streams.pipeline.pipeline import OfflineAnswers
-from streams.settings import Settings, VerdictSettings, WrongSettings, load_settings
-from streams.web.requests import Problem, read_answer
+from streams.pipeline.pipeline import OfflinePipeline
+from streams.settings import InvalidSettings, Settings, VerdictSettings, load_settings
+from streams.web.verdict_requests import Problem, read_answer
 from tests.support.http_service import (
     ADDRESS,
     Failing,
@@ -64,7 +64,7 @@ MISSPELT = _without("document_ids")[:-1] + b', "document_id": ["d-1"]}'
 
 
 async def _offline(settings: Settings, answer: ChatbotAnswer) -> Verdict:
-    return await OfflineAnswers(way_of(settings, Scoring(), [DOCUMENT]), NOW).verdict(answer)
+    return await OfflinePipeline(way_of(settings, Scoring(), [DOCUMENT]), NOW).verdict(answer)
 
 
 @pytest.mark.parametrize("answer", [ANSWER, INLINE, replace(ANSWER, document_ids=("gone",))])
@@ -145,7 +145,7 @@ async def test_a_bad_body_is_answered_with_what_is_wrong_with_it(
 def test_whatever_the_bytes_are_it_is_a_problem_of_the_client(body: bytes) -> None:
     with pytest.raises(Problem) as caught:
         read_answer(body)
-    assert caught.value.kind.status in {400, 422}
+    assert caught.value.problem_type.status in {400, 422}
 
 
 @pytest.mark.parametrize(
@@ -231,21 +231,21 @@ async def test_beyond_the_places_requests_are_refused_at_once_and_told_when_to_c
 class SlowDocuments:
     """Never finds a document, and takes all the time that it is given for that."""
 
-    stale = False
+    is_stale = False
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
-    ) -> Mapping[str, NamedDocument]:
+    ) -> Mapping[str, VersionedDocument]:
         await asyncio.sleep(seconds)
         return {}
 
-    def in_version(self, document_id: str, version: str, produced_at: datetime) -> None:
+    def get_version(self, document_id: str, version: str, produced_at: datetime) -> None:
         return None
 
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def holding(self, strings: Collection[str]) -> tuple[()]:
+    async def containing(self, strings: Collection[str]) -> tuple[()]:
         return ()
 
 
@@ -338,13 +338,13 @@ class Published:
         self.sent: list[tuple[str, bytes | None, Verdict, dict[str, bytes]]] = []
         self._error, self._hangs = error, hangs
 
-    async def publish(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> Place:
+    async def publish(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> RecordLocation:
         if self._hangs:
             await asyncio.Event().wait()
         if self._error:
             raise self._error
         self.sent.append((topic, key, Codec().decode(value, Verdict), dict(headers)))
-        return Place(0, len(self.sent))
+        return RecordLocation(0, len(self.sent))
 
 
 async def test_with_publish_the_verdict_is_on_its_topic_before_it_is_given() -> None:
@@ -379,7 +379,7 @@ async def test_without_publish_nothing_is_published_whoever_could() -> None:
 async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_goes_on(
     published: Published, worker_log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streams.web.verdicts._PUBLISH_SECONDS", 0.1)
+    monkeypatch.setattr("streams.web.verdict_endpoint._PUBLISH_SECONDS", 0.1)
     settings = settings_of(publish=True, timeout_seconds=1)
     async with service(way_of(settings, Scoring()), settings, publisher=published) as running:
         status, headers, problem = await running.post(BODY)
@@ -411,7 +411,7 @@ async def test_an_answer_that_breaks_the_scorer_is_a_problem_of_its_own(worker_l
 
 
 @pytest.mark.parametrize(
-    "failure", [InfrastructureFailure("the scoring processes die", 70), WrongSettings("retrieval: no")]
+    "failure", [InfrastructureFailure("the scoring processes die", 70), InvalidSettings("retrieval: no")]
 )
 async def test_what_all_answers_would_meet_is_told_to_the_process(failure: Exception) -> None:
     async with service(way_of(settings_of(), Failing(failure))) as running:
@@ -426,7 +426,7 @@ async def test_a_defect_is_a_problem_whose_log_line_quotes_nothing(
     def defect(_: Verdict) -> None:
         raise LookupError(SECRET)
 
-    monkeypatch.setattr("streams.web.verdicts.to_json", defect)
+    monkeypatch.setattr("streams.web.verdict_endpoint.to_json", defect)
     async with service(way_of(settings_of(), Scoring())) as running:
         status, _, problem = await running.post(BODY)
     assert (status, problem["code"]) == (500, "internal_error")
@@ -455,7 +455,7 @@ async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -
         ending, leaving = asyncio.Event(), asyncio.Event()
 
         async def life() -> None:
-            async with running.verdicts.judging(way_of(settings, waiting), ending.is_set):
+            async with running.verdicts.serving(way_of(settings, waiting), ending.is_set):
                 await leaving.wait()
 
         living = asyncio.create_task(life())
@@ -474,20 +474,20 @@ async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -
 
 
 async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.web.verdicts._GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("streams.web.verdict_endpoint._GRACE_SECONDS", 0.1)
 
     class Deaf(Waiting):
-        async def assess(self, exchange, degraded):
+        async def score(self, exchange, degraded):
             while True:
                 try:
-                    return await super().assess(exchange, degraded)
+                    return await super().score(exchange, degraded)
                 except asyncio.CancelledError:
                     if self.may.is_set():
                         raise
 
     settings, deaf = settings_of(timeout_seconds=0.1), Deaf()
     async with service(None, settings) as running:
-        async with running.verdicts.judging(way_of(settings, deaf), lambda: False):
+        async with running.verdicts.serving(way_of(settings, deaf), lambda: False):
             held = asyncio.create_task(running.post(BODY))
             await eventually(lambda: deaf.waiting == 1, "it is in work")
         deaf.may.set()
@@ -543,9 +543,9 @@ async def test_a_client_that_keeps_its_connection_is_not_cut_off_while_its_answe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Connections that are quiet for longer than their patience are; this one waits for us."""
-    monkeypatch.setattr("streams.web.server._SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr("streams.web.web_server._SWEEP_SECONDS", 0.01)
     monkeypatch.setattr(
-        "streams.web.server.Connections.__init__.__defaults__",
+        "streams.web.web_server.Connections.__init__.__defaults__",
         (512, 0.05, asyncio.get_running_loop().time),
     )
     waiting = Waiting()
@@ -578,7 +578,7 @@ def test_a_token_that_cannot_be_sent_or_is_guessed_is_refused_without_being_quot
     token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRUTHGATE_WEB__VERDICTS__TOKEN", token)
-    with pytest.raises(WrongSettings, match="at least 16") as caught:
+    with pytest.raises(InvalidSettings, match="at least 16") as caught:
         load_settings()
     assert token not in str(caught.value)
 

@@ -2,14 +2,16 @@
 
 import json
 
-from scoring.judges import Case, Documents, Expected, JudgeOptions, Reply, ask, drive
-from scoring.values.types import Passage
+from scoring.judges import Case, JudgeOptions, ReferenceAnswer, ReferenceDocuments, Reply, ask, drive
+from scoring.values.exchange import Passage
 
 QUESTION = "How do I delete an invoice?"
 ANSWER = "Open the invoice and press Delete. It can be undone within 30 days."
 DOCUMENT = "To delete an invoice, open it and press Delete.\n\nYou can undo this within 14 days."
-DOCUMENTS = Case(QUESTION, ANSWER, Documents((Passage("invoices", DOCUMENT, "Invoices"),)))
-EXPECTED = Case(QUESTION, ANSWER, Expected("Open it and press Delete; within 14 days you can undo it."))
+DOCUMENTS = Case(QUESTION, ANSWER, ReferenceDocuments((Passage("invoices", DOCUMENT, "Invoices"),)))
+EXPECTED = Case(
+    QUESTION, ANSWER, ReferenceAnswer("Open it and press Delete; within 14 days you can undo it.")
+)
 CASES = {"documents": DOCUMENTS, "expected": EXPECTED}
 
 _SCORED = {"confidence": 0.9, "score": 5, "wrong": []}
@@ -40,13 +42,16 @@ TRUE = {
     "Statements": {"statements": _STATEMENTS, "confidence": 0.95},
     "Supports": {"statements": [{"number": 2, **_SUPPORTED}, {"number": 1, **_SUPPORTED}]},
     "Support": _SUPPORTED,
-    "Asked": {"questions": ["How can I delete an invoice?", "Can it be undone?"], "noncommittal": False},
+    "GeneratedQuestions": {
+        "questions": ["How can I delete an invoice?", "Can it be undone?"],
+        "noncommittal": False,
+    },
     "Likenesses": {
         "questions": [{"number": 1, "alike": 1.0}, {"number": 2, "alike": 0.5}],
         "confidence": 0.9,
     },
     "Quiz": {"questions": [_QUIZZED], "confidence": 0.9},
-    "Replies": {"replies": [{"number": 1, "answerable": True, "reply": "14", "confidence": 0.9}]},
+    "QuizAnswers": {"replies": [{"number": 1, "answerable": True, "reply": "14", "confidence": 0.9}]},
     "Pairs": {
         "pairs": [
             {"number": 1, "same": True, "confidence": 0.8},

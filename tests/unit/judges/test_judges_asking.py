@@ -15,11 +15,11 @@ import pytest
 from scoring.judges import (
     METHODS,
     Case,
-    Documents,
     Example,
     ExamplesError,
-    Expected,
     JudgeOptions,
+    ReferenceAnswer,
+    ReferenceDocuments,
     Request,
     advance,
     ask,
@@ -29,10 +29,10 @@ from scoring.judges import (
     prompt_version,
     read_examples,
 )
-from scoring.judges.case import MOST_EXAMPLES
+from scoring.judges.case import MAX_EXAMPLES
 from scoring.judges.prompts import text
-from scoring.values.opinion import Label, Opinion, Unsure
-from scoring.values.types import Exchange, Passage
+from scoring.values.exchange import Exchange, Passage
+from scoring.values.opinion import Label, Opinion, UnsureReason
 from tests.unit.judges.judges_support import CASES, DOCUMENTS, EXPECTED, FALSE, TRUE, Endpoint, judge
 
 MODELS = {"judge": "vendor/model-1"}
@@ -99,7 +99,7 @@ def test_requests_and_keys_are_the_same_in_another_process():
 
 
 def fingerprint():
-    long = Documents(tuple(Passage(str(n), f"One {n}.\n\nTwo {n}.\n\nThree.") for n in range(40)))
+    long = ReferenceDocuments(tuple(Passage(str(n), f"One {n}.\n\nTwo {n}.\n\nThree.") for n in range(40)))
     case = Case("One two?", "Three of one.", long)
     keys = [r.key for m in METHODS for r in judge(m, FALSE, case, longest=200)[1].requests]
     return json.dumps([*keys, opinion_key(case, "single", JudgeOptions(), MODELS)])
@@ -115,12 +115,12 @@ def test_whatever_goes_in_makes_another_key():
         key(replace(DOCUMENTS, question="q")),
         key(replace(DOCUMENTS, answer="a")),
         key(EXPECTED),
-        key(replace(DOCUMENTS, reference=Expected(passage.read))),
+        key(replace(DOCUMENTS, reference=ReferenceAnswer(passage.text_with_title))),
         *(
-            key(replace(DOCUMENTS, reference=Documents((replace(passage, **change),))))
+            key(replace(DOCUMENTS, reference=ReferenceDocuments((replace(passage, **change),))))
             for change in ({"text": "t"}, {"title": "t"}, {"version": "v2"}, {"document_id": "d"})
         ),
-        key(replace(DOCUMENTS, reference=Documents((passage, passage)))),
+        key(replace(DOCUMENTS, reference=ReferenceDocuments((passage, passage)))),
         *(key(method=method) for method in METHODS if method != "single"),
         key(options=JudgeOptions(mask=False)),
         key(options=JudgeOptions(steps=4)),
@@ -139,7 +139,7 @@ def test_the_key_of_a_judge_without_a_model_is_refused():
 
 def test_a_score_of_retrieval_makes_no_other_key():
     (passage,) = DOCUMENTS.reference.passages
-    assert key(replace(DOCUMENTS, reference=Documents((replace(passage, score=0.5),)))) == key()
+    assert key(replace(DOCUMENTS, reference=ReferenceDocuments((replace(passage, score=0.5),)))) == key()
 
 
 def test_half_a_character_has_a_key_too():
@@ -159,7 +159,7 @@ def test_examples_are_read_line_by_line():
         ([json.dumps(EXAMPLE | {"label": "SECRET"})], "line 1: label: "),
         ([json.dumps(EXAMPLE | {"rating": 1})], "line 1: rating: "),
         ([json.dumps({})], "line 1: question: "),
-        ([json.dumps(EXAMPLE)] * (MOST_EXAMPLES + 1), "17 examples are more than 16"),
+        ([json.dumps(EXAMPLE)] * (MAX_EXAMPLES + 1), "17 examples are more than 16"),
     ],
 )
 def test_what_is_no_example_is_refused_with_its_line_and_field(lines, message):
@@ -199,7 +199,7 @@ def test_every_prompt_file_is_of_a_method_and_every_method_has_its_version(monke
     used |= {"examples", "closing", "repair"}
     for method in METHODS.values():
         for prompt in method.prompts:
-            used |= {prompt.name, *prompt.also}
+            used |= {prompt.name, *prompt.extras}
     assert {name for name in names if not name.startswith("__")} == used
     before = {method: prompt_version(method) for method in METHODS}
     monkeypatch.setattr(
@@ -243,9 +243,9 @@ def test_options_with_which_nothing_could_be_asked_are_refused(wrong):
     "wrong",
     [
         {"label": None},
-        {"unsure": Unsure.EMPTY},
-        {"label": None, "unsure": Unsure.EMPTY, "confidence": 0.1},
-        {"label": None, "unsure": Unsure.EMPTY, "confidence": 0, "score": 1.0},
+        {"unsure": UnsureReason.EMPTY},
+        {"label": None, "unsure": UnsureReason.EMPTY, "confidence": 0.1},
+        {"label": None, "unsure": UnsureReason.EMPTY, "confidence": 0, "score": 1.0},
         {"confidence": 1.1},
         {"score": 0.5},
         {"confidence": float("nan")},
@@ -259,4 +259,4 @@ def test_an_opinion_that_contradicts_itself_cannot_be_made(wrong):
 
 def test_the_case_of_an_exchange_is_judged_by_its_documents():
     passages = (Passage("d", "t"),)
-    assert Case.of(Exchange("q", "a", passages)) == Case("q", "a", Documents(passages))
+    assert Case.of(Exchange("q", "a", passages)) == Case("q", "a", ReferenceDocuments(passages))

@@ -52,7 +52,7 @@ def asked(method, case, outcome_of):
 
     opinion = drive(ask(case, method, OPTIONS), answer_all)
     assert len(rounds) <= MOST_ROUNDS
-    assert sum(map(len, rounds)) == opinion.usage.requests <= 2 * METHODS[method].requests(OPTIONS)
+    assert sum(map(len, rounds)) == opinion.usage.requests <= 2 * METHODS[method].max_requests(OPTIONS)
     return opinion
 
 
@@ -83,7 +83,7 @@ def test_garbage_between_replies_never_raises_and_never_adds_to_the_confidence(m
 )
 @given(data=st.data())
 def test_one_reply_that_cannot_be_used_keeps_an_answer_from_being_true(method, data):
-    broken = data.draw(st.integers(0, METHODS[method].requests(OPTIONS) - 1))
+    broken = data.draw(st.integers(0, METHODS[method].max_requests(OPTIONS) - 1))
     count = iter(range(1_000))
     names = []
 

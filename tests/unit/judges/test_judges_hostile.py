@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scoring.judges import METHODS, Case, Documents, Expected
-from scoring.values.types import Passage
+from scoring.judges import METHODS, Case, ReferenceAnswer, ReferenceDocuments
+from scoring.values.exchange import Passage
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, QUESTION, TRUE, judge
 
 HOSTILE = [
@@ -21,7 +21,7 @@ _TEMPLATE = re.compile(r"<[|｜]|[|｜]>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|en
 
 
 def case_of(question=QUESTION, answer=ANSWER, title="Invoices", document=DOCUMENT):
-    return Case(question, answer, Documents((Passage("d", document, title), Passage("e", "Other."))))
+    return Case(question, answer, ReferenceDocuments((Passage("d", document, title), Passage("e", "Other."))))
 
 
 def parts_of(message):
@@ -79,7 +79,7 @@ def test_a_hostile_text_anywhere_leaves_every_request_as_it_is_but_for_the_data(
 @pytest.mark.parametrize("method", METHODS)
 def test_a_hostile_expected_answer_does_so_too(method):
     for text in TEXTS:
-        check_requests(judge(method, TRUE, Case(text, text, Expected(text)))[1].requests)
+        check_requests(judge(method, TRUE, Case(text, text, ReferenceAnswer(text)))[1].requests)
 
 
 @pytest.mark.parametrize("method", METHODS)

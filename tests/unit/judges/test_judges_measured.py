@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scoring.evaluation.cases import NEUTRAL, Case
-from scoring.evaluation.opinion_report import JudgeRun, Simulation, judge_runs
+from scoring.evaluation.cases import NEUTRAL, EvaluationCase
+from scoring.evaluation.opinion_report import JudgeRun, Simulation, evaluate_judges
 from scoring.judges.opinion_json import OpinionForm
 from scoring.policy import Policy
-from scoring.values.assessment import Assessment
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Opinion
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, MessageType
+from scoring.values.scored_answer import ScoredAnswer
 from tests.support.commands import truthgate_here
 
 MEASURED = Path(__file__).parent / "measured"
@@ -68,12 +68,12 @@ def opinions_of(batch: Batch, folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def pairs(batch: Batch, folder: Path) -> Iterator[tuple[Case, Opinion]]:
+def pairs(batch: Batch, folder: Path) -> Iterator[tuple[EvaluationCase, Opinion]]:
     """Give the opinions beside their answers, as if the checks had held every one of them."""
     answers = lines(MEASURED / batch.corpus / f"{batch.answers}.jsonl.gz")
     for answer, line in zip(answers, opinions_of(batch, folder), strict=True):
         assert line["answer_id"] == answer["answer_id"]
-        case = Case(
+        case = EvaluationCase(
             answer_id=answer["answer_id"],
             recognised=MessageType.UNSPECIFIED,
             language=batch.language,
@@ -88,7 +88,7 @@ def pairs(batch: Batch, folder: Path) -> Iterator[tuple[Case, Opinion]]:
 def run_of(folder: Path, method: str, *corpora: str) -> JudgeRun:
     batches = [Batch(corpus, language, method) for corpus in corpora for language in LANGUAGES]
     found = [pair for batch in batches for pair in pairs(batch, folder)]
-    (run,) = judge_runs({method: found}, TAU, Simulation())
+    (run,) = evaluate_judges({method: found}, TAU, Simulation())
     return run
 
 
@@ -167,7 +167,7 @@ def by_label(opinion: Opinion) -> Decision:
 
 def by_policy(opinion: Opinion) -> Decision:
     """Decide by the shipped policy on an answer that no check says anything about."""
-    return Policy().decide(Assessment(NEUTRAL, MessageType.UNSPECIFIED, None), [opinion]).decision
+    return Policy().decide(ScoredAnswer(NEUTRAL, MessageType.UNSPECIFIED, None), [opinion]).decision
 
 
 @pytest.mark.parametrize("corpus", CORPORA)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scoring.judges import METHODS, Case, Documents, Failure, Finish, JudgeOptions
-from scoring.values.opinion import Label, Mistake, Unsure
-from scoring.values.types import Passage
+from scoring.judges import METHODS, Case, Failure, Finish, JudgeOptions, ReferenceDocuments
+from scoring.values.exchange import Passage
+from scoring.values.opinion import Label, Mistake, UnsureReason
 from tests.unit.judges.judges_support import ANSWER, CASES, DOCUMENTS, FALSE, TRUE, judge, reply
 
 JUDGING = [name for name in METHODS if name != "relevance"]
@@ -22,7 +22,7 @@ def test_an_answer_that_the_model_finds_true_is_true(method, kind):
     assert 0 < opinion.confidence <= 1
     assert opinion.wrong == opinion.mistakes == ()
     assert (opinion.method, opinion.models) == (method, ("m-1",))
-    assert opinion.usage.requests == len(endpoint.requests) <= METHODS[method].requests(JudgeOptions())
+    assert opinion.usage.requests == len(endpoint.requests) <= METHODS[method].max_requests(JudgeOptions())
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -71,7 +71,7 @@ def test_the_confidence_of_adaptive_is_the_product_of_its_steps():
 
 def test_more_steps_than_asked_for_are_no_reply_to_adaptive():
     opinion, endpoint = judge("adaptive", TRUE, steps=1)
-    assert (opinion.label, opinion.unsure) == (None, Unsure.MALFORMED)
+    assert (opinion.label, opinion.unsure) == (None, UnsureReason.MALFORMED)
     assert "more than 1 steps" in endpoint.requests[1].messages[-1].content
 
 
@@ -91,12 +91,12 @@ def test_cot_sc_takes_the_majority_and_counts_what_agrees_of_all():
 
 def test_as_many_samples_for_as_against_are_no_opinion():
     samples = [TRUE["Reasoned"], FALSE["Reasoned"]]
-    assert judge("cot-sc", {"Reasoned": samples}, samples=2)[0].unsure is Unsure.DISAGREEMENT
+    assert judge("cot-sc", {"Reasoned": samples}, samples=2)[0].unsure is UnsureReason.DISAGREEMENT
 
 
 def test_most_samples_without_a_usable_reply_are_no_opinion():
     samples = [TRUE["Reasoned"], Failure("timeout"), Failure("timeout")]
-    assert judge("cot-sc", {"Reasoned": samples}, samples=3)[0].unsure is Unsure.NO_REPLY
+    assert judge("cot-sc", {"Reasoned": samples}, samples=3)[0].unsure is UnsureReason.NO_REPLY
 
 
 def test_five_personas_that_agree_are_asked_once():
@@ -144,7 +144,7 @@ def test_one_model_takes_five_seats_at_the_round_table():
 
 def test_a_relevant_answer_has_no_label_by_relevance_alone():
     opinion, _ = judge("relevance", TRUE)
-    assert (opinion.label, opinion.unsure, opinion.relevance) == (None, Unsure.TRUTH_NOT_JUDGED, 0.75)
+    assert (opinion.label, opinion.unsure, opinion.relevance) == (None, UnsureReason.TRUTH_NOT_JUDGED, 0.75)
 
 
 def test_the_question_is_not_shown_where_questions_are_made_of_the_answer():
@@ -155,7 +155,7 @@ def test_the_question_is_not_shown_where_questions_are_made_of_the_answer():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"Asked": TRUE["Asked"] | {"noncommittal": True}},
+        {"GeneratedQuestions": TRUE["GeneratedQuestions"] | {"noncommittal": True}},
         {"Likenesses": TRUE["Likenesses"] | {"questions": [{"number": n, "alike": 0} for n in (1, 2)]}},
     ],
 )
@@ -185,19 +185,19 @@ def test_an_answer_that_claims_nothing_is_not_given(method):
 
 @pytest.mark.parametrize("method", ["faithfulness", "factscore"])
 def test_an_answer_with_more_statements_than_are_checked_is_no_opinion(method):
-    assert judge(method, TRUE, statements=1)[0].unsure is Unsure.TOO_LONG
+    assert judge(method, TRUE, statements=1)[0].unsure is UnsureReason.TOO_LONG
 
 
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 3], [1, 2, 3], []])
 def test_a_statement_without_its_own_decision_is_no_opinion(numbers):
     support = TRUE["Supports"]["statements"][0]
     supports = {"statements": [support | {"number": number} for number in numbers]}
-    assert judge("faithfulness", script(TRUE, Supports=supports))[0].unsure is Unsure.MALFORMED
+    assert judge("faithfulness", script(TRUE, Supports=supports))[0].unsure is UnsureReason.MALFORMED
 
 
 def test_factscore_checks_each_fact_against_the_passages_nearest_to_it():
     pages = "\n\n".join(f"Page {n} is about topic{n} alone." for n in range(50))
-    case = Case("q", "a", Documents((Passage("d", pages),)))
+    case = Case("q", "a", ReferenceDocuments((Passage("d", pages),)))
     facts = [{"statement": f"It has topic{n}.", "words": "a"} for n in (7, 31)]
     opinion, endpoint = judge(
         "factscore", script(TRUE, Statements={"statements": facts, "confidence": 1}), case, passages=2
@@ -212,7 +212,7 @@ def test_factscore_checks_each_fact_against_the_passages_nearest_to_it():
 
 def test_a_fact_that_could_not_be_checked_is_no_opinion():
     supports = [TRUE["Support"], Failure("timeout")]
-    assert judge("factscore", script(TRUE, Support=supports))[0].unsure is Unsure.NO_REPLY
+    assert judge("factscore", script(TRUE, Support=supports))[0].unsure is UnsureReason.NO_REPLY
 
 
 def test_questeval_compares_both_ways():
@@ -226,7 +226,7 @@ def test_questeval_compares_both_ways():
 
 def test_what_the_documents_do_not_answer_is_hallucinated():
     silent = {"replies": [{"number": 1, "answerable": False, "reply": "", "confidence": 0.85}]}
-    opinion, endpoint = judge("questeval", script(TRUE, Replies=silent))
+    opinion, endpoint = judge("questeval", script(TRUE, QuizAnswers=silent))
     assert (opinion.label, opinion.confidence, opinion.relevance) == (Label.FALSE, 0.85, 0.0)
     assert opinion.mistakes == (Mistake.HALLUCINATION,)
     assert len(endpoint.rounds) == 2
@@ -236,10 +236,14 @@ def test_recall_counts_what_matters_more():
     first, second = TRUE["Quiz"]["questions"][0], TRUE["Quiz"]["questions"][0] | {"weight": 0.25}
     quizzes = [TRUE["Quiz"], {"questions": [first, second], "confidence": 1}]
     replies = [
-        TRUE["Replies"],
-        {"replies": [TRUE["Replies"]["replies"][0] | {"number": n, "answerable": n == 1} for n in (1, 2)]},
+        TRUE["QuizAnswers"],
+        {
+            "replies": [
+                TRUE["QuizAnswers"]["replies"][0] | {"number": n, "answerable": n == 1} for n in (1, 2)
+            ]
+        },
     ]
-    opinion, _ = judge("questeval", script(TRUE, Quiz=quizzes, Replies=replies))
+    opinion, _ = judge("questeval", script(TRUE, Quiz=quizzes, QuizAnswers=replies))
     assert (opinion.label, opinion.relevance) == (Label.TRUE, pytest.approx(0.8))
 
 
@@ -247,25 +251,25 @@ def test_recall_counts_what_matters_more():
 @pytest.mark.parametrize(
     ("outcome", "reason"),
     [
-        (Failure("timeout", 3.0), Unsure.NO_REPLY),
-        (reply("", finish=Finish.REFUSED), Unsure.REFUSED),
-        (reply('{"label": "TR', finish=Finish.LENGTH), Unsure.CUT_OFF),
-        (reply(" \n"), Unsure.EMPTY),
-        (reply("TRUE"), Unsure.MALFORMED),
+        (Failure("timeout", 3.0), UnsureReason.NO_REPLY),
+        (reply("", finish=Finish.REFUSED), UnsureReason.REFUSED),
+        (reply('{"label": "TR', finish=Finish.LENGTH), UnsureReason.CUT_OFF),
+        (reply(" \n"), UnsureReason.EMPTY),
+        (reply("TRUE"), UnsureReason.MALFORMED),
     ],
 )
 def test_what_is_no_reply_is_no_opinion_and_says_why(method, outcome, reason):
     opinion, endpoint = judge(method, dict.fromkeys(TRUE, outcome))
     assert (opinion.label, opinion.unsure, opinion.confidence) == (None, reason, 0.0)
     first = len(endpoint.rounds[0])
-    assert len(endpoint.requests) == (2 * first if reason is Unsure.MALFORMED else first)
+    assert len(endpoint.requests) == (2 * first if reason is UnsureReason.MALFORMED else first)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_reply_that_was_malformed_may_be_repaired(method):
     broken = {name: ["sorry, " + str(content), content] for name, content in TRUE.items()}
     opinion, _ = judge(method, broken, agents=1, samples=1)
-    assert opinion.unsure in {None, Unsure.TRUTH_NOT_JUDGED}
+    assert opinion.unsure in {None, UnsureReason.TRUTH_NOT_JUDGED}
 
 
 def test_a_repair_says_what_was_wrong_and_quotes_nothing():
@@ -281,21 +285,21 @@ def test_a_repair_says_what_was_wrong_and_quotes_nothing():
 @pytest.mark.parametrize("method", ["single", "io", "adaptive", "sequential"])
 def test_a_score_that_contradicts_the_label_is_no_opinion(method):
     low = {name: content | {"score": 1} if "score" in content else content for name, content in TRUE.items()}
-    assert judge(method, low)[0].unsure is Unsure.MALFORMED
+    assert judge(method, low)[0].unsure is UnsureReason.MALFORMED
 
 
 @pytest.mark.parametrize(
-    "case", [Case("q", "a", Documents(())), Case("q", "a", Documents((Passage("d", " "),)))]
+    "case", [Case("q", "a", ReferenceDocuments(())), Case("q", "a", ReferenceDocuments((Passage("d", " "),)))]
 )
 @pytest.mark.parametrize("method", METHODS)
 def test_without_a_reference_nobody_is_asked(method, case):
     opinion, endpoint = judge(method, TRUE, case)
-    assert (opinion.unsure, endpoint.rounds) == (Unsure.NO_REFERENCE, [])
+    assert (opinion.unsure, endpoint.rounds) == (UnsureReason.NO_REFERENCE, [])
 
 
 def test_an_answer_too_long_to_be_read_whole_is_not_asked_about():
     opinion, endpoint = judge("single", TRUE, Case("q", "a" * 200, DOCUMENTS.reference), longest=100)
-    assert (opinion.unsure, endpoint.rounds) == (Unsure.TOO_LONG, [])
+    assert (opinion.unsure, endpoint.rounds) == (UnsureReason.TOO_LONG, [])
 
 
 def test_words_that_are_not_in_the_answer_are_dropped_and_their_kind_is_kept():
@@ -307,7 +311,7 @@ def test_words_that_are_not_in_the_answer_are_dropped_and_their_kind_is_kept():
 
 def test_documents_that_are_too_long_are_shortened_and_the_request_says_so():
     text = "\n\n".join(["Something about printers."] * 500 + ["An invoice can be undone within 14 days."])
-    case = Case(DOCUMENTS.question, ANSWER, Documents((Passage("d", text),)))
+    case = Case(DOCUMENTS.question, ANSWER, ReferenceDocuments((Passage("d", text),)))
     opinion, endpoint = judge("single", TRUE, case, longest=500)
     (request,) = endpoint.requests
     assert request.shortened

@@ -6,8 +6,15 @@ import math
 import pytest
 
 from scoring.judges import METHODS, Reply, Token
-from scoring.judges.forms import Chain, Evaluation, Supports, Verdict, described, reply_schema
-from scoring.judges.replies import Malformed, lower, probability, read
+from scoring.judges.forms import (
+    ChainReply,
+    EvaluationReply,
+    SupportsReply,
+    VerdictReply,
+    render_form,
+    reply_schema,
+)
+from scoring.judges.replies import MalformedReply, choice_probability, lower_confidence, parse_reply
 from scoring.values.opinion import Label
 from tests.unit.judges.judges_support import FALSE, TRUE, judge, reply
 
@@ -17,14 +24,14 @@ FORMS = list(dict.fromkeys(prompt.form for method in METHODS.values() for prompt
 
 @pytest.mark.parametrize("text", [GOOD, f" {GOOD}\n", f"```json\n{GOOD}\n```", f"```\n{GOOD}\n```"])
 def test_one_object_is_read_alone_or_in_one_fence(text):
-    assert read(text, Verdict).label is Label.TRUE
+    assert parse_reply(text, VerdictReply).label is Label.TRUE
 
 
 def test_reasoning_in_front_of_a_reply_is_left_out_and_nothing_else_is():
-    assert read(f"<think>\nFALSE?\n</think>\n\n{GOOD}", Verdict).label is Label.TRUE
+    assert parse_reply(f"<think>\nFALSE?\n</think>\n\n{GOOD}", VerdictReply).label is Label.TRUE
     for text in (f"{GOOD}<think></think>", f"<think>{GOOD}", f"<think></think><think></think>{GOOD}"):
-        with pytest.raises(Malformed):
-            read(text, Verdict)
+        with pytest.raises(MalformedReply):
+            parse_reply(text, VerdictReply)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +67,13 @@ def test_reasoning_in_front_of_a_reply_is_left_out_and_nothing_else_is():
     ],
 )
 def test_everything_else_is_malformed(text):
-    with pytest.raises(Malformed):
-        read(text, Verdict)
+    with pytest.raises(MalformedReply):
+        parse_reply(text, VerdictReply)
 
 
 def test_a_problem_names_known_fields_and_no_word_of_the_reply():
-    with pytest.raises(Malformed) as caught:
-        read('{"label": "SECRET", "SECRET": 1, "wrong": [{"words": 1, "SECRET": 2}]}', Verdict)
+    with pytest.raises(MalformedReply) as caught:
+        parse_reply('{"label": "SECRET", "SECRET": 1, "wrong": [{"words": 1, "SECRET": 2}]}', VerdictReply)
     assert "SECRET" not in str(caught.value)
     assert "label: enum" in str(caught.value)
     assert "wrong.0.words" in str(caught.value)
@@ -75,7 +82,7 @@ def test_a_problem_names_known_fields_and_no_word_of_the_reply():
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_a_schema_takes_the_replies_of_its_form_and_needs_no_more_than_any_endpoint_has(form):
     schema = reply_schema(form).content
-    for content in (TRUE[form.__name__], FALSE[form.__name__]):
+    for content in (TRUE[reply_schema(form).name], FALSE[reply_schema(form).name]):
         assert form.model_validate_json(json.dumps(content))
         assert set(content) == set(schema["properties"]) == set(schema["required"])
     text = reply_schema(form).text
@@ -85,15 +92,15 @@ def test_a_schema_takes_the_replies_of_its_form_and_needs_no_more_than_any_endpo
 
 
 def test_a_form_is_described_to_the_model_field_by_field():
-    told = described(Verdict)
+    told = render_form(VerdictReply)
     assert '"label": <"TRUE" or "FALSE" or "NOT_GIVEN">' in told
     assert "from 1 to 5" in told
-    assert "or null: the kind of mistake" in described(Supports)
+    assert "or null: the kind of mistake" in render_form(SupportsReply)
 
 
 def test_a_decision_is_written_before_its_score_and_after_its_reasons():
-    assert list(Chain.model_fields) == ["steps", "explanation", "label", "confidence", "score", "wrong"]
-    assert list(Evaluation.model_fields) == ["consistent", "relevant", "confidence", "score", "wrong"]
+    assert list(ChainReply.model_fields) == ["steps", "explanation", "label", "confidence", "score", "wrong"]
+    assert list(EvaluationReply.model_fields) == ["consistent", "relevant", "confidence", "score", "wrong"]
 
 
 def tokens(*parts):
@@ -117,7 +124,7 @@ REST = '", "confidence": 0.9, "score": 5, "wrong": []}'
 def test_the_probability_of_a_label_is_its_share_among_the_labels(logprobs):
     text = "".join(token.text for token in logprobs)
     said = Reply(text, logprobs=logprobs)
-    assert probability(said, "label", tuple(Label)) == pytest.approx(0.6 / 0.9)
+    assert choice_probability(said, "label", tuple(Label)) == pytest.approx(0.6 / 0.9)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +138,7 @@ def test_the_probability_of_a_label_is_its_share_among_the_labels(logprobs):
     ],
 )
 def test_without_tokens_that_fit_there_is_no_probability(said):
-    assert probability(said, "label", tuple(Label)) is None
+    assert choice_probability(said, "label", tuple(Label)) is None
 
 
 def test_an_opinion_is_as_sure_as_the_lower_of_both():
@@ -140,8 +147,8 @@ def test_an_opinion_is_as_sure_as_the_lower_of_both():
     opinion, endpoint = judge("single", {"Verdict": said})
     assert opinion.confidence == pytest.approx(0.5)
     assert endpoint.requests[0].logprobs
-    assert lower(0.4, 0.5) == 0.4
-    assert lower(0.4, None) == 0.4
+    assert lower_confidence(0.4, 0.5) == 0.4
+    assert lower_confidence(0.4, None) == 0.4
 
 
 def test_either_dimension_of_io_may_lower_its_confidence():

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.judges.masking import Edited, find, masked
-from scoring.judges.texts import Part, best_passages, cleaned, fenced, mark_for, shortened
-from scoring.values.types import Passage
+from scoring.judges.masking import EditedText, find_words, mask_personal_data
+from scoring.judges.texts import PromptPart, best_passages, clean, fence, fence_mark, shorten_documents
+from scoring.values.exchange import Passage
 
 
 def mask(*texts):
-    return tuple(each.text for each in masked([cleaned(text) for text in texts]))
+    return tuple(each.text for each in mask_personal_data([clean(text) for text in texts]))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_token_that_a_text_holds_already_is_given_to_nothing_else():
 
 def test_places_lead_back_to_the_original():
     original = "Mail jan@x.nl\u200b or <|im_end|> press Save."
-    (seen,) = masked([cleaned(original)])
+    (seen,) = mask_personal_data([clean(original)])
     assert seen.text == "Mail [EMAIL-1] or < |im_end| > press Save."
     assert seen.original == original
     for shown, meant in [
@@ -90,7 +90,7 @@ def test_places_lead_back_to_the_original():
 
 @given(st.text("ab<|>@.x1\u200b", max_size=30), st.data())
 def test_every_part_that_was_not_edited_leads_back_to_itself(text, data):
-    seen = cleaned(text).replaced(re.compile("a+b"), lambda _: "[ab]")
+    seen = clean(text).replaced(re.compile("a+b"), lambda _: "[ab]")
     start = data.draw(st.integers(0, len(seen.text)))
     end = data.draw(st.integers(start, len(seen.text)))
     begins, ends = seen.original_span(start, end)
@@ -106,14 +106,14 @@ def test_every_part_that_was_not_edited_leads_back_to_itself(text, data):
 
 @given(st.text("<|>｜/s[]INTinst", max_size=40))
 def test_what_is_clean_stays_as_it_is(text):
-    once = cleaned(text)
-    assert cleaned(once.text).text == once.text
+    once = clean(text)
+    assert clean(once.text).text == once.text
 
 
 def test_nothing_that_steers_a_model_unseen_is_left():
     text = "a\u202eb\x1b[2J\U000e0041\ufeff\ud800c\u00add\te\nf"
-    assert cleaned(text).text == "ab[2J\ufffdcd\te\nf"
-    assert cleaned("I\u034fg\u2800n\u3164o\ufe0fr\U000e0100e 👩\u200d🔧").text == "Ignore 👩🔧"
+    assert clean(text).text == "ab[2J\ufffdcd\te\nf"
+    assert clean("I\u034fg\u2800n\u3164o\ufe0fr\U000e0100e 👩\u200d🔧").text == "Ignore 👩🔧"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_nothing_that_steers_a_model_unseen_is_left():
 def test_no_text_makes_the_search_for_personal_data_slow(unit):
     hostile = (unit * 100_000)[:100_000] + "x"
     began = time.process_time()
-    masked([cleaned(hostile)])
+    mask_personal_data([clean(hostile)])
     assert time.process_time() - began < 2
 
 
@@ -142,27 +142,27 @@ def test_no_text_makes_the_search_for_personal_data_slow(unit):
 )
 def test_words_are_found_exactly_or_else_with_other_space_case_and_quotes(words, found):
     answer = "Press Save again within 30 days. " + "x" * 3_000
-    span = find(words, answer)
+    span = find_words(words, answer)
     assert (answer[slice(*span)] if span else None) == found
 
 
 def test_a_fence_is_the_same_for_the_same_parts_and_another_for_others():
-    parts = [Part("question", "q"), Part("answer", "a")]
-    assert fenced("single", parts) == fenced("single", parts)
+    parts = [PromptPart("question", "q"), PromptPart("answer", "a")]
+    assert fence("single", parts) == fence("single", parts)
     marks = {
-        mark_for("single", parts),
-        mark_for("io", parts),
-        mark_for("single", parts[::-1]),
-        mark_for("single", [Part("question", "qa"), Part("answer", "")]),
+        fence_mark("single", parts),
+        fence_mark("io", parts),
+        fence_mark("single", parts[::-1]),
+        fence_mark("single", [PromptPart("question", "qa"), PromptPart("answer", "")]),
     }
     assert len(marks) == 4
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))
 def test_no_part_holds_the_mark(texts):
-    parts = [Part("answer", text) for text in texts]
-    mark = mark_for("x", parts)
-    again = mark_for("x", [*parts, Part("answer", mark.upper())])
+    parts = [PromptPart("answer", text) for text in texts]
+    mark = fence_mark("x", parts)
+    again = fence_mark("x", [*parts, PromptPart("answer", mark.upper())])
     assert all(mark not in text for text in texts)
     assert again != mark
 
@@ -176,18 +176,18 @@ PAGES = tuple(
 
 
 def test_documents_that_fit_stay_as_they_are():
-    assert shortened(PAGES, "topic3", 10_000) == PAGES
+    assert shorten_documents(PAGES, "topic3", 10_000) == PAGES
 
 
 def test_what_is_nearest_is_kept_in_its_order_and_what_is_left_out_is_shown():
-    (kept,) = shortened(PAGES, "topic3", 18)
+    (kept,) = shorten_documents(PAGES, "topic3", 18)
     assert kept.document_id == "d3"
     assert kept.text == "[...]\n\nAll about topic3."
 
 
 @given(st.text("ab \n", max_size=60), st.integers(1, 40))
 def test_no_more_is_kept_than_is_allowed(text, longest):
-    kept = shortened([Passage("d", text)], "a", longest)
+    kept = shorten_documents([Passage("d", text)], "a", longest)
     assert len(re.sub(r"\[\.\.\.\]|\s", "", "".join(each.text for each in kept))) <= max(longest, 0)
 
 
@@ -197,5 +197,5 @@ def test_the_best_passages_are_those_that_share_rare_words():
 
 
 def test_an_edit_without_a_match_is_none():
-    text = Edited("a")
+    text = EditedText("a")
     assert text.replaced(re.compile("b"), lambda _: "c") is text

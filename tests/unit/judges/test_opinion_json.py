@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from scoring.judges.opinion_json import OpinionForm, OpinionUnreadable, read_opinion, write_opinion
-from scoring.values.opinion import Label, Mistake, Opinion, Unsure, Usage
-from scoring.values.types import Evidence
+from scoring.values.exchange import Evidence
+from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason, Usage
 from tests.support.opinions import ANSWER, OPINION
 
 UNIT = st.floats(0, 1)
@@ -37,7 +37,7 @@ def opinions(draw):
         relevance=draw(st.none() | UNIT),
         wrong=tuple(draw(st.lists(evidence(), max_size=4))),
         mistakes=tuple(draw(st.lists(st.sampled_from(Mistake), max_size=4))),
-        unsure=None if label else draw(st.sampled_from(Unsure)),
+        unsure=None if label else draw(st.sampled_from(UnsureReason)),
         shortened=draw(st.booleans()),
         usage=Usage(
             *draw(st.tuples(*[st.integers(0, 10**9)] * 3)), draw(st.floats(0, 1e6, allow_subnormal=False))

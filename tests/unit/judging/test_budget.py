@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from streams.llm.budget import (
     DAY_SECONDS,
-    EVERYTHING,
-    LEFT_TO_FIRST,
-    Amount,
+    MAX_AMOUNT,
+    RESERVED_FOR_FIRST,
     Budget,
+    BudgetAmount,
+    BudgetObserver,
+    BudgetSpending,
+    BudgetWindow,
     Limit,
     Limits,
-    Observer,
     Priority,
-    Spent,
-    Window,
     steady_clock,
 )
 from tests.support.clock import Clock
@@ -28,7 +28,7 @@ FIRST, SECOND = Priority.FIRST, Priority.SECOND
 NOON = 20_000 * DAY_SECONDS + DAY_SECONDS / 2
 LIMITS = Limits(Limit(10, 1_000), Limit(25, 3_000))
 
-AMOUNTS = st.builds(Amount, st.integers(0, 12), st.integers(0, 1_200))
+AMOUNTS = st.builds(BudgetAmount, st.integers(0, 12), st.integers(0, 1_200))
 STEPS = st.one_of(
     st.tuples(st.just("reserve"), AMOUNTS, st.sampled_from(Priority)),
     st.tuples(st.just("settle"), st.integers(0, 9), AMOUNTS),
@@ -45,7 +45,7 @@ def budget_of(limits=LIMITS, clock=None, partitions=(0,), of=1, **others):
 
 
 def left(budget):
-    return {" ".join(names): number for names, number in budget.left().items()}
+    return {" ".join(names): number for names, number in budget.remaining().items()}
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Counted:
     """What a reader of the limits would count in one window: what is under way in full, and what was used."""
 
     open: dict = field(default_factory=dict)
-    used: Amount = field(default_factory=Amount)
+    used: BudgetAmount = field(default_factory=BudgetAmount)
 
     def total(self):
         return sum(self.open.values(), self.used)
@@ -79,7 +79,9 @@ class Model:
             # What was used above the estimate cannot be foreseen by anybody.
             if (amount := counted.open.get(name)) and key in self.newest.items():
                 del counted.open[name]
-                counted.used += Amount(min(amount.requests, used.requests), min(amount.tokens, used.tokens))
+                counted.used += BudgetAmount(
+                    min(amount.requests, used.requests), min(amount.tokens, used.tokens)
+                )
 
     def check(self):
         for (seconds, _), counted in self.windows.items():
@@ -110,23 +112,23 @@ def test_no_window_has_more_than_the_share_reserved(steps):
                 clock.now = max(clock.now, model.newest[60] * 60) + values[0]
                 model.look(clock.now)
                 reservations.clear()
-                budget = budget_of(clock=clock, spent=budget.spent.resumed(clock.now))
+                budget = budget_of(clock=clock, spending=budget.spending.resumed(clock.now))
         model.check()
 
 
 @given(st.lists(st.tuples(st.floats(0, 200), AMOUNTS, AMOUNTS, st.floats(0, 200)), max_size=30))
 def test_what_was_used_beyond_the_estimate_is_made_up_for(askings):
     clock = Clock(NOON)
-    budget, used = budget_of(clock=clock), Amount()
+    budget, used = budget_of(clock=clock), BudgetAmount()
     for before, estimate, took, after in askings:
         clock.now += before
         if reservation := budget.reserve(estimate, FIRST):
-            assert budget.spent.day.spent.requests <= LIMITS.day.requests
-            assert budget.spent.day.spent.tokens <= LIMITS.day.tokens
+            assert budget.spending.day.spent.requests <= LIMITS.day.requests
+            assert budget.spending.day.spent.tokens <= LIMITS.day.tokens
             clock.now += after
             reservation.settle(took)
             used += took
-    assert budget.spent.day.spent == used
+    assert budget.spending.day.spent == used
 
 
 @given(st.integers(0, 50), st.integers(1, 20), st.lists(st.integers(0, 19), max_size=20), st.integers(1, 10))
@@ -142,32 +144,32 @@ def test_the_shares_of_all_workers_are_the_limit(limit, of, owners, workers):
 
 @pytest.mark.parametrize(("partitions", "of"), [((), 4), ((0, 1), 0), ((5,), 4)])
 def test_without_partitions_nothing_may_be_spent(partitions, of):
-    assert budget_of(partitions=partitions, of=of).reserve(Amount(1, 1), FIRST) is None
+    assert budget_of(partitions=partitions, of=of).reserve(BudgetAmount(1, 1), FIRST) is None
 
 
 def test_before_it_is_assigned_anything_nothing_may_be_spent_even_without_limits():
     budget = Budget(Limits(), Clock(NOON))
-    assert budget.reserve(Amount(1, 1), FIRST) is None
+    assert budget.reserve(BudgetAmount(1, 1), FIRST) is None
     budget.assign([3], 4)
-    assert budget.reserve(Amount(10**9, 10**12), SECOND)
+    assert budget.reserve(BudgetAmount(10**9, 10**12), SECOND)
 
 
 def test_a_rebalance_changes_the_share_at_once():
     budget = budget_of(partitions=(0, 1), of=2)
     for _ in range(5):
-        budget.reserve(Amount(1, 10), FIRST)
+        budget.reserve(BudgetAmount(1, 10), FIRST)
     budget.assign([0], 2)
-    assert budget.reserve(Amount(1, 10), FIRST) is None
+    assert budget.reserve(BudgetAmount(1, 10), FIRST) is None
     assert left(budget)["minute requests"] == 0
     budget.assign([0, 1], 2)
-    assert budget.reserve(Amount(1, 10), FIRST)
+    assert budget.reserve(BudgetAmount(1, 10), FIRST)
 
 
 def test_what_is_not_used_can_be_spent_again():
     budget = budget_of()
-    reservation = budget.reserve(Amount(10, 1_000), FIRST)
-    assert budget.reserve(Amount(1, 1), FIRST) is None
-    reservation.settle(Amount(1, 120))
+    reservation = budget.reserve(BudgetAmount(10, 1_000), FIRST)
+    assert budget.reserve(BudgetAmount(1, 1), FIRST) is None
+    reservation.settle(BudgetAmount(1, 120))
     assert left(budget) == {
         "minute requests": 9,
         "minute tokens": 880,
@@ -178,21 +180,21 @@ def test_what_is_not_used_can_be_spent_again():
 
 def test_settling_again_does_nothing():
     budget = budget_of()
-    reservation = budget.reserve(Amount(5, 500), FIRST)
-    reservation.settle(Amount(1, 100))
-    reservation.settle(Amount(0, 0))
-    assert budget.spent.minute.spent == Amount(1, 100)
+    reservation = budget.reserve(BudgetAmount(5, 500), FIRST)
+    reservation.settle(BudgetAmount(1, 100))
+    reservation.settle(BudgetAmount(0, 0))
+    assert budget.spending.minute.spent == BudgetAmount(1, 100)
 
 
 def test_a_minute_that_is_over_gives_nothing_back_and_its_excess_counts_in_the_next():
     clock = Clock(NOON)
     budget = budget_of(clock=clock)
-    reservation = budget.reserve(Amount(5, 500), FIRST)
+    reservation = budget.reserve(BudgetAmount(5, 500), FIRST)
     clock.now += 60
-    budget.reserve(Amount(7, 70), FIRST)
-    reservation.settle(Amount(1, 700))
-    assert budget.spent.minute.spent == Amount(7, 270)
-    assert budget.spent.day.spent == Amount(8, 770)
+    budget.reserve(BudgetAmount(7, 70), FIRST)
+    reservation.settle(BudgetAmount(1, 700))
+    assert budget.spending.minute.spent == BudgetAmount(7, 270)
+    assert budget.spending.day.spent == BudgetAmount(8, 770)
 
 
 def test_each_minute_and_each_day_begins_anew():
@@ -200,7 +202,7 @@ def test_each_minute_and_each_day_begins_anew():
     budget = budget_of(clock=clock)
     granted = 0
     for _ in range(24 * 60):
-        granted += bool(budget.reserve(Amount(5, 10), FIRST))
+        granted += bool(budget.reserve(BudgetAmount(5, 10), FIRST))
         clock.now += 60
     assert granted == 2 * 5
 
@@ -208,24 +210,24 @@ def test_each_minute_and_each_day_begins_anew():
 def test_the_second_priority_leaves_half_of_what_even_spending_would_leave_to_the_first():
     clock = Clock(NOON)
     budget = budget_of(Limits(Limit(10)), clock)
-    granted = [bool(budget.reserve(Amount(1), SECOND)) for _ in range(10)]
+    granted = [bool(budget.reserve(BudgetAmount(1), SECOND)) for _ in range(10)]
     assert granted == [True] * 6 + [False] * 4  # when 5 are left, that is half
-    assert budget.reserve(Amount(1), FIRST)
+    assert budget.reserve(BudgetAmount(1), FIRST)
     clock.now += 30  # even spending would have left 5 now: half of that is 2.5, and 3 are left
-    assert budget.reserve(Amount(1), SECOND)
-    assert budget.reserve(Amount(1), SECOND) is None
+    assert budget.reserve(BudgetAmount(1), SECOND)
+    assert budget.reserve(BudgetAmount(1), SECOND) is None
     clock.now += 29.9
-    assert budget.reserve(Amount(1), SECOND)
+    assert budget.reserve(BudgetAmount(1), SECOND)
 
 
 def test_a_day_that_is_spent_too_fast_refuses_the_second_priority_in_a_fresh_minute():
     clock = Clock(NOON)  # half of the day is over: a quarter is left to the first
     budget = budget_of(Limits(Limit(10), Limit(20)), clock)
     for _ in range(2):
-        assert budget.reserve(Amount(8), FIRST)
+        assert budget.reserve(BudgetAmount(8), FIRST)
         clock.now += 60
-    assert budget.reserve(Amount(1), SECOND) is None
-    assert budget.reserve(Amount(1), FIRST)
+    assert budget.reserve(BudgetAmount(1), SECOND) is None
+    assert budget.reserve(BudgetAmount(1), FIRST)
 
 
 @given(AMOUNTS, AMOUNTS, st.floats(0, 2 * DAY_SECONDS))
@@ -236,27 +238,27 @@ def test_the_first_priority_is_granted_whatever_the_second_is(before, need, seco
         return budget.reserve(need, priority) is not None
 
     assert granted(FIRST) >= granted(SECOND)
-    assert 0 < LEFT_TO_FIRST < 1
+    assert 0 < RESERVED_FOR_FIRST < 1
 
 
 def test_it_keeps_nothing_of_a_reservation():
     budget = budget_of()
-    reservation = weakref.ref(budget.reserve(Amount(1, 1), FIRST))
+    reservation = weakref.ref(budget.reserve(BudgetAmount(1, 1), FIRST))
     assert reservation() is None
 
 
 def test_what_is_left_can_be_asked_without_changing_anything():
     clock = Clock(NOON)
     budget = budget_of(clock=clock)
-    budget.reserve(Amount(10, 10), FIRST)
-    spent = budget.spent
+    budget.reserve(BudgetAmount(10, 10), FIRST)
+    spent = budget.spending
     clock.now += 60
     assert left(budget)["minute requests"] == 10
-    assert budget.spent is spent
+    assert budget.spending is spent
 
 
 def test_what_is_used_and_refused_is_told():
-    class Hears(Observer):
+    class Hears(BudgetObserver):
         heard = ()
 
         def used(self, amount):
@@ -267,9 +269,9 @@ def test_what_is_used_and_refused_is_told():
 
     observer = Hears()
     budget = budget_of(observer=observer)
-    budget.reserve(Amount(10, 1), FIRST).settle(Amount(9, 2))
-    budget.reserve(Amount(2, 1), SECOND)
-    assert observer.heard == (Amount(9, 2), SECOND)
+    budget.reserve(BudgetAmount(10, 1), FIRST).settle(BudgetAmount(9, 2))
+    budget.reserve(BudgetAmount(2, 1), SECOND)
+    assert observer.heard == (BudgetAmount(9, 2), SECOND)
 
 
 def test_a_wall_clock_that_jumps_does_not_move_the_steady_one():
@@ -282,20 +284,20 @@ def test_a_wall_clock_that_jumps_does_not_move_the_steady_one():
 @pytest.mark.parametrize(
     ("days", "expected"),
     [
-        (0, Window(DAY_SECONDS, 20_000, Amount(7))),
-        (3, Window(DAY_SECONDS, 20_003)),
-        (-1, Window(DAY_SECONDS, 20_000, Amount(7))),
-        (-300, Window(DAY_SECONDS, 19_700, Amount(7))),
+        (0, BudgetWindow(DAY_SECONDS, 20_000, BudgetAmount(7))),
+        (3, BudgetWindow(DAY_SECONDS, 20_003)),
+        (-1, BudgetWindow(DAY_SECONDS, 20_000, BudgetAmount(7))),
+        (-300, BudgetWindow(DAY_SECONDS, 19_700, BudgetAmount(7))),
     ],
 )
 def test_a_restart_under_another_clock_gives_nothing_back(days, expected):
-    spent = Spent.at_start(NOON, Amount(7))
+    spent = BudgetSpending.at_start(NOON, BudgetAmount(7))
     assert spent.resumed(NOON + days * DAY_SECONDS).day == expected
 
 
 def test_nothing_is_left_of_a_day_of_which_nobody_knows_what_was_spent():
     clock = Clock(NOON)
-    budget = budget_of(clock=clock, spent=Spent.at_start(NOON, EVERYTHING))
+    budget = budget_of(clock=clock, spending=BudgetSpending.at_start(NOON, MAX_AMOUNT))
     assert set(left(budget).values()) == {0}
     clock.now += DAY_SECONDS / 2
-    assert budget.reserve(Amount(10, 1_000), FIRST)
+    assert budget.reserve(BudgetAmount(10, 1_000), FIRST)

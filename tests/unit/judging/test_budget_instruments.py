@@ -3,24 +3,24 @@
 import structlog
 from prometheus_client import generate_latest
 
-from streams.llm.budget import Amount, Budget, Limit, Limits, Priority
-from streams.llm.budget_metrics import BudgetTelemetry
+from streams.llm.budget import Budget, BudgetAmount, Limit, Limits, Priority
+from streams.llm.budget_metrics import BudgetMetrics
 from streams.observability.instruments import Instruments
 from tests.support.clock import Clock
 
 
 def test_metrics_show_what_is_used_left_and_refused():
     instruments = Instruments()
-    instruments.begin("Judges")
-    telemetry, clock = BudgetTelemetry(instruments), Clock()
+    instruments.begin_section("Judges")
+    telemetry, clock = BudgetMetrics(instruments), Clock()
     budget = Budget(Limits(Limit(10), Limit(None, 500)), clock, observer=telemetry)
     telemetry.watch(budget)
     budget.assign([0], 1)
-    budget.reserve(Amount(8, 100), Priority.FIRST).settle(Amount(6, 90))
-    budget.reserve(Amount(1, 100), Priority.SECOND)
+    budget.reserve(BudgetAmount(8, 100), Priority.FIRST).settle(BudgetAmount(6, 90))
+    budget.reserve(BudgetAmount(1, 100), Priority.SECOND)
     with structlog.testing.capture_logs() as lines:
-        telemetry.not_kept("ENOSPC")
-        telemetry.not_kept("ENOSPC")
+        telemetry.write_failed("ENOSPC")
+        telemetry.write_failed("ENOSPC")
     page = generate_latest(instruments.registry).decode()
     assert 'truthgate_judge_budget_used_total{of="requests"} 6.0' in page
     assert 'truthgate_judge_budget_used_total{of="tokens"} 90.0' in page

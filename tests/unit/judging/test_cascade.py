@@ -9,32 +9,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_document import VERBATIM
+from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
+from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from scoring.policy import Policy
-from scoring.values.assessment import Assessment
+from scoring.values.exchange import Decision, Exchange, MessageType, Passage, RefusalKind
 from scoring.values.opinion import Label
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, Exchange, MessageType, Passage, Refuses
+from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Limit, Limits
-from streams.llm.cached_opinions import KeptOpinions, open_kept_opinions
-from streams.llm.cascade import NO_ADVICE, Advice, Cascade, Link, chain_of
+from streams.llm.cached_opinions import OpinionCache, open_opinion_cache
+from streams.llm.cascade import NO_OPINIONS, Cascade, ChainLink, JudgeOpinions, chain_from_settings
 from streams.llm.endpoints.judges import Judges
 from streams.settings import EndpointSettings, JudgeSettings
-from streams.settings.judges import KeptOpinionSettings
+from streams.settings.judge_settings import OpinionCacheSettings
 from tests.support.clock import Clock
 from tests.support.virtual_time import run_virtually
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE, reply
 
 EXCHANGE = Exchange(QUESTION, ANSWER, (Passage("invoices", DOCUMENT, "Invoices"),), "en")
-DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en")
-OBJECTED = Assessment(2.0, MessageType.BINARY, "en", because=MISMATCH)
+DOUBTFUL = ScoredAnswer(3.0, MessageType.BINARY, "en")
+OBJECTED = ScoredAnswer(2.0, MessageType.BINARY, "en", reason=ERROR_MISMATCH_RULE)
 LIMIT = 20.0
 NEVER = 1e6
 
-QUOTATION = Assessment(5.0, MessageType.INSTRUCTION, "en", because=VERBATIM)
+QUOTATION = ScoredAnswer(5.0, MessageType.INSTRUCTION, "en", reason=VERBATIM_DOCUMENT_RULE)
 UNSURE_FALSE = FALSE | {"Verdict": FALSE["Verdict"] | {"confidence": 0.5}}
 UNSURE_TRUE = TRUE | {"Verdict": TRUE["Verdict"] | {"confidence": 0.5}}
 NOT_GIVEN = TRUE | {"Verdict": TRUE["Verdict"] | {"label": "NOT_GIVEN"}}
@@ -58,7 +58,7 @@ class Scripted:
     keeps_time: bool = True
     sent: list[Request] = field(default_factory=list)
 
-    async def answer(self, request: Request, deadline: float) -> Outcome:
+    async def complete(self, request: Request, deadline: float) -> Outcome:
         self.sent.append(request)
         seconds, outcome = self.outcomes[min(len(self.sent), len(self.outcomes)) - 1]
         left = deadline - asyncio.get_running_loop().time()
@@ -78,7 +78,7 @@ def cascade(
     policy: Policy | None = None,
     method: str = "single",
     budget: Limit | None = None,
-    kept: KeptOpinions | None = None,
+    kept: OpinionCache | None = None,
     max_in_flight: int = 100,
     price: float | None = None,
 ) -> Cascade:
@@ -86,61 +86,61 @@ def cascade(
     names = [f"judge-{number}" for number in range(len(models))]
     endpoint = EndpointSettings(base_url="http://a/v1", model="m", price_in=price, price_out=price)
     judges = Judges(dict(zip(names, models, strict=True)), dict.fromkeys(names, endpoint))
-    chain = [Link(method, JudgeOptions(judges=(name,)), {name: name}) for name in names]
+    chain = [ChainLink(method, JudgeOptions(judges=(name,)), {name: name}) for name in names]
     limits = Limits(Limit(), budget or Limit())
     return Cascade(
         policy or Policy(),
         chain,
         judges,
         Budget(limits, Clock()),
-        kept or KeptOpinions(None),
+        kept or OpinionCache(None),
         LIMIT,
         max_in_flight,
         lambda: (frozenset({0, 1}), 2),
     )
 
 
-async def _timed(asked: Awaitable[Advice]) -> tuple[Advice, float]:
+async def _timed(asked: Awaitable[JudgeOpinions]) -> tuple[JudgeOpinions, float]:
     began = asyncio.get_running_loop().time()
     return await asked, asyncio.get_running_loop().time() - began
 
 
 def advised(
-    asking: Cascade, assessment: Assessment = DOUBTFUL, seconds: float = 60.0
-) -> tuple[Advice, float]:
+    asking: Cascade, assessment: ScoredAnswer = DOUBTFUL, seconds: float = 60.0
+) -> tuple[JudgeOpinions, float]:
     """Give the advice on one answer, and the seconds that it took."""
-    return run_virtually(_timed(asking.advise(EXCHANGE, assessment, seconds)))
+    return run_virtually(_timed(asking.ask_judges(EXCHANGE, assessment, seconds)))
 
 
-def decided(assessment: Assessment, advice: Advice, policy: Policy | None = None) -> Decision:
+def decided(assessment: ScoredAnswer, advice: JudgeOpinions, policy: Policy | None = None) -> Decision:
     """Decide as the way of an answer does."""
-    whole = Assessment(
+    whole = ScoredAnswer(
         assessment.score,
         assessment.message_type,
         assessment.language,
-        assessment.because,
+        assessment.reason,
         (*assessment.degraded, *advice.degraded),
-        assessment.refuses,
+        assessment.refusal,
     )
     return (policy or Policy()).decide(whole, advice.opinions).decision
 
 
-def labels(advice: Advice) -> list[Label | None]:
-    return [asked.opinion.label for asked in advice.asked]
+def labels(advice: JudgeOpinions) -> list[Label | None]:
+    return [asked.opinion.label for asked in advice.priced_opinions]
 
 
 @pytest.mark.parametrize(
     "assessment",
     [
-        Assessment(1.0, MessageType.BINARY, "en", because=MISMATCH),
-        Assessment(3.0, MessageType.BINARY, "en", refuses=Refuses.PURELY),
-        Assessment(3.0, MessageType.BINARY, "en", degraded=(Reason.CONTEXT_MISSING,)),
-        Assessment(None, MessageType.UNSPECIFIED, "en", degraded=(Reason.SCORING_TIMEOUT,)),
+        ScoredAnswer(1.0, MessageType.BINARY, "en", reason=ERROR_MISMATCH_RULE),
+        ScoredAnswer(3.0, MessageType.BINARY, "en", refusal=RefusalKind.FULL),
+        ScoredAnswer(3.0, MessageType.BINARY, "en", degraded=(Reason.CONTEXT_MISSING,)),
+        ScoredAnswer(None, MessageType.UNSPECIFIED, "en", degraded=(Reason.SCORING_TIMEOUT,)),
     ],
 )
-def test_nobody_is_asked_about_what_is_not_in_doubt(assessment: Assessment) -> None:
+def test_nobody_is_asked_about_what_is_not_in_doubt(assessment: ScoredAnswer) -> None:
     model = replying(TRUE)
-    assert advised(cascade(model), assessment) == (NO_ADVICE, 0.0)
+    assert advised(cascade(model), assessment) == (NO_OPINIONS, 0.0)
     assert model.sent == []
 
 
@@ -157,7 +157,7 @@ def test_nobody_is_asked_about_what_is_not_in_doubt(assessment: Assessment) -> N
     ],
 )
 def test_an_opinion_decides_where_it_is_sure(
-    script: Outcome | dict, assessment: Assessment, decision: Decision
+    script: Outcome | dict, assessment: ScoredAnswer, decision: Decision
 ) -> None:
     advice, _ = advised(cascade(replying(script)), assessment)
     assert decided(assessment, advice) is decision
@@ -202,19 +202,19 @@ def test_a_quotation_is_asked_about_too_and_sent_only_where_the_judge_replies_th
     advice, _ = advised(cascade(replying(script)), QUOTATION)
     assert decided(QUOTATION, advice) is decision
     unasked, _ = advised(cascade(replying(script), policy=Policy(ask=("review",))), QUOTATION)
-    assert unasked is NO_ADVICE
+    assert unasked is NO_OPINIONS
 
 
 def test_what_all_of_the_chain_are_unsure_of_is_held() -> None:
     advice, _ = advised(cascade(replying(UNSURE_TRUE), replying(Reply("")), replying(UNSURE_TRUE)))
-    assert len(advice.asked) == 3
+    assert len(advice.priced_opinions) == 3
     assert decided(DOUBTFUL, advice) is Decision.REVIEW
 
 
 def test_a_judge_that_is_away_ends_the_chain_and_what_was_said_before_it_is_told() -> None:
     second = replying(TRUE)
     advice, _ = advised(cascade(replying(AWAY), second))
-    assert advice == Advice((), (Reason.JUDGE_UNAVAILABLE,))
+    assert advice == JudgeOpinions((), (Reason.JUDGE_UNAVAILABLE,))
     assert second.sent == []
     advice, _ = advised(cascade(replying(UNSURE_TRUE), replying(AWAY)))
     assert (labels(advice), advice.degraded) == ([Label.TRUE], (Reason.JUDGE_UNAVAILABLE,))
@@ -224,7 +224,7 @@ def test_a_judge_that_is_away_ends_the_chain_and_what_was_said_before_it_is_told
 def test_without_a_budget_nothing_is_sent() -> None:
     model = replying(TRUE)
     advice, seconds = advised(cascade(model, budget=Limit(requests=0)))
-    assert (advice, seconds) == (Advice((), (Reason.JUDGE_BUDGET_SPENT,)), 0.0)
+    assert (advice, seconds) == (JudgeOpinions((), (Reason.JUDGE_BUDGET_SPENT,)), 0.0)
     assert model.sent == []
     assert decided(DOUBTFUL, advice) is Decision.REVIEW
 
@@ -236,7 +236,7 @@ def test_what_is_left_of_a_budget_goes_to_those_that_an_opinion_decides_either_w
     async def scenario() -> list[tuple[str, ...]]:
         answers = [DOUBTFUL] * 3 + [OBJECTED, DOUBTFUL, DOUBTFUL]
         return [
-            (await asking.advise(other(number), assessment, 60)).degraded
+            (await asking.ask_judges(other(number), assessment, 60)).degraded
             for number, assessment in enumerate(answers)
         ]
 
@@ -260,21 +260,27 @@ def test_those_that_ask_the_same_at_the_same_time_share_one_asking_and_pay_once(
     model = replying(TRUE)
     asking = cascade(model, price=1.0)
 
-    async def scenario() -> list[Advice]:
-        return await asyncio.gather(*(asking.advise(EXCHANGE, DOUBTFUL, 60) for _ in range(5)))
+    async def scenario() -> list[JudgeOpinions]:
+        return await asyncio.gather(*(asking.ask_judges(EXCHANGE, DOUBTFUL, 60) for _ in range(5)))
 
     found = run_virtually(scenario())
     assert len(model.sent) == 1
     assert {advice.opinions for advice in found} == {found[0].opinions}
-    assert sorted(advice.asked[0].cost or 0 for advice in found) == [0, 0, 0, 0, pytest.approx(110 / 1e6)]
+    assert sorted(advice.priced_opinions[0].cost or 0 for advice in found) == [
+        0,
+        0,
+        0,
+        0,
+        pytest.approx(110 / 1e6),
+    ]
 
 
 def test_who_shares_an_asking_waits_no_longer_than_he_may_and_spoils_it_for_nobody() -> None:
     model = replying(TRUE, seconds=10)
     asking = cascade(model)
 
-    async def scenario() -> list[tuple[Advice, float]]:
-        both = (asking.advise(EXCHANGE, DOUBTFUL, 60), asking.advise(EXCHANGE, DOUBTFUL, 4))
+    async def scenario() -> list[tuple[JudgeOpinions, float]]:
+        both = (asking.ask_judges(EXCHANGE, DOUBTFUL, 60), asking.ask_judges(EXCHANGE, DOUBTFUL, 4))
         return await asyncio.gather(*map(_timed, both))
 
     (patient, long), (hasty, short) = run_virtually(scenario())
@@ -288,17 +294,17 @@ def test_what_was_asked_once_is_the_same_later_and_costs_nothing(tmp_path: Path)
         model = replying(FALSE, AWAY)
         found = []
         for _ in range(2):  # the second time as after a restart
-            with open_kept_opinions(KeptOpinionSettings(), tmp_path / str(number)) as kept:
+            with open_opinion_cache(OpinionCacheSettings(), tmp_path / str(number)) as kept:
                 found.append(advised(cascade(model, kept=kept, price=price))[0])
         first, again = found
         assert first.opinions == again.opinions
-        assert again.asked[0].cost == (None if price is None else 0)
+        assert again.priced_opinions[0].cost == (None if price is None else 0)
         assert len(model.sent) == 1
 
 
 def test_what_could_not_be_asked_is_asked_the_next_time(tmp_path: Path) -> None:
     model = replying(AWAY, TRUE)
-    with open_kept_opinions(KeptOpinionSettings(), tmp_path) as kept:
+    with open_opinion_cache(OpinionCacheSettings(), tmp_path) as kept:
         asking = cascade(model, kept=kept)
         assert advised(asking)[0].degraded == (Reason.JUDGE_UNAVAILABLE,)
         assert labels(advised(asking)[0]) == [Label.TRUE]
@@ -310,25 +316,26 @@ def test_when_as_many_wait_as_may_the_others_are_told_at_once_and_the_kept_is_st
     tmp_path: Path,
 ) -> None:
     model = Scripted([(1.0, FALSE), (NEVER, TRUE)])
-    with open_kept_opinions(KeptOpinionSettings(), tmp_path) as kept:
+    with open_opinion_cache(OpinionCacheSettings(), tmp_path) as kept:
         asking = cascade(model, kept=kept, max_in_flight=3)
 
-        async def scenario() -> list[tuple[Advice, float]]:
-            await asking.advise(EXCHANGE, DOUBTFUL, 60)
+        async def scenario() -> list[tuple[JudgeOpinions, float]]:
+            await asking.ask_judges(EXCHANGE, DOUBTFUL, 60)
             slow = [
-                asyncio.create_task(_timed(asking.advise(other(number), DOUBTFUL, 60))) for number in range(3)
+                asyncio.create_task(_timed(asking.ask_judges(other(number), DOUBTFUL, 60)))
+                for number in range(3)
             ]
             await asyncio.sleep(1)
             assert asking.in_flight == 3
             beyond = [
-                await _timed(asking.advise(each, DOUBTFUL, 60)) for each in (other(0), other(9), EXCHANGE)
+                await _timed(asking.ask_judges(each, DOUBTFUL, 60)) for each in (other(0), other(9), EXCHANGE)
             ]
             found = [*await asyncio.gather(*slow), *beyond]
             assert asking.in_flight == 0
             return found
 
         *slow, shared, new, known = run_virtually(scenario())
-    unavailable = Advice((), (Reason.JUDGE_UNAVAILABLE,))
+    unavailable = JudgeOpinions((), (Reason.JUDGE_UNAVAILABLE,))
     assert [advice for advice, _ in slow] == [unavailable] * 3
     assert all(0.95 * LIMIT <= took <= LIMIT for _, took in slow)
     assert shared == new == (unavailable, 0.0)
@@ -339,12 +346,12 @@ def test_when_as_many_wait_as_may_the_others_are_told_at_once_and_the_kept_is_st
 def test_an_answer_that_is_given_up_leaves_its_place_to_others() -> None:
     asking = cascade(Scripted([(NEVER, TRUE), (1.0, TRUE)]), max_in_flight=1)
 
-    async def scenario() -> Advice:
-        task = asyncio.create_task(asking.advise(EXCHANGE, DOUBTFUL, 60))
+    async def scenario() -> JudgeOpinions:
+        task = asyncio.create_task(asking.ask_judges(EXCHANGE, DOUBTFUL, 60))
         await asyncio.sleep(1)
         task.cancel()
         await asyncio.wait([task])
-        return await asking.advise(EXCHANGE, DOUBTFUL, 60)
+        return await asking.ask_judges(EXCHANGE, DOUBTFUL, 60)
 
     assert labels(run_virtually(scenario())) == [Label.TRUE]
 
@@ -356,7 +363,7 @@ def test_a_link_names_the_models_behind_its_judges_so_that_another_model_has_oth
             "chain": [{"method": "adaptive", "judges": ["small"], "steps": 2}],
         }
     )
-    (link,) = chain_of(given_)
+    (link,) = chain_from_settings(given_)
     assert (link.method, link.options.steps) == ("adaptive", 2)
     assert link.models == {"small": "http://a/v1 m-1"}
 
@@ -392,13 +399,15 @@ _MODELS = st.builds(
 )
 # Most of them in doubt, and most budgets and places enough, so that the judges come to say something.
 _ASSESSMENTS = st.builds(
-    Assessment,
+    ScoredAnswer,
     st.none() | st.floats(1, 5),
     st.sampled_from(list(MessageType)),
     st.sampled_from(["nl", "en", None]),
-    st.sampled_from([None, None, Reason.MESSAGE_TYPE_NOT_SCORED, MISMATCH, VERBATIM]),
+    st.sampled_from(
+        [None, None, Reason.MESSAGE_TYPE_NOT_SCORED, ERROR_MISMATCH_RULE, VERBATIM_DOCUMENT_RULE]
+    ),
     st.sampled_from([(), (), (), (Reason.TRANSLATION_UNAVAILABLE,), (Reason.CONTEXT_MISSING,)]),
-    st.sampled_from([Refuses.NOT, Refuses.NOT, *Refuses]),
+    st.sampled_from([RefusalKind.NONE, RefusalKind.NONE, *RefusalKind]),
 )
 _POLICIES = st.builds(
     Policy,
@@ -422,7 +431,7 @@ _POLICIES = st.builds(
 def test_whatever_judges_do_advice_comes_in_time_and_nothing_in_doubt_is_sent_without_a_sure_opinion(
     models: list[Scripted],
     policy: Policy,
-    assessment: Assessment,
+    assessment: ScoredAnswer,
     method: str,
     seconds: float,
     requests: int | None,
@@ -436,9 +445,9 @@ def test_whatever_judges_do_advice_comes_in_time_and_nothing_in_doubt_is_sent_wi
     assert len(advice.degraded) <= 1
     doubt = policy.doubt(assessment)
     if doubt is None:
-        assert advice is NO_ADVICE
+        assert advice is NO_OPINIONS
         return
-    assert advice.asked or advice.degraded
+    assert advice.priced_opinions or advice.degraded
     sent = sum(len(model.sent) for model in models)
     assert not sent or (seconds and max_in_flight and requests != 0)
     if decided(assessment, advice, policy) is Decision.AUTO_SEND:

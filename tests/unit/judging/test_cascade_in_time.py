@@ -9,12 +9,12 @@ import pytest
 
 from scoring.judges.requests import Failure, Outcome, Request
 from scoring.policy import Policy
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType, Passage
+from scoring.values.exchange import Exchange, MessageType, Passage
+from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Limits
-from streams.llm.cached_opinions import KeptOpinions
-from streams.llm.cascade import Cascade, chain_of
-from streams.llm.endpoints.judges import Model
+from streams.llm.cached_opinions import OpinionCache
+from streams.llm.cascade import Cascade, chain_from_settings
+from streams.llm.endpoints.judges import ChatModel
 from streams.llm.endpoints.opening import open_judges
 from streams.settings import JudgeSettings
 from tests.support.llm_endpoint import LlmEndpoint
@@ -23,18 +23,18 @@ EXCHANGES = [
     Exchange(question, "Yes, click Save.", (Passage("d-1", "Click Save."),), "en")
     for question in ("Can I save?", "Can I keep it?")
 ]
-DOUBTFUL = Assessment(3.0, MessageType.BINARY, "en", profile="truthgate")
+DOUBTFUL = ScoredAnswer(3.0, MessageType.BINARY, "en", profile="truthgate")
 
 
 class Heard:
     """Replies as another does, and notes the outcomes."""
 
-    def __init__(self, model: Model, outcomes: list[str]) -> None:
+    def __init__(self, model: ChatModel, outcomes: list[str]) -> None:
         self._model = model
         self._outcomes = outcomes
 
-    async def answer(self, request: Request, deadline: float) -> Outcome:
-        outcome = await self._model.answer(request, deadline)
+    async def complete(self, request: Request, deadline: float) -> Outcome:
+        outcome = await self._model.complete(request, deadline)
         self._outcomes.append(outcome.code if isinstance(outcome, Failure) else "reply")
         return outcome
 
@@ -53,8 +53,8 @@ async def cascade_of(settings: JudgeSettings, outcomes: list[str], seconds: floa
     """Give a cascade without limits but that of time, which notes the outcomes of its requests."""
     async with open_judges(settings, observed=lambda _, __, model: Heard(model, outcomes)) as judges:
         assert judges is not None
-        chain = chain_of(settings)
-        budget, kept = Budget(Limits(), time.time), KeptOpinions(None)
+        chain = chain_from_settings(settings)
+        budget, kept = Budget(Limits(), time.time), OpinionCache(None)
         yield Cascade(Policy(), chain, judges, budget, kept, seconds, 100, lambda: (frozenset({0}), 1))
 
 
@@ -66,7 +66,7 @@ async def test_an_endpoint_that_freezes_costs_the_time_limit_and_is_heard_of(
     with frozen(concurrency=concurrency) as settings:
         async with cascade_of(settings, outcomes, 1.0) as cascade:
             began = time.monotonic()
-            advice = await asyncio.gather(*(cascade.advise(each, DOUBTFUL, 60.0) for each in EXCHANGES))
+            advice = await asyncio.gather(*(cascade.ask_judges(each, DOUBTFUL, 60.0) for each in EXCHANGES))
             took = time.monotonic() - began
     assert [each.degraded for each in advice] == [("judge_unavailable",)] * 2
     assert sorted(outcomes) == heard

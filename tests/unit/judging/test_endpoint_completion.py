@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Finish, Reply, Token
-from streams.llm.endpoints.completion import reply_of
-from streams.llm.endpoints.faults import Fault, NotAnswered
+from streams.llm.endpoints.completion import parse_completion
+from streams.llm.endpoints.faults import EndpointFault, NoReply
 
 
 def body(**changes: Any) -> bytes:
@@ -18,7 +18,7 @@ def body(**changes: Any) -> bytes:
 
 
 def reply(**changes: Any) -> Reply:
-    read = reply_of(body(**changes))
+    read = parse_completion(body(**changes))
     assert isinstance(read, Reply)
     return read
 
@@ -134,7 +134,7 @@ def test_a_probability_is_never_above_one() -> None:
     ],
 )
 def test_what_is_no_completion_is_unreadable(bad: bytes) -> None:
-    assert reply_of(bad) == NotAnswered(Fault.UNREADABLE)
+    assert parse_completion(bad) == NoReply(EndpointFault.UNREADABLE)
 
 
 JSON = st.recursive(
@@ -149,8 +149,8 @@ def test_whatever_stands_where_it_is_read_or_unreadable(
     content: object, reason: object, logprobs: object, usage: object, model: object
 ) -> None:
     choice = {"message": {"content": content}, "finish_reason": reason, "logprobs": logprobs}
-    read = reply_of(json.dumps({"choices": [choice], "usage": usage, "model": model}).encode())
-    assert isinstance(read, Reply | NotAnswered)
+    read = parse_completion(json.dumps({"choices": [choice], "usage": usage, "model": model}).encode())
+    assert isinstance(read, Reply | NoReply)
     if isinstance(read, Reply):
         read.text.encode()
         assert read.tokens_in >= 0

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from scoring.judges.requests import Failure, Finish, Outcome, Reply
 from streams.llm.endpoints.opening import open_judges
-from streams.settings import JudgeSettings, WrongSettings
+from streams.settings import InvalidSettings, JudgeSettings
 from tests.support.judges import KEY, SECRET, asked_once, judges_at, request
 from tests.support.llm_endpoint import Behaviour, LlmEndpoint, completion
 from tests.support.ports import NOBODY
@@ -49,8 +49,8 @@ async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint: 
     endpoint.behave(headers={"Set-Cookie": "session=4711"})
     await asked_once(endpoint)
     async with judges_at(endpoint.url, api_key=None) as judges:
-        await judges.inquire(5).answer_all([request()])
-        await judges.inquire(5).answer_all([request()])
+        await judges.inquire(5).complete_all([request()])
+        await judges.inquire(5).complete_all([request()])
     with_key, _, without = (asked.headers for asked in endpoint.asked)
     assert with_key["Authorization"] == f"Bearer {KEY}"
     assert set(without) == {
@@ -110,10 +110,10 @@ async def test_one_call_may_take_less_time_than_there_is(endpoint: LlmEndpoint) 
 async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url) as judges:
         for _ in range(2):
-            (there,) = await judges.inquire(5).answer_all([request()])
+            (there,) = await judges.inquire(5).complete_all([request()])
             assert isinstance(there, Reply)
             endpoint.stop()
-            (away,) = await judges.inquire(5).answer_all([request()])
+            (away,) = await judges.inquire(5).complete_all([request()])
             assert code(away) in {"connection_refused", "disconnected"}
             endpoint.start()
 
@@ -121,7 +121,7 @@ async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEnd
 async def test_a_host_that_nobody_knows_and_a_port_that_nobody_listens_at_are_told_apart() -> None:
     for host, expected in (("nowhere.invalid", "dns"), (NOBODY, "connection_refused")):
         async with judges_at(f"http://{host}/v1") as judges:
-            (away,) = await judges.inquire(5).answer_all([request()])
+            (away,) = await judges.inquire(5).complete_all([request()])
         assert code(away) == expected
 
 
@@ -152,7 +152,7 @@ async def test_a_filter_that_takes_offence_is_a_refusal(endpoint: LlmEndpoint) -
 async def test_a_judge_that_is_not_named_is_not_asked(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url) as judges:
         inquiry = judges.inquire(5)
-        outcomes = await inquiry.answer_all([request(judge="other"), request()])
+        outcomes = await inquiry.complete_all([request(judge="other"), request()])
     assert code(outcomes[0]) == "unknown_judge"
     assert isinstance(outcomes[1], Reply)
     assert inquiry.failures == {"unknown_judge": 1}
@@ -175,7 +175,7 @@ async def test_tls_is_of_who_is_trusted(tmp_path: Any) -> None:
         assert len(endpoint.asked) == 3
     with LlmEndpoint() as plain:
         async with judges_at(plain.url.replace("http:", "https:"), cafile=known) as judges:
-            assert code((await judges.inquire(5).answer_all([request()]))[0]) == "tls"
+            assert code((await judges.inquire(5).complete_all([request()]))[0]) == "tls"
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
@@ -186,7 +186,7 @@ async def test_an_authority_that_cannot_be_read_is_a_wrong_setting(
     if content:
         cafile.write_text(content)
     endpoint = {"base_url": "https://vllm/v1", "model": "m", "cafile": cafile}
-    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.cafile \S+ cannot be used: ."):
+    with pytest.raises(InvalidSettings, match=r"^judges\.endpoints\.small\.cafile \S+ cannot be used: ."):
         async with open_judges(JudgeSettings.model_validate({"endpoints": {"small": endpoint}})):
             pass
 

@@ -9,13 +9,13 @@ import pytest
 from tenacity import wait_fixed
 
 from scoring.cache.circuit_breaker import BreakerState
-from scoring.judges.requests import Asking, Failure, Outcome, Reply, drive_async
+from scoring.judges.requests import Failure, OpinionRounds, Outcome, Reply, drive_async
 from scoring.values.opinion import Label, Opinion
 from streams.llm.endpoints.endpoint import Endpoint
-from streams.llm.endpoints.faults import Fault, NotAnswered
-from streams.llm.endpoints.judge_metrics import Observer
-from streams.llm.endpoints.parameters import Accepted, Output
-from streams.llm.endpoints.pause import Pause
+from streams.llm.endpoints.faults import EndpointFault, NoReply
+from streams.llm.endpoints.judge_metrics import EndpointObserver
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
+from streams.llm.endpoints.pause import Backoff
 from streams.settings import EndpointSettings
 from tests.support.clock import Clock
 from tests.support.judges import judges_at, request
@@ -30,18 +30,18 @@ def endpoint() -> Iterator[LlmEndpoint]:
         yield endpoint
 
 
-class Watching(Observer):
+class Watching(EndpointObserver):
     """Keeps what an endpoint tells."""
 
     def __init__(self) -> None:
         self.states: list[BreakerState] = []
-        self.accepted: list[Accepted] = []
+        self.accepted: list[AcceptedParameters] = []
 
-    def breaker_became(self, judge: str, state: BreakerState) -> None:
+    def breaker_changed(self, judge: str, state: BreakerState) -> None:
         assert judge == "small"
         self.states.append(state)
 
-    def accepts_only(self, judge: str, accepted: Accepted) -> None:
+    def parameters_reduced(self, judge: str, accepted: AcceptedParameters) -> None:
         assert judge == "small"
         self.accepted.append(accepted)
 
@@ -53,13 +53,13 @@ def codes(outcomes: tuple[Outcome, ...]) -> list[str]:
 async def test_what_may_pass_is_tried_again_and_the_rest_is_not(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url, attempts=3) as judges:
         endpoint.behave_next(GONE_WRONG, Behaviour(half=True))
-        assert codes(await judges.inquire(20).answer_all([request()])) == ["reply"]
+        assert codes(await judges.inquire(20).complete_all([request()])) == ["reply"]
         assert len(endpoint.asked) == 3
         endpoint.behave_next(*[GONE_WRONG] * 3)
-        assert codes(await judges.inquire(20).answer_all([request()])) == ["server_error"]
+        assert codes(await judges.inquire(20).complete_all([request()])) == ["server_error"]
         assert len(endpoint.asked) == 6
         endpoint.behave_next(Behaviour(status=401))
-        assert codes(await judges.inquire(20).answer_all([request()])) == ["unauthorized"]
+        assert codes(await judges.inquire(20).complete_all([request()])) == ["unauthorized"]
         assert len(endpoint.asked) == 7
 
 
@@ -71,14 +71,14 @@ async def test_no_try_begins_that_the_time_does_not_suffice_for(
     endpoint.behave(status=500)
     async with judges_at(endpoint.url, attempts=10, breaker_failures=100) as judges:
         began = time.monotonic()
-        assert codes(await judges.inquire(20).answer_all([request()])) == ["server_error"]
+        assert codes(await judges.inquire(20).complete_all([request()])) == ["server_error"]
         assert time.monotonic() - began < 20
         assert len(endpoint.asked) == 1
 
 
 async def test_when_the_time_is_over_before_it_begins_nothing_is_sent_twice(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url, attempts=3) as judges:
-        assert codes(await judges.inquire(0).answer_all([request()])) == ["timeout"]
+        assert codes(await judges.inquire(0).complete_all([request()])) == ["timeout"]
         assert len(endpoint.asked) <= 1
 
 
@@ -86,7 +86,7 @@ async def test_an_endpoint_that_asks_to_be_left_alone_is(endpoint: LlmEndpoint) 
     async with judges_at(endpoint.url, attempts=3) as judges:
         endpoint.behave_next(Behaviour(status=429, headers={"Retry-After": "1"}))
         began = time.monotonic()
-        assert codes(await judges.inquire(20).answer_all([request()])) == ["reply"]
+        assert codes(await judges.inquire(20).complete_all([request()])) == ["reply"]
         assert time.monotonic() - began >= 1
 
 
@@ -95,40 +95,40 @@ async def test_who_cannot_wait_as_long_as_an_endpoint_asks_is_told_at_once(endpo
         endpoint.behave_next(Behaviour(status=429, headers={"Retry-After": "600"}))
         began = time.monotonic()
         for _ in range(3):
-            assert codes(await judges.inquire(20).answer_all([request()])) == ["rate_limited"]
+            assert codes(await judges.inquire(20).complete_all([request()])) == ["rate_limited"]
         assert time.monotonic() - began < 5
         assert len(endpoint.asked) == 1
 
 
 async def test_a_pause_ends_within_minutes_whatever_was_asked() -> None:
     clock = Clock()
-    pause = Pause(clock)
-    pause.begin(1e9)
-    pause.begin(1)
-    assert pause.left == 300
-    assert not await pause.over(300)
+    pause = Backoff(clock)
+    pause.extend(1e9)
+    pause.extend(1)
+    assert pause.remaining == 300
+    assert not await pause.wait(300)
     clock.now += 301
-    assert await pause.over(0)
+    assert await pause.wait(0)
 
 
 async def test_calls_at_once_are_limited_and_the_others_wait(endpoint: LlmEndpoint) -> None:
     at_once, most = 0, 0
 
     class Counting:
-        async def complete(self, _: Mapping[str, Any]) -> NotAnswered:
+        async def complete(self, _: Mapping[str, Any]) -> NoReply:
             nonlocal at_once, most
             at_once += 1
             most = max(most, at_once)
             await asyncio.sleep(0.01)
             at_once -= 1
-            return NotAnswered(Fault.REJECTED, named=frozenset({"max_tokens"}))
+            return NoReply(EndpointFault.REJECTED, rejected_parameters=frozenset({"max_tokens"}))
 
     settings = EndpointSettings.model_validate(
         {"base_url": endpoint.url, "model": "m", "concurrency": 3, "structured_output": "plain"}
     )
-    limited = Endpoint("small", settings, Counting(), Observer())
+    limited = Endpoint("small", settings, Counting(), EndpointObserver())
     deadline = asyncio.get_running_loop().time() + 5
-    outcomes = await asyncio.gather(*(limited.answer(request(), deadline) for _ in range(20)))
+    outcomes = await asyncio.gather(*(limited.complete(request(), deadline) for _ in range(20)))
     assert codes(tuple(outcomes)) == ["rejected"] * 20
     assert most == 3
 
@@ -139,11 +139,11 @@ async def test_who_gets_no_place_in_time_is_told_so_and_it_is_not_held_against_t
     watching = Watching()
     async with judges_at(endpoint.url, watching, concurrency=1, breaker_failures=2) as judges:
         endpoint.behave_next(Behaviour(delay=0.6))
-        first = asyncio.create_task(judges.inquire(5).answer_all([request()]))
+        first = asyncio.create_task(judges.inquire(5).complete_all([request()]))
         await asyncio.sleep(0.1)
-        assert codes(await judges.inquire(0.2).answer_all([request()] * 4)) == ["busy"] * 4
+        assert codes(await judges.inquire(0.2).complete_all([request()] * 4)) == ["busy"] * 4
         assert codes(await first) == ["reply"]
-        assert codes(await judges.inquire(5).answer_all([request()] * 4)) == ["reply"] * 4
+        assert codes(await judges.inquire(5).complete_all([request()] * 4)) == ["reply"] * 4
     assert watching.states == []
 
 
@@ -154,17 +154,17 @@ async def test_an_endpoint_that_is_down_is_left_alone_until_one_call_finds_it_we
     async with judges_at(endpoint.url, watching, breaker_failures=3, breaker_reset_seconds=0.3) as judges:
         endpoint.behave(reset=True)
         for _ in range(3):
-            assert codes(await judges.inquire(5).answer_all([request()])) == ["disconnected"]
-        assert codes(await judges.inquire(5).answer_all([request()] * 5)) == ["breaker_open"] * 5
+            assert codes(await judges.inquire(5).complete_all([request()])) == ["disconnected"]
+        assert codes(await judges.inquire(5).complete_all([request()] * 5)) == ["breaker_open"] * 5
         assert len(endpoint.asked) == 3
         endpoint.behave()
         await asyncio.sleep(0.4)
-        assert sorted(codes(await judges.inquire(5).answer_all([request()] * 3))) == [
+        assert sorted(codes(await judges.inquire(5).complete_all([request()] * 3))) == [
             "breaker_open",
             "breaker_open",
             "reply",
         ]
-        assert codes(await judges.inquire(5).answer_all([request()] * 3)) == ["reply"] * 3
+        assert codes(await judges.inquire(5).complete_all([request()] * 3)) == ["reply"] * 3
     assert watching.states == [BreakerState.OPEN, BreakerState.HALF_OPEN, BreakerState.CLOSED]
 
 
@@ -174,9 +174,9 @@ async def test_a_frozen_endpoint_opens_the_breaker_and_a_short_deadline_does_not
     watching = Watching()
     endpoint.behave(frozen=True)
     async with judges_at(endpoint.url, watching, breaker_failures=2) as judges:
-        assert codes(await judges.inquire(0.1).answer_all([request()] * 4)) == ["timeout"] * 4
+        assert codes(await judges.inquire(0.1).complete_all([request()] * 4)) == ["timeout"] * 4
         assert watching.states == []
-        assert codes(await judges.inquire(1.2).answer_all([request()] * 2)) == ["timeout"] * 2
+        assert codes(await judges.inquire(1.2).complete_all([request()] * 2)) == ["timeout"] * 2
     assert watching.states == [BreakerState.OPEN]
 
 
@@ -187,7 +187,7 @@ async def test_what_is_about_the_request_is_not_held_against_the_endpoint(endpoi
     ) as judges:
         for status in (400, 413, 429):
             endpoint.behave(status=status)
-            await judges.inquire(5).answer_all([request()])
+            await judges.inquire(5).complete_all([request()])
     assert watching.states == []
 
 
@@ -199,17 +199,17 @@ async def test_a_form_that_an_endpoint_refuses_is_asked_for_more_weakly_from_the
     endpoint.refuses, endpoint.names_them = frozenset({"json_schema"}), names_them
     async with judges_at(endpoint.url, watching) as judges:
         for _ in range(2):
-            assert codes(await judges.inquire(5).answer_all([request()])) == ["reply"]
+            assert codes(await judges.inquire(5).complete_all([request()])) == ["reply"]
     kinds = [asked.body["response_format"]["type"] for asked in endpoint.asked]
     assert kinds == ["json_schema", "json_object", "json_object"]
-    assert watching.accepted == [Accepted(Output.JSON_OBJECT)]
+    assert watching.accepted == [AcceptedParameters(OutputMode.JSON_OBJECT)]
 
 
 async def test_a_model_that_takes_little_is_asked_with_little(endpoint: LlmEndpoint) -> None:
     endpoint.refuses = frozenset({"response_format", "logprobs", "temperature", "seed", "max_tokens"})
     async with judges_at(endpoint.url) as judges:
         rich = request(logprobs=True, temperature=0.6)
-        assert codes(await judges.inquire(5).answer_all([rich])) == ["reply"]
+        assert codes(await judges.inquire(5).complete_all([rich])) == ["reply"]
     assert endpoint.asked[-1].body.keys() == {"model", "messages", "max_completion_tokens"}
 
 
@@ -217,7 +217,7 @@ async def test_an_endpoint_that_refuses_everything_is_asked_few_times(endpoint: 
     endpoint.behave(status=400, body=b"logprobs seed temperature max_completion_tokens response_format")
     watching = Watching()
     async with judges_at(endpoint.url, watching) as judges:
-        assert codes(await judges.inquire(5).answer_all([request()])) == ["rejected"]
+        assert codes(await judges.inquire(5).complete_all([request()])) == ["rejected"]
     assert len(endpoint.asked) == 3
     assert watching.accepted == []
 
@@ -225,9 +225,9 @@ async def test_an_endpoint_that_refuses_everything_is_asked_few_times(endpoint: 
 async def test_a_set_form_is_the_only_one_asked_for(endpoint: LlmEndpoint) -> None:
     endpoint.refuses = frozenset({"json_schema"})
     async with judges_at(endpoint.url, structured_output="json_schema") as judges:
-        assert codes(await judges.inquire(5).answer_all([request()])) == ["rejected"]
+        assert codes(await judges.inquire(5).complete_all([request()])) == ["rejected"]
     async with judges_at(endpoint.url, structured_output="plain", logprobs=False) as judges:
-        assert codes(await judges.inquire(5).answer_all([request(logprobs=True)])) == ["reply"]
+        assert codes(await judges.inquire(5).complete_all([request(logprobs=True)])) == ["reply"]
     assert "response_format" not in endpoint.asked[-1].body
     assert "logprobs" not in endpoint.asked[-1].body
 
@@ -235,28 +235,28 @@ async def test_a_set_form_is_the_only_one_asked_for(endpoint: LlmEndpoint) -> No
 async def test_a_call_that_is_cancelled_leaves_its_place_to_others(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url, concurrency=2) as judges:
         endpoint.behave(frozen=True)
-        asking = asyncio.create_task(judges.inquire(60).answer_all([request()] * 6))
+        asking = asyncio.create_task(judges.inquire(60).complete_all([request()] * 6))
         await asyncio.sleep(0.5)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
         endpoint.behave()
-        assert codes(await judges.inquire(5).answer_all([request()] * 4)) == ["reply"] * 4
+        assert codes(await judges.inquire(5).complete_all([request()] * 4)) == ["reply"] * 4
 
 
 async def test_calls_that_ran_out_of_time_leave_their_connections_to_others(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url, concurrency=2, breaker_failures=1_000) as judges:
         endpoint.behave(frozen=True)
         for _ in range(5):
-            assert set(codes(await judges.inquire(0.1).answer_all([request()] * 6))) <= {"timeout", "busy"}
+            assert set(codes(await judges.inquire(0.1).complete_all([request()] * 6))) <= {"timeout", "busy"}
         endpoint.behave()
-        assert codes(await judges.inquire(5).answer_all([request()] * 6)) == ["reply"] * 6
+        assert codes(await judges.inquire(5).complete_all([request()] * 6)) == ["reply"] * 6
 
 
 async def test_a_method_has_all_its_rounds_within_one_deadline(endpoint: LlmEndpoint) -> None:
     endpoint.behave(delay=0.3)
 
-    def method() -> Asking:
+    def method() -> OpinionRounds:
         outcomes = yield (request(),)
         outcomes += yield (request(sample=1), request(sample=2))
         label = Label.TRUE if all(isinstance(outcome, Reply) for outcome in outcomes) else Label.FALSE
@@ -264,11 +264,11 @@ async def test_a_method_has_all_its_rounds_within_one_deadline(endpoint: LlmEndp
 
     async with judges_at(endpoint.url, price_in=10, price_out=100) as judges:
         inquiry = judges.inquire(5)
-        assert (await drive_async(method(), inquiry.answer_all)).label is Label.TRUE
+        assert (await drive_async(method(), inquiry.complete_all)).label is Label.TRUE
         assert (inquiry.cost, inquiry.failures) == (pytest.approx(3 * (120 * 10 + 4 * 100) / 1e6), {})
         inquiry = judges.inquire(0.5)
         began = time.monotonic()
-        assert (await drive_async(method(), inquiry.answer_all)).label is Label.FALSE
+        assert (await drive_async(method(), inquiry.complete_all)).label is Label.FALSE
         assert time.monotonic() - began < 1.5
         assert inquiry.failures == {"timeout": 2}
 
@@ -276,10 +276,10 @@ async def test_a_method_has_all_its_rounds_within_one_deadline(endpoint: LlmEndp
 async def test_what_replies_cost_is_unknown_without_prices_or_tokens(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url) as judges:
         inquiry = judges.inquire(5)
-        await inquiry.answer_all([request()])
+        await inquiry.complete_all([request()])
         assert inquiry.cost is None
     async with judges_at(endpoint.url, price_in=1, price_out=1) as judges:
         endpoint.behave(body=b'{"choices": [{"message": {"content": "{}"}}]}')
         inquiry = judges.inquire(5)
-        await inquiry.answer_all([request()])
+        await inquiry.complete_all([request()])
         assert inquiry.cost is None

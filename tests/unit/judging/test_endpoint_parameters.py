@@ -2,11 +2,11 @@
 
 import pytest
 
-from streams.llm.endpoints.parameters import Accepted, Learned, Output, chat_body
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode, ParameterLearner, chat_body
 from tests.support.clock import Clock
 from tests.support.judges import SCHEMA, SECRET, request
 
-ALL = Accepted()
+ALL = AcceptedParameters()
 SAMPLED = request(temperature=0.6, sample=3, logprobs=True)
 
 
@@ -60,7 +60,7 @@ def test_what_an_endpoint_names_is_left_out(named: set[str], gone: set[str], the
 
 def test_the_form_of_a_reply_is_asked_for_ever_more_weakly() -> None:
     kinds = []
-    accepted: Accepted | None = ALL
+    accepted: AcceptedParameters | None = ALL
     while accepted:
         kinds.append(chat_body(request(), "m", accepted).get("response_format", {}).get("type"))
         accepted = accepted.without(frozenset())
@@ -68,7 +68,7 @@ def test_the_form_of_a_reply_is_asked_for_ever_more_weakly() -> None:
 
 
 def test_a_form_that_is_set_is_not_weakened() -> None:
-    fixed = Accepted(falls_back=False)
+    fixed = AcceptedParameters(falls_back=False)
     assert fixed.without(frozenset()) is None
     assert fixed.without(frozenset({"response_format"})) is None
 
@@ -81,12 +81,12 @@ def test_naming_what_was_left_out_already_ends_the_search() -> None:
 
 
 def test_what_was_found_is_remembered_for_an_hour_and_told_once() -> None:
-    clock, told = Clock(), list[Accepted]()
-    learned = Learned(ALL, told.append, clock)
-    plain = Accepted(Output.PLAIN)
-    learned.worked(plain)
+    clock, told = Clock(), list[AcceptedParameters]()
+    learned = ParameterLearner(ALL, told.append, clock)
+    plain = AcceptedParameters(OutputMode.PLAIN)
+    learned.note_success(plain)
     clock.now += 3_599
-    learned.worked(plain)
+    learned.note_success(plain)
     assert learned.accepted is plain
     assert told == [plain]
     clock.now += 2

@@ -12,13 +12,13 @@ from prometheus_client import generate_latest
 
 from scoring.cache.circuit_breaker import BreakerState
 from scoring.judges.requests import Failure, Outcome, Reply, Request
-from streams.llm.endpoints.judges import Model
-from streams.llm.endpoints.observed import ObservedModel
+from streams.llm.endpoints.judges import ChatModel
+from streams.llm.endpoints.observed import TracedModel
 from streams.llm.endpoints.opening import open_judges
-from streams.llm.endpoints.parameters import Accepted, Output
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
 from streams.observability.stages import Stages
 from streams.settings import EndpointSettings, JudgeSettings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.judges import KEY, SECRET, asked_once, request
 from tests.support.llm_endpoint import LlmEndpoint
 
@@ -36,7 +36,7 @@ class Says:
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
 
-    async def answer(self, _: Request, __: float) -> Outcome:
+    async def complete(self, _: Request, __: float) -> Outcome:
         return self._outcome
 
 
@@ -49,10 +49,10 @@ async def told(exporter: InMemorySpanExporter, outcome: Outcome) -> tuple[str, R
     """Give the metrics and the span of one request with this outcome."""
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracer, metrics = provider.get_tracer("test"), Metrics()
-    model = ObservedModel("small", ENDPOINT, Says(outcome), metrics.judges, Stages(tracer))
+    tracer, metrics = provider.get_tracer("test"), WorkerMetrics()
+    model = TracedModel("small", ENDPOINT, Says(outcome), metrics.judges, Stages(tracer))
     with tracer.start_as_current_span("process"):
-        assert await model.answer(request(temperature=0.5), 0) is outcome
+        assert await model.complete(request(temperature=0.5), 0) is outcome
     return generate_latest(metrics.registry).decode(), exporter.get_finished_spans()[0]
 
 
@@ -93,9 +93,9 @@ async def test_a_failure_is_measured_by_its_code(exporter: InMemorySpanExporter)
 
 
 async def test_replies_and_failures_stand_beside_each_other() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     for outcome in (REPLY, Failure("timeout", 1), replace(REPLY, seconds=0.1)):
-        metrics.judges.count(ENDPOINT, outcome)
+        metrics.judges.record_outcome(ENDPOINT, outcome)
     text = generate_latest(metrics.registry).decode()
     counts = [
         line
@@ -109,17 +109,17 @@ async def test_replies_and_failures_stand_beside_each_other() -> None:
 
 
 async def test_tokens_that_an_endpoint_does_not_tell_are_not_measured() -> None:
-    metrics = Metrics()
-    metrics.judges.count(ENDPOINT, Reply("{}"))
+    metrics = WorkerMetrics()
+    metrics.judges.record_outcome(ENDPOINT, Reply("{}"))
     assert "gen_ai_client_token_usage" not in generate_latest(metrics.registry).decode()
 
 
 def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.judges.watch(["small", "large"], lambda: 3)
     with structlog.testing.capture_logs() as logs:
-        metrics.judges.breaker_became("small", BreakerState.OPEN)
-        metrics.judges.accepts_only("large", Accepted(Output.PLAIN, logprobs=False))
+        metrics.judges.breaker_changed("small", BreakerState.OPEN)
+        metrics.judges.parameters_reduced("large", AcceptedParameters(OutputMode.PLAIN, logprobs=False))
     text = generate_latest(metrics.registry).decode()
     assert 'truthgate_judge_breaker{judge="small",state="open"} 1.0' in text
     assert 'truthgate_judge_breaker{judge="small",state="closed"} 0.0' in text
@@ -131,13 +131,13 @@ def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
 
 
 async def test_why_a_judge_does_not_reply_is_logged_once_a_reason_and_again_after_it_was_well() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.judges.watch(["small"], lambda: 0)
     with LlmEndpoint() as endpoint, structlog.testing.capture_logs() as logs:
         for behaviour in ({"status": 401, "body": SECRET.encode()}, {"status": 404}, {"status": 401}):
             endpoint.behave(**behaviour)
             await asked_once(endpoint, observer=metrics.judges)
-        metrics.judges.breaker_became("small", BreakerState.CLOSED)
+        metrics.judges.breaker_changed("small", BreakerState.CLOSED)
         await asked_once(endpoint, observer=metrics.judges)
         url = endpoint.url
     reasons = [(line["judge"], line["reason"]) for line in logs if line["event"] == "judge_failing"]
@@ -153,16 +153,16 @@ async def test_why_a_judge_does_not_reply_is_logged_once_a_reason_and_again_afte
     ],
 )
 def test_the_port_is_that_of_the_scheme_where_none_is_named(url: str, server: str) -> None:
-    metrics = Metrics()
-    metrics.judges.count(EndpointSettings(base_url=url, model="m"), REPLY)
+    metrics = WorkerMetrics()
+    metrics.judges.record_outcome(EndpointSettings(base_url=url, model="m"), REPLY)
     assert server in generate_latest(metrics.registry).decode()
 
 
 async def test_judges_are_watched_from_where_they_are_opened() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
 
-    def observed(name: str, endpoint: EndpointSettings, model: Model) -> Model:
-        return ObservedModel(name, endpoint, model, metrics.judges, Stages())
+    def observed(name: str, endpoint: EndpointSettings, model: ChatModel) -> ChatModel:
+        return TracedModel(name, endpoint, model, metrics.judges, Stages())
 
     with LlmEndpoint() as endpoint:
         settings = JudgeSettings.model_validate(
@@ -170,5 +170,5 @@ async def test_judges_are_watched_from_where_they_are_opened() -> None:
         )
         async with open_judges(settings, metrics.judges, observed) as judges:
             assert judges
-            await judges.inquire(5).answer_all([request()])
+            await judges.inquire(5).complete_all([request()])
     assert "gen_ai_client_token_usage_count" in generate_latest(metrics.registry).decode()

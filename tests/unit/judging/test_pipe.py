@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType
-from streams.scorers.pipe import AssessingPipe, PipeClosed
+from scoring.values.exchange import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
+from streams.scorers.pipe import PipeClosed, ScoringPipe
 
 
 class Far:
@@ -56,8 +56,8 @@ class Far:
         self._socket.close()
 
 
-def outcome_of(exchange: Exchange) -> Assessment:
-    return Assessment(1.0, MessageType.BINARY, None, profile=exchange.question)
+def outcome_of(exchange: Exchange) -> ScoredAnswer:
+    return ScoredAnswer(1.0, MessageType.BINARY, None, profile=exchange.question)
 
 
 def asked(name: str) -> Exchange:
@@ -78,10 +78,10 @@ def served(far: Far) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def opened(limit: float = 30) -> AsyncIterator[tuple[AssessingPipe, Far, list[bool]]]:
+async def opened(limit: float = 30) -> AsyncIterator[tuple[ScoringPipe, Far, list[bool]]]:
     near, end = Pipe()
     far, lost = Far(end), list[bool]()
-    pipe = AssessingPipe(limit, far.kill, lost.append)
+    pipe = ScoringPipe(limit, far.kill, lost.append)
     with served(far):
         await pipe.open(near)
         yield pipe, far, lost
@@ -93,11 +93,11 @@ async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place() -> None:
     unsendable: Any = Exchange("?", "", (lambda: None,))  # type: ignore[arg-type]
     left: list[str] = []
     async with opened() as (pipe, far, _):
-        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
+        first = asyncio.create_task(pipe.score(asked("one"), (), lambda: left.append("one")))
         await asyncio.sleep(0)
         with pytest.raises((AttributeError, TypeError, Exception), match="lambda"):
-            await pipe.assess(unsendable, (), lambda: left.append("unsendable"))
-        second = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+            await pipe.score(unsendable, (), lambda: left.append("unsendable"))
+        second = asyncio.create_task(pipe.score(asked("two"), (), lambda: left.append("two")))
         await asyncio.sleep(0)
         far.goes_on.set()
         outcomes = await asyncio.gather(first, second)
@@ -108,13 +108,13 @@ async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place() -> None:
 async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_is_done_with_it() -> None:
     left: list[str] = []
     async with opened() as (pipe, far, _):
-        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
-        given_up = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+        first = asyncio.create_task(pipe.score(asked("one"), (), lambda: left.append("one")))
+        given_up = asyncio.create_task(pipe.score(asked("two"), (), lambda: left.append("two")))
         await asyncio.sleep(0)
         given_up.cancel()
         await asyncio.wait([given_up])
         assert left == []
-        third = asyncio.create_task(pipe.assess(asked("three"), (), lambda: left.append("three")))
+        third = asyncio.create_task(pipe.score(asked("three"), (), lambda: left.append("three")))
         await asyncio.sleep(0)
         far.goes_on.set()
         assert await asyncio.gather(first, third) == [outcome_of(asked("one")), outcome_of(asked("three"))]
@@ -124,23 +124,23 @@ async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_
 async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill() -> None:
     left: list[str] = []
     async with opened(limit=0.1) as (pipe, _, lost):
-        overdue = asyncio.create_task(pipe.assess(asked("one"), (), lambda: left.append("one")))
-        behind = asyncio.create_task(pipe.assess(asked("two"), (), lambda: left.append("two")))
+        overdue = asyncio.create_task(pipe.score(asked("one"), (), lambda: left.append("one")))
+        behind = asyncio.create_task(pipe.score(asked("two"), (), lambda: left.append("two")))
         with pytest.raises(TimeoutError):
             await overdue
         with pytest.raises(PipeClosed) as closed:
             await behind
-        assert not closed.value.begun
+        assert not closed.value.was_started
         assert (left, lost) == (["one", "two"], [True])
         with pytest.raises(PipeClosed):
-            await pipe.assess(asked("three"), (), lambda: left.append("three"))
+            await pipe.score(asked("three"), (), lambda: left.append("three"))
     assert left == ["one", "two", "three"]
 
 
 async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_its_turn_on() -> None:
     async with opened(limit=0.2) as (pipe, far, _):
-        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
-        hanging = asyncio.create_task(pipe.assess(asked("two"), (), lambda: None))
+        first = asyncio.create_task(pipe.score(asked("one"), (), lambda: None))
+        hanging = asyncio.create_task(pipe.score(asked("two"), (), lambda: None))
         await asyncio.sleep(0)
         far.answer_one()
         assert await first == outcome_of(asked("one"))
@@ -151,19 +151,19 @@ async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_i
 
 async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer() -> None:
     async with opened() as (pipe, far, _):
-        first = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
-        second = asyncio.create_task(pipe.assess(asked("two"), (), lambda: None))
+        first = asyncio.create_task(pipe.score(asked("one"), (), lambda: None))
+        second = asyncio.create_task(pipe.score(asked("two"), (), lambda: None))
         await asyncio.sleep(0)
         far.kill()
         ends = await asyncio.gather(first, second, return_exceptions=True)
-    assert [isinstance(end, PipeClosed) and end.begun for end in ends] == [True, False]
+    assert [isinstance(end, PipeClosed) and end.was_started for end in ends] == [True, False]
 
 
 async def test_what_is_no_message_ends_the_process_and_its_answers() -> None:
     seen: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context["message"]))
     async with opened() as (pipe, far, _):
-        waiting = asyncio.create_task(pipe.assess(asked("one"), (), lambda: None))
+        waiting = asyncio.create_task(pipe.score(asked("one"), (), lambda: None))
         await asyncio.sleep(0)
         far.end.send_bytes(b"nonsense")
         with pytest.raises(PipeClosed):

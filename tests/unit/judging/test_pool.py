@@ -19,11 +19,11 @@ from spacy.language import Language
 from scoring import Scorer
 from scoring.scorer.scorer import ScorerOptions
 from scoring.text.parsing import PipelineError, parser
-from scoring.values.assessment import Assessment, CacheUse
-from scoring.values.types import Exchange, Passage
+from scoring.values.exchange import Exchange, Passage
+from scoring.values.scored_answer import CacheUse, ScoredAnswer
 from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.scorers.pool import ScoringPool
-from streams.settings import WrongSettings
+from streams.settings import InvalidSettings
 from tests.support.records import eventually
 
 HARMLESS = Exchange(
@@ -56,9 +56,9 @@ class Hostile(Hooked):
 
 
 def _hostile(folder: Path) -> ScorerOptions:
-    measure = Scorer.assess
+    measure = Scorer.score
 
-    def assess(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...] = ()) -> Assessment:
+    def score(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...] = ()) -> ScoredAnswer:
         match exchange.language:
             case "fr":
                 deque(repeat(None), maxlen=0)  # for ever, inside C, where no signal handler runs
@@ -73,7 +73,7 @@ def _hostile(folder: Path) -> ScorerOptions:
                 raise LookupError(SECRET)
         return measure(scorer, exchange, degraded)
 
-    Scorer.assess = assess
+    Scorer.score = score
     return ScorerOptions()
 
 
@@ -102,7 +102,7 @@ class SlowToLoad(Hooked):
 
 
 def _slow_to_load(seconds: str) -> ScorerOptions:
-    quick = parser.pipeline_for
+    quick = parser.load_pipeline
 
     def slow(language: str, named: str | None = None) -> Language:
         if seconds == "never":
@@ -110,7 +110,7 @@ def _slow_to_load(seconds: str) -> ScorerOptions:
         time.sleep(float(seconds))
         return quick(language, named)
 
-    parser.pipeline_for = slow
+    parser.load_pipeline = slow
     return ScorerOptions(on_demand=True)
 
 
@@ -138,7 +138,7 @@ def options(tmp_path: Path) -> Hostile:
 
 
 async def assert_still_judges(pool: ScoringPool) -> None:
-    assessment = await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+    assessment = await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
     assert assessment.score is not None
 
 
@@ -146,18 +146,18 @@ async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind()
     exchanges = [HARMLESS, Exchange("", ""), Exchange("Can I?", "Click **Gone**.", HARMLESS.context, "en")]
     async with ScoringPool("paper", 2, 10) as pool:
         assert len(scoring_processes()) == 2
-        assessments: list[Assessment] = await asyncio.gather(
-            *(pool.assess(exchange, ("context_missing",)) for exchange in exchanges * 5)
+        assessments: list[ScoredAnswer] = await asyncio.gather(
+            *(pool.score(exchange, ("context_missing",)) for exchange in exchanges * 5)
         )
     scorer = Scorer("paper")
-    assert assessments == [scorer.assess(exchange, ("context_missing",)) for exchange in exchanges] * 5
+    assert assessments == [scorer.score(exchange, ("context_missing",)) for exchange in exchanges] * 5
     assert scoring_processes() == set()
 
 
 async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
     async with ScoringPool("paper", 1, 10) as pool:
         assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
-        work = [asyncio.create_task(pool.assess(HARMLESS, ())) for _ in range(3)]
+        work = [asyncio.create_task(pool.score(HARMLESS, ())) for _ in range(3)]
         await asyncio.sleep(0)
         assert (pool.processes, pool.busy, pool.waiting) == (1, 1, 2)
         work[-1].cancel()
@@ -171,7 +171,7 @@ async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answ
     async with ScoringPool("paper", 1, 2, options) as pool:
         before = scoring_processes()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(pool.assess(hostile(DEAF), ()), PATIENCE)
+            await asyncio.wait_for(pool.score(hostile(DEAF), ()), PATIENCE)
         await assert_still_judges(pool)
         assert scoring_processes().isdisjoint(before)
 
@@ -180,9 +180,9 @@ async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
     options: Hostile,
 ) -> None:
     async with ScoringPool("paper", 1, 10, options) as pool:
-        assessment = await asyncio.wait_for(pool.assess(hostile(DEADLY_ONCE), ()), PATIENCE)
+        assessment = await asyncio.wait_for(pool.score(hostile(DEADLY_ONCE), ()), PATIENCE)
         with pytest.raises(BadAnswer) as caught:
-            await asyncio.wait_for(pool.assess(hostile(DEADLY), ()), PATIENCE)
+            await asyncio.wait_for(pool.score(hostile(DEADLY), ()), PATIENCE)
         await assert_still_judges(pool)
     assert assessment.score is None
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, "ProcessDied")
@@ -193,9 +193,9 @@ async def test_what_the_scorer_raises_concerns_its_answer_alone(options: Hostile
     """That holds for memory too: to end the worker for it would bring the answer back."""
     async with ScoringPool("paper", 1, 10, options) as pool:
         with pytest.raises(BadAnswer) as raised:
-            await asyncio.wait_for(pool.assess(hostile(BROKEN), ()), PATIENCE)
+            await asyncio.wait_for(pool.score(hostile(BROKEN), ()), PATIENCE)
         with pytest.raises(BadAnswer) as caught:
-            await asyncio.wait_for(pool.assess(hostile(GREEDY), ()), PATIENCE)
+            await asyncio.wait_for(pool.score(hostile(GREEDY), ()), PATIENCE)
         await assert_still_judges(pool)
     assert (raised.value.stage, raised.value.error_class) == (Stage.SCORE, "LookupError")
     assert raised.value.message == SECRET
@@ -241,7 +241,7 @@ async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -
         (process,) = scoring_processes()
         process.suspend()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
         await assert_still_judges(pool)
 
 
@@ -249,7 +249,7 @@ async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(opt
     async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
-        judging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
+        judging = asyncio.create_task(pool.score(hostile(DEAF), ()))
         await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
         judging.cancel()
         await assert_still_judges(pool)
@@ -262,7 +262,7 @@ async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer
         scoring_processes().pop().kill()
         for _ in range(3):
             with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-                await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+                await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
@@ -291,7 +291,7 @@ async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line
     pipeline: str, reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     options = ScorerOptions(pipelines=(("nl", pipeline),))
-    with pytest.raises(WrongSettings) as caught:
+    with pytest.raises(InvalidSettings) as caught:
         async with ScoringPool("paper", 2, 10, options):
             pass
     assert f"scoring: language 'nl': pipeline {reason}" in str(caught.value)
@@ -309,7 +309,7 @@ async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_
         lexicon.unlink()
         scoring_processes().pop().kill()
         with pytest.raises(InfrastructureFailure, match="holds no lexicon") as caught:
-            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
@@ -317,11 +317,11 @@ async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_
     tmp_path: Path,
 ) -> None:
     from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
-    options = ScorerOptions(kept_parses=tmp_path / "prepared.sqlite3")
+    options = ScorerOptions(parse_cache=tmp_path / "prepared.sqlite3")
     uses = []
     for _ in range(2):
         async with ScoringPool("paper", 1, 10, options) as one, ScoringPool("paper", 1, 10, options) as other:
-            uses += [(await pool.assess(from_store, ())).documents for pool in (one, other)]
+            uses += [(await pool.score(from_store, ())).cache_use for pool in (one, other)]
     assert uses == [CacheUse(misses=1), *[CacheUse(disk_hits=1)] * 3]
 
 
@@ -329,7 +329,7 @@ async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take
     english = Exchange("Can I save?", "Click **Save**.", (Passage("d-2", "Click **Save** to save."),), "en")
     async with ScoringPool("paper", 1, 2, SlowToLoad(company_terms=Path("3"), on_demand=True)) as pool:
         before = scoring_processes()
-        assessments = [await pool.assess(exchange, ()) for exchange in (HARMLESS, english, HARMLESS)]
+        assessments = [await pool.score(exchange, ()) for exchange in (HARMLESS, english, HARMLESS)]
         assert scoring_processes() == before
     assert [assessment.language for assessment in assessments] == ["nl", "en", "nl"]
     assert None not in [assessment.score for assessment in assessments]
@@ -342,7 +342,7 @@ async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("600"), on_demand=True)) as pool:
         monkeypatch.setattr("streams.scorers.pipe._LOADING_SECONDS", 0.2)
         with pytest.raises(InfrastructureFailure, match="do not start") as caught:
-            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
     assert caught.value.exit_code == EXIT_SOFTWARE
     assert scoring_processes() == set()
 
@@ -350,16 +350,16 @@ async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
 async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_fault() -> None:
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("never"), on_demand=True)) as pool:
         with pytest.raises(InfrastructureFailure, match=r"scoring is not possible: PipelineError$"):
-            await asyncio.wait_for(pool.assess(HARMLESS, ()), PATIENCE)
+            await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        (OSError("AF_UNIX path too long"), WrongSettings, "^TMPDIR: .*: AF_UNIX path too long$"),
+        (OSError("AF_UNIX path too long"), InvalidSettings, "^TMPDIR: .*: AF_UNIX path too long$"),
         (
             PermissionError(errno.EACCES, "Permission denied"),
-            WrongSettings,
+            InvalidSettings,
             "^TMPDIR: .*: Permission denied$",
         ),
         (OSError(errno.EMFILE, "Too many open files"), InfrastructureFailure, "do not start.*Too many open"),
@@ -381,7 +381,7 @@ async def test_a_busy_process_does_not_hold_up_the_end(options: Hostile) -> None
     async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
-        judging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
+        judging = asyncio.create_task(pool.score(hostile(DEAF), ()))
         await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
         began = time.monotonic()
     assert time.monotonic() - began < PATIENCE
@@ -394,15 +394,15 @@ async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_it
 ) -> None:
     """With one process, each of these waits in the pipe behind a deadly one."""
     async with ScoringPool("paper", 1, 10, options) as pool:
-        asked = [pool.assess(each, ()) for _ in range(2) for each in (hostile(DEADLY), hostile(DEADLY_ONCE))]
+        asked = [pool.score(each, ()) for _ in range(2) for each in (hostile(DEADLY), hostile(DEADLY_ONCE))]
         outcomes = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), PATIENCE)
-    assert [type(outcome).__name__ for outcome in outcomes] == ["BadAnswer", "Assessment"] * 2
+    assert [type(outcome).__name__ for outcome in outcomes] == ["BadAnswer", "ScoredAnswer"] * 2
 
 
 async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(options: Hostile) -> None:
     async with ScoringPool("paper", 1, 1, options) as pool:
-        hanging = asyncio.create_task(pool.assess(hostile(DEAF), ()))
-        behind = asyncio.create_task(pool.assess(HARMLESS, ()))
+        hanging = asyncio.create_task(pool.score(hostile(DEAF), ()))
+        behind = asyncio.create_task(pool.score(HARMLESS, ()))
         assert (await asyncio.wait_for(behind, PATIENCE)).score is not None
         with pytest.raises(TimeoutError):
             await hanging
@@ -411,7 +411,7 @@ async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(opt
 async def test_an_answer_in_the_pipe_that_nobody_waits_for_costs_the_others_nothing() -> None:
     async with ScoringPool("paper", 1, 10) as pool:
         before = scoring_processes()
-        first, second = (asyncio.create_task(pool.assess(HARMLESS, ())) for _ in range(2))
+        first, second = (asyncio.create_task(pool.score(HARMLESS, ())) for _ in range(2))
         await asyncio.sleep(0)
         second.cancel()
         assert (await first).score is not None
@@ -425,5 +425,5 @@ async def test_a_large_exchange_goes_through_the_pipe_in_both_directions() -> No
     buttons = " ".join(f"Click **Button {n}**." for n in range(5_000))
     exchange = Exchange("How do I open the page?", buttons, documents, "en")
     async with ScoringPool("paper", 1, 60) as pool:
-        assessed = await asyncio.wait_for(pool.assess(exchange, ()), PATIENCE)
-    assert assessed == Scorer("paper").assess(exchange)
+        assessed = await asyncio.wait_for(pool.score(exchange, ()), PATIENCE)
+    assert assessed == Scorer("paper").score(exchange)

@@ -7,10 +7,10 @@ import structlog
 from prometheus_client import generate_latest
 
 from scoring.scorer.scorer import ScorerOptions
-from scoring.values.assessment import CacheUse
+from scoring.values.scored_answer import CacheUse
 from streams.observability.instruments import Instruments
 from streams.scorers.options import scorer_options, worker_options
-from streams.scorers.scorer_metrics import PreparedTelemetry
+from streams.scorers.scorer_metrics import ParseCacheMetrics
 from streams.settings import DocumentSettings, ScoringSettings, Settings
 
 
@@ -20,33 +20,33 @@ def options(**scoring: object) -> ScorerOptions:
 
 
 def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
-    assert options().kept_parses == Path("/documents/prepared.sqlite3")
-    assert options().kept_parses_mib == 500
+    assert options().parse_cache == Path("/documents/prepared.sqlite3")
+    assert options().parse_cache_mib == 500
 
 
 def test_the_file_and_its_bound_can_be_set() -> None:
-    chosen = options(kept_parses="/elsewhere/file", kept_parses_mib=7)
-    assert (chosen.kept_parses, chosen.kept_parses_mib) == (Path("/elsewhere/file"), 7)
+    chosen = options(parse_cache="/elsewhere/file", parse_cache_mib=7)
+    assert (chosen.parse_cache, chosen.parse_cache_mib) == (Path("/elsewhere/file"), 7)
 
 
 def test_nothing_is_kept_where_there_is_no_room() -> None:
-    assert options(kept_parses="/elsewhere/file", kept_parses_mib=0).kept_parses is None
+    assert options(parse_cache="/elsewhere/file", parse_cache_mib=0).parse_cache is None
 
 
 def test_a_command_that_scores_a_file_keeps_nothing() -> None:
-    assert scorer_options(Settings()).kept_parses is None
+    assert scorer_options(Settings()).parse_cache is None
 
 
 @pytest.mark.parametrize("mib", [-1, 10_000_000])
 def test_a_bound_that_is_a_slip_is_refused(mib: int) -> None:
-    with pytest.raises(ValueError, match="kept_parses_mib"):
-        options(kept_parses_mib=mib)
+    with pytest.raises(ValueError, match="parse_cache_mib"):
+        options(parse_cache_mib=mib)
 
 
 def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once() -> None:
     instruments = Instruments()
-    instruments.begin("Scoring")
-    telemetry = PreparedTelemetry(instruments)
+    instruments.begin_section("Scoring")
+    telemetry = ParseCacheMetrics(instruments)
     with structlog.testing.capture_logs() as lines:
         telemetry.count(CacheUse(hits=3, misses=1, disk_hits=2))
         telemetry.count(CacheUse(failures=("SQLITE_FULL", "SQLITE_FULL", "REPLACED")))

@@ -28,7 +28,7 @@ class SlowServer:
         return self
 
     def start(self) -> None:
-        self.process.end()
+        self.process.close()
         self.pid = 1
 
     def kill(self) -> None:

@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime
 
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
-from scoring.features.error_mismatch import MISMATCH
+from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
 from scoring.policy import Policy
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType
-from streams.delivery.keyed_executor import Lanes
-from streams.pipeline.context import GivenDocuments
+from scoring.values.exchange import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
+from streams.delivery.keyed_executor import KeyedExecutor
+from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import Deadline, Pipeline
 from streams.settings import JudgeSettings
 from tests.support.virtual_time import run_virtually
@@ -29,19 +29,19 @@ def answer(number: int, conversation: str, text: str) -> ChatbotAnswer:
 class Assessing:
     """Takes a moment; what says ``low`` is blocked for it, and everything else is in doubt."""
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         await asyncio.sleep(ASSESSING_SECONDS)
         low = exchange.answer == "low"
-        because = MISMATCH if low else None
-        return Assessment(1.0 if low else 3.0, MessageType.BINARY, "en", because, degraded)
+        because = ERROR_MISMATCH_RULE if low else None
+        return ScoredAnswer(1.0 if low else 3.0, MessageType.BINARY, "en", because, degraded)
 
 
 async def judged(answers: list[ChatbotAnswer], model: Scripted) -> dict[str, tuple[Verdict, float]]:
     """Take answers in one after the other, as a worker does; give verdicts and the seconds to each."""
     loop, found = asyncio.get_running_loop(), dict[str, tuple[Verdict, float]]()
-    asking = cascade(model, max_in_flight=JudgeSettings().most_in_flight(IN_FLIGHT))
-    way = Pipeline(GivenDocuments({}), Assessing(), Policy().decide, "p", advise=asking.advise)
-    lanes = Lanes(IN_FLIGHT, _fail)
+    asking = cascade(model, max_in_flight=JudgeSettings().in_flight_limit(IN_FLIGHT))
+    way = Pipeline(StaticDocuments({}), Assessing(), Policy().decide, "p", ask_judges=asking.ask_judges)
+    lanes = KeyedExecutor(IN_FLIGHT, _fail)
     for each in answers:
         deadline = Deadline(loop.time() + ANSWER_SECONDS)
 

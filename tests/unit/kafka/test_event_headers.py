@@ -8,7 +8,7 @@ import pytest
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 
 from schemas import Codec, Record
-from streams.kafka.records import event_headers, published_headers
+from streams.kafka.kafka_records import event_headers, published_headers
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
 
 

@@ -13,8 +13,8 @@ from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
 from faust.types.auth import AuthProtocol
 from pydantic import ValidationError
 
-from streams.kafka.clients import connection, faust_broker_credentials, faust_broker_urls
-from streams.settings import KafkaSettings, WrongSettings
+from streams.kafka.kafka_clients import client_arguments, faust_broker_credentials, faust_broker_urls
+from streams.settings import InvalidSettings, KafkaSettings
 from tests.support.certificates import Authority
 
 SASL = {"sasl_username": "judge", "sasl_password": "secret"}
@@ -26,7 +26,7 @@ def _settings(**values: object) -> KafkaSettings:
 
 def test_plain_text_needs_nothing_but_the_servers() -> None:
     settings = _settings(bootstrap_servers="a:1,b:2")
-    assert connection(settings) == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
+    assert client_arguments(settings) == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
     assert sorted(faust_broker_urls(settings)) == ["kafka://a:1", "kafka://b:2"]
     assert faust_broker_credentials(settings) is None
 
@@ -34,7 +34,7 @@ def test_plain_text_needs_nothing_but_the_servers() -> None:
 @pytest.mark.parametrize(("protocol", "encrypted"), [("SASL_PLAINTEXT", False), ("SASL_SSL", True)])
 def test_sasl_is_the_same_for_all_clients(protocol: str, encrypted: bool) -> None:
     settings = _settings(security_protocol=protocol, **SASL)
-    arguments, credentials = connection(settings), faust_broker_credentials(settings)
+    arguments, credentials = client_arguments(settings), faust_broker_credentials(settings)
     assert arguments["sasl_plain_password"] == credentials.password == "secret"
     assert arguments["sasl_mechanism"] == credentials.mechanism.value == "SCRAM-SHA-512"
     assert ("ssl_context" in arguments) == encrypted
@@ -42,7 +42,7 @@ def test_sasl_is_the_same_for_all_clients(protocol: str, encrypted: bool) -> Non
 
 
 def test_tls_alone_verifies_the_server() -> None:
-    context = connection(_settings(security_protocol="SSL"))["ssl_context"]
+    context = client_arguments(_settings(security_protocol="SSL"))["ssl_context"]
     assert context.check_hostname
 
 
@@ -55,7 +55,7 @@ OAUTH = {
 @pytest.mark.parametrize(("protocol", "encrypted"), [("SASL_PLAINTEXT", False), ("SASL_SSL", True)])
 def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted: bool) -> None:
     settings = _settings(security_protocol=protocol, **OAUTH)
-    arguments, credentials = connection(settings), faust_broker_credentials(settings)
+    arguments, credentials = client_arguments(settings), faust_broker_credentials(settings)
     assert arguments["sasl_oauth_token_provider"] is credentials.oauth_cb
     assert arguments["sasl_mechanism"] == credentials.mechanism.value == "OAUTHBEARER"
     assert credentials_to_aiokafka_auth(credentials).keys() >= {"sasl_oauth_token_provider", "ssl_context"}
@@ -125,9 +125,9 @@ def test_a_file_of_tls_that_cannot_be_used_is_a_wrong_setting_that_names_it(
         name: wrong,
     }
     with pytest.raises(
-        WrongSettings, match=rf"^kafka\.ssl_\w+ .*{wrong}( with \S+ \S+)? cannot be used: {reason}$"
+        InvalidSettings, match=rf"^kafka\.ssl_\w+ .*{wrong}( with \S+ \S+)? cannot be used: {reason}$"
     ) as raised:
-        connection(_settings(security_protocol="SSL", **files))
+        client_arguments(_settings(security_protocol="SSL", **files))
     assert f"kafka.{name} {wrong}" in str(raised.value)
 
 
@@ -148,8 +148,8 @@ def test_an_encrypted_key_is_opened_with_its_password_and_no_terminal_is_asked(
         ssl_key_password=password,
     )
     if password == "right":
-        assert connection(settings)["ssl_context"]
+        assert client_arguments(settings)["ssl_context"]
         return
-    with pytest.raises(WrongSettings, match="encrypted with another password") as raised:
-        connection(settings)
+    with pytest.raises(InvalidSettings, match="encrypted with another password") as raised:
+        client_arguments(settings)
     assert "wrong" not in str(raised.value)

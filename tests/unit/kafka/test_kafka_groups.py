@@ -4,31 +4,33 @@ import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.protocol.admin import DescribeGroupsResponse_v2
 
-from streams.kafka.groups import Group, conflicts, described
+from streams.kafka.consumer_groups import ConsumerGroup, find_conflicts, parse_group
 from streams.settings import KafkaSettings
 
 OWN = KafkaSettings(consumer_group="gate", topic_prefix="eu.")
 
 
-def _group(name: str, *topics: str) -> Group:
-    return Group(name, frozenset(topics))
+def _group(name: str, *topics: str) -> ConsumerGroup:
+    return ConsumerGroup(name, frozenset(topics))
 
 
 def test_a_group_that_two_deployments_share_is_told_with_what_the_other_reads() -> None:
-    (told,) = conflicts(OWN, [_group("gate", "eu.answers", "us.answers")])
+    (told,) = find_conflicts(OWN, [_group("gate", "eu.answers", "us.answers")])
     assert told.startswith("kafka.consumer_group gate also reads us.answers: ")
 
 
 def test_another_group_that_reads_the_same_answers_is_told() -> None:
-    (told,) = conflicts(OWN, [_group("gate-green", "eu.answers"), _group("gate", "eu.answers")])
+    (told,) = find_conflicts(OWN, [_group("gate-green", "eu.answers"), _group("gate", "eu.answers")])
     assert told.startswith("consumer group gate-green reads eu.answers too: both publish ")
 
 
 @pytest.mark.parametrize(
     "group", [_group("gate", "eu.answers"), _group("gate"), _group("gate-us", "us.answers"), _group("sink")]
 )
-def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_in_nobodys_way(group: Group) -> None:
-    assert list(conflicts(OWN, [group])) == []
+def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_in_nobodys_way(
+    group: ConsumerGroup,
+) -> None:
+    assert list(find_conflicts(OWN, [group])) == []
 
 
 def _answer(*members: tuple[str, bytes], code: int = 0) -> DescribeGroupsResponse_v2:
@@ -42,9 +44,9 @@ def _reads(*topics: str) -> bytes:
 
 def test_what_the_workers_of_a_group_read_is_told_and_nothing_of_its_other_members() -> None:
     answer = _answer(("truthgate-a", _reads("answers")), ("truthgate-b", _reads("eu.answers")), ("x", b"?"))
-    assert described(answer) == _group("gate", "answers", "eu.answers")
+    assert parse_group(answer) == _group("gate", "answers", "eu.answers")
 
 
 def test_a_group_that_rebalances_or_may_not_be_seen_is_in_nobodys_way() -> None:
-    assert described(_answer(("truthgate-a", b""))) == _group("gate")
-    assert described(_answer(code=30)) is None
+    assert parse_group(_answer(("truthgate-a", b""))) == _group("gate")
+    assert parse_group(_answer(code=30)) is None

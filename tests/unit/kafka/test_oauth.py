@@ -10,8 +10,8 @@ import pytest
 from aiokafka.conn import AIOKafkaConnection
 from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 
-from streams.kafka import clients as access
-from streams.kafka.oauth import ClientCredentials, TokenRefused, TokenUnavailable, token_provider
+from streams.kafka import kafka_clients as access
+from streams.kafka.oauth import ClientCredentialsProvider, TokenRefused, TokenUnavailable, token_provider
 from streams.settings import OAuthSettings
 from tests.support.clock import Clock
 from tests.support.ports import NOBODY
@@ -39,7 +39,7 @@ def settings(endpoint: TokenEndpoint, **changes: Any) -> OAuthSettings:
 
 
 async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint: TokenEndpoint) -> None:
-    token = await ClientCredentials(settings(endpoint, scope="kafka read")).token()
+    token = await ClientCredentialsProvider(settings(endpoint, scope="kafka read")).token()
     assert token.count(".") == 2
     (asked,) = endpoint.asked
     assert asked.form == {"grant_type": ["client_credentials"], "scope": ["kafka read"]}
@@ -48,7 +48,7 @@ async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint
 
 async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint: TokenEndpoint) -> None:
     clock = Clock()
-    provider = ClientCredentials(settings(endpoint), clock)
+    provider = ClientCredentialsProvider(settings(endpoint), clock)
     first = await provider.token()
     clock.now += 0.8 * LIFE - 1
     assert await provider.token() == first
@@ -66,7 +66,7 @@ async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
 ) -> None:
     endpoint.behaviour = Behaviour(fields={"expires_in": told})
     clock = Clock()
-    provider = ClientCredentials(settings(endpoint), clock)
+    provider = ClientCredentialsProvider(settings(endpoint), clock)
     await provider.token()
     clock.now += 1
     await provider.token()
@@ -74,7 +74,7 @@ async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
 
 
 async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint: TokenEndpoint) -> None:
-    provider = ClientCredentials(settings(endpoint), Clock())
+    provider = ClientCredentialsProvider(settings(endpoint), Clock())
     await provider.token()
     provider.forget()
     await provider.token()
@@ -85,7 +85,7 @@ async def test_an_endpoint_in_trouble_is_asked_once_a_second_and_told_of_once(
     endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
-    provider = ClientCredentials(settings(endpoint), clock)
+    provider = ClientCredentialsProvider(settings(endpoint), clock)
     await provider.token()
     clock.now += LIFE
     endpoint.behaviour = Behaviour(status=503)
@@ -105,7 +105,7 @@ async def test_the_first_failure_is_for_whoever_connects_to_tell(
 ) -> None:
     endpoint.behaviour = Behaviour(status=503)
     with pytest.raises(KafkaConnectionError):
-        await ClientCredentials(settings(endpoint)).token()
+        await ClientCredentialsProvider(settings(endpoint)).token()
     assert "kafka_token_not_had" not in worker_log.text
 
 
@@ -143,7 +143,7 @@ async def test_what_is_no_token_is_a_line_that_quotes_nothing(
     endpoint.behaviour = Behaviour(**behaviour)
     began = time.monotonic()
     with pytest.raises(error) as raised:
-        await ClientCredentials(
+        await ClientCredentialsProvider(
             settings(endpoint, timeout_seconds=0.3 if "drip" in behaviour else 20)
         ).token()
     message = raised.value.args[0]
@@ -154,7 +154,7 @@ async def test_what_is_no_token_is_a_line_that_quotes_nothing(
 
 
 async def test_nobody_there_is_a_line(endpoint: TokenEndpoint) -> None:
-    provider = ClientCredentials(settings(endpoint, token_url=f"http://{NOBODY}/token"))
+    provider = ClientCredentialsProvider(settings(endpoint, token_url=f"http://{NOBODY}/token"))
     with pytest.raises(TokenUnavailable, match="cannot be reached: "):
         await provider.token()
 
@@ -165,11 +165,11 @@ async def test_no_proxy_of_the_environment_sees_the_secret(
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://{NOBODY}")
         monkeypatch.setenv(name.lower(), f"http://{NOBODY}")
-    assert await ClientCredentials(settings(endpoint)).token()
+    assert await ClientCredentialsProvider(settings(endpoint)).token()
 
 
 def test_a_token_serves_several_event_loops(endpoint: TokenEndpoint) -> None:
-    provider = ClientCredentials(settings(endpoint))
+    provider = ClientCredentialsProvider(settings(endpoint))
     assert asyncio.run(provider.token()) == asyncio.run(provider.token())
 
 
@@ -183,7 +183,7 @@ def test_all_clients_of_a_process_share_a_provider_and_another_secret_has_its_ow
 
 async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
     extensions = {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"}
-    authenticator = _authenticator(ClientCredentials(settings(endpoint, extensions=extensions)))
+    authenticator = _authenticator(ClientCredentialsProvider(settings(endpoint, extensions=extensions)))
     message, _ = await authenticator.step(None)
     assert message.startswith(b"n,,\x01auth=Bearer ")
     assert message.endswith(b"\x01logicalCluster=lkc-1\x01identityPoolId=pool-1\x01\x01")
@@ -202,7 +202,7 @@ async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
 async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again(
     answer: object, told: str, endpoint: TokenEndpoint
 ) -> None:
-    provider = ClientCredentials(settings(endpoint))
+    provider = ClientCredentialsProvider(settings(endpoint))
     authenticator = _authenticator(provider)
     await authenticator.step(None)
     with pytest.raises(SaslAuthenticationFailed, match=rf"does not accept the token \({told}\)"):
@@ -211,7 +211,7 @@ async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again
     assert len(endpoint.asked) == 2
 
 
-def _authenticator(provider: ClientCredentials) -> Any:
+def _authenticator(provider: ClientCredentialsProvider) -> Any:
     """Give what a connection of aiokafka enters with."""
     assert access  # its import patches aiokafka
     connection = AIOKafkaConnection.__new__(AIOKafkaConnection)

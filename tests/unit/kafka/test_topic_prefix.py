@@ -5,18 +5,18 @@ from pydantic import ValidationError
 
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings
-from streams.settings.kafka import LONGEST_PREFIX
+from streams.settings.kafka_settings import MAX_PREFIX_LENGTH
 
 #: `Topic.MAX_NAME_LENGTH` of Kafka.
 LONGEST_NAME = 249
 
 
 def test_with_the_longest_prefix_the_longest_name_is_as_long_as_kafka_takes() -> None:
-    prefix = "p" * LONGEST_PREFIX
+    prefix = "p" * MAX_PREFIX_LENGTH
     topics = Topics(KafkaSettings(topic_prefix=prefix).topic_prefix)
-    assert max(map(len, (*topics.all, *topics.of_rates))) == LONGEST_NAME
+    assert max(map(len, (*topics.all, *topics.rate_topics))) == LONGEST_NAME
 
 
 def test_a_longer_prefix_is_refused() -> None:
     with pytest.raises(ValidationError):
-        KafkaSettings(topic_prefix="p" * (LONGEST_PREFIX + 1))
+        KafkaSettings(topic_prefix="p" * (MAX_PREFIX_LENGTH + 1))

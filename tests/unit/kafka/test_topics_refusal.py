@@ -3,7 +3,7 @@
 import pytest
 
 from streams.kafka.topics import ActualTopic, TopicCheck, TopicSpec, refuse_wrong_topics
-from streams.settings import WrongSettings
+from streams.settings import InvalidSettings
 
 ADVICE = "`truthgate topics check` says what each needs"
 
@@ -13,7 +13,7 @@ def _check(name: str, *problems: str, there: bool = True, warnings: tuple[str, .
 
 
 def _refusal(*checks: TopicCheck) -> list[str]:
-    with pytest.raises(WrongSettings) as caught:
+    with pytest.raises(InvalidSettings) as caught:
         refuse_wrong_topics(checks)
     return [str(caught.value), *caught.value.more]
 

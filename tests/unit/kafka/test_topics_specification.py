@@ -4,8 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka.topics import ActualTopic, Need, Topics, TopicSpec, message_limits, need_of, specifications
-from streams.kafka.topics.specification import differences, shortages
+from streams.kafka.topics import (
+    ActualTopic,
+    Requirement,
+    Topics,
+    TopicSpec,
+    message_limits,
+    requirement_of,
+    topic_specifications,
+)
+from streams.kafka.topics.topic_specification import retention_warnings, spec_differences
 from streams.settings import (
     DocumentSettings,
     EncodingSettings,
@@ -17,7 +25,7 @@ from streams.settings import (
 
 
 def _specs(settings: Settings) -> dict[str, TopicSpec]:
-    return {spec.name: spec for spec in specifications(settings)}
+    return {spec.name: spec for spec in topic_specifications(settings)}
 
 
 def _fulfilled(spec: TopicSpec) -> ActualTopic:
@@ -60,7 +68,7 @@ def test_controls_and_the_state_of_the_rates_have_one_partition_whatever_the_oth
 
 def test_without_rates_their_own_topics_are_not_needed() -> None:
     without = _specs(Settings(rates=RatesSettings(enabled=False)))
-    assert set(_specs(Settings())) - set(without) == set(Topics().of_rates)
+    assert set(_specs(Settings())) - set(without) == set(Topics().rate_topics)
     assert tuple(without) == Topics().all
 
 
@@ -83,12 +91,12 @@ def test_two_copies_are_asked_for_where_there_are_three_replicas(
     replication: int, in_sync: str | None
 ) -> None:
     settings = Settings(topics=TopicSettings(replication_factor=replication))
-    assert {spec.config.get("min.insync.replicas") for spec in specifications(settings)} == {in_sync}
+    assert {spec.config.get("min.insync.replicas") for spec in topic_specifications(settings)} == {in_sync}
 
 
 def test_a_topic_as_specified_has_no_differences() -> None:
     settings = Settings(kafka=KafkaSettings(topic_prefix="eu."), topics=TopicSettings(replication_factor=3))
-    assert all(differences(spec, _fulfilled(spec)) == () for spec in specifications(settings))
+    assert all(spec_differences(spec, _fulfilled(spec)) == () for spec in topic_specifications(settings))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_a_topic_as_specified_has_no_differences() -> None:
 def test_what_could_lose_a_message_is_a_problem(change: dict[str, str], problem: str) -> None:
     spec = _specs(Settings(topics=TopicSettings(replication_factor=3)))["documents"]
     actual = _fulfilled(spec)
-    assert differences(spec, replace(actual, config={**actual.config, **change})) == (problem,)
+    assert spec_differences(spec, replace(actual, config={**actual.config, **change})) == (problem,)
 
 
 HOUR, DAY = 3_600_000, 86_400_000
@@ -115,7 +123,7 @@ HOUR, DAY = 3_600_000, 86_400_000
 def _warned(settings: Settings, topic: str, **changes: str) -> tuple[str, ...]:
     spec = _specs(settings)[topic]
     config = {**spec.config, **{key.replace("_", "."): value for key, value in changes.items()}}
-    return shortages(spec, replace(_fulfilled(spec), config=config))
+    return retention_warnings(spec, replace(_fulfilled(spec), config=config))
 
 
 @pytest.mark.parametrize("topic", ["answers", "answers.dead-letters", "verdicts.review"])
@@ -142,17 +150,19 @@ def test_verdicts_should_be_kept_as_long_as_rates_are_corrected_from_them() -> N
 
 
 def test_nothing_is_warned_of_where_the_topics_are_as_they_are_made() -> None:
-    assert [spec.name for spec in specifications(Settings()) if shortages(spec, _fulfilled(spec))] == []
+    assert [
+        spec.name for spec in topic_specifications(Settings()) if retention_warnings(spec, _fulfilled(spec))
+    ] == []
 
 
 def test_what_must_be_so_is_told_from_what_is_the_owners_choice() -> None:
-    asked = {key: need_of(key) for spec in specifications(Settings()) for key in spec.config}
-    assert asked["cleanup.policy"] is Need.EXACTLY
-    assert asked["max.message.bytes"] is need_of("min.insync.replicas") is Need.AT_LEAST
-    assert asked["retention.ms"] is asked["message.timestamp.type"] is Need.ADVISED
+    asked = {key: requirement_of(key) for spec in topic_specifications(Settings()) for key in spec.config}
+    assert asked["cleanup.policy"] is Requirement.EXACTLY
+    assert asked["max.message.bytes"] is requirement_of("min.insync.replicas") is Requirement.AT_LEAST
+    assert asked["retention.ms"] is asked["message.timestamp.type"] is Requirement.ADVISED
 
 
 def test_more_than_wanted_and_another_retention_are_fine() -> None:
     spec = _specs(Settings())["answers"]
     generous = {**spec.config, "max.message.bytes": "99999999", "retention.ms": "1"}
-    assert differences(spec, ActualTopic(spec.partitions + 1, 2, generous)) == ()
+    assert spec_differences(spec, ActualTopic(spec.partitions + 1, 2, generous)) == ()

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from streams.monitoring.dashboard import FILE, to_json
+from streams.monitoring.dashboard import DASHBOARD_FILE, render_dashboard
 from streams.monitoring.objectives import BURN_RATES, objectives
-from streams.monitoring.rules import Deployment, duration
+from streams.monitoring.prometheus_rules import Deployment, promql_duration
 from streams.settings import HealthSettings, ObjectiveSettings, Settings
 from tests.support.monitoring import VARIABLES, board, panels
 
@@ -87,7 +87,7 @@ def test_rates_are_drawn_for_each_message_type_with_bounds_and_thresholds() -> N
 
 def test_the_file_is_the_dashboard_of_the_default_settings() -> None:
     """Written anew, it is the same: what was taken over from Grafana is laid out, with the default limits."""
-    assert FILE.read_text("utf-8") == to_json(Deployment(Settings()))
+    assert DASHBOARD_FILE.read_text("utf-8") == render_dashboard(Deployment(Settings()))
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,11 @@ def test_how_fast_a_budget_is_spent_is_shown_for_the_windows_and_factors_of_its_
     assert len(burning) == len(objectives(ObjectiveSettings()))
     for panel in burning:
         for rate in BURN_RATES:
-            pair = f"{duration(rate.short)} and {duration(rate.long)} above {rate.factor:g}"
+            pair = f"{promql_duration(rate.short)} and {promql_duration(rate.long)} above {rate.factor:g}"
             assert pair in panel["description"]
         legends = [target["legendFormat"] for target in panel["targets"]]
-        assert legends == [duration(window) for rate in BURN_RATES[:2] for window in (rate.short, rate.long)]
+        assert legends == [
+            promql_duration(window) for rate in BURN_RATES[:2] for window in (rate.short, rate.long)
+        ]
         limit = panel["fieldConfig"]["defaults"]["thresholds"]["steps"][-1]["value"]
         assert limit == max(rate.factor for rate in BURN_RATES)

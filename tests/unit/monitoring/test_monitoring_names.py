@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streams import monitoring
-from streams.monitoring.rules import Deployment
+from streams.monitoring.prometheus_rules import Deployment
 from streams.settings import RatesSettings, Settings
 from tests.support.log_lines import documented_log_lines
 from tests.support.monitoring import (

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from promql_parser import parse_duration
 
-from streams.monitoring.rule_file import all_rules, to_yaml
-from streams.monitoring.rules import Deployment, Recording, duration
-from streams.settings import HealthSettings, ObjectiveSettings, Settings, WrongSettings
-from streams.settings.judges import BudgetSettings
+from streams.monitoring.prometheus_rules import Deployment, RecordingRule, promql_duration
+from streams.monitoring.rule_file import all_rules, render_rule_file
+from streams.settings import HealthSettings, InvalidSettings, ObjectiveSettings, Settings
+from streams.settings.judge_settings import BudgetSettings
 from tests.support.monitoring import EVERYTHING, alerts, rules
 
 DEPLOYMENT = Deployment(EVERYTHING)
@@ -19,12 +19,12 @@ DEPLOYMENT = Deployment(EVERYTHING)
 
 @given(st.integers(min_value=1, max_value=30 * 86_400_000))
 def test_a_duration_is_what_prometheus_reads_from_it(milliseconds: int) -> None:
-    assert parse_duration(duration(milliseconds / 1000)).total_seconds() == milliseconds / 1000
+    assert parse_duration(promql_duration(milliseconds / 1000)).total_seconds() == milliseconds / 1000
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.25, "250ms"), (90, "90s"), (300, "5m"), (259_200, "3d")])
 def test_a_duration_is_written_in_its_largest_whole_unit(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert promql_duration(seconds) == text
 
 
 def test_every_alert_tells_severity_summary_description_and_its_section() -> None:
@@ -38,7 +38,7 @@ def test_every_alert_tells_severity_summary_description_and_its_section() -> Non
 
 def test_severity_of_a_hallucination_rate_is_that_of_its_threshold() -> None:
     alert = next(alert for alert in alerts(DEPLOYMENT) if alert.name == "TruthgateHallucinationRateHigh")
-    recordings = {rule.record: rule.expression for rule in rules(DEPLOYMENT, Recording)}
+    recordings = {rule.record: rule.expression for rule in rules(DEPLOYMENT, RecordingRule)}
     assert alert.severity is None
     assert "severity" in recordings["job:truthgate_alert_threshold:max"]
 
@@ -48,9 +48,9 @@ def test_objectives_and_limits_come_from_the_settings() -> None:
         objectives=ObjectiveSettings(verdict_within_seconds=2.5, in_time=0.95, judged=0.9999),
         health=HealthSettings(stall_timeout_seconds=60),
     )
-    written = to_yaml(all_rules(Deployment(settings)))
+    written = render_rule_file(all_rules(Deployment(settings)))
     assert 'le=~"2\\\\.5(\\\\.0)?"' in "".join(
-        rule.expression for rule in rules(Deployment(settings), Recording)
+        rule.expression for rule in rules(Deployment(settings), RecordingRule)
     )
     limits = [alert.expression for alert in alerts(Deployment(settings))]
     assert any("> 0.72 " in limit for limit in limits)  # 14.4 times 5%
@@ -61,7 +61,7 @@ def test_objectives_and_limits_come_from_the_settings() -> None:
 
 def test_the_budget_of_a_day_is_watched_by_what_of_it_is_limited() -> None:
     def watched(**budget: int) -> dict[str, str]:
-        settings = EVERYTHING.changed("judges", {"budget": BudgetSettings.model_validate(budget)})
+        settings = EVERYTHING.with_values("judges", {"budget": BudgetSettings.model_validate(budget)})
         return {
             alert.labels["of"]: alert.expression.rpartition(" < ")[2]
             for alert in alerts(Deployment(settings))
@@ -80,16 +80,16 @@ def test_a_loose_objective_has_no_alert_that_could_never_fire() -> None:
 
 
 def test_another_pace_changes_windows_and_waits_and_nothing_else() -> None:
-    quick = Deployment(EVERYTHING, pace=0.01)
+    quick = Deployment(EVERYTHING, time_scale=0.01)
     windows = re.compile(r"(?<=\[)[^\]]+(?=\])|for: \w+|(?<=offset )\w+")
-    usual, fast = (windows.sub("", to_yaml(all_rules(each))) for each in (DEPLOYMENT, quick))
+    usual, fast = (windows.sub("", render_rule_file(all_rules(each))) for each in (DEPLOYMENT, quick))
     # Where lines are broken depends on their lengths.
     assert usual.split() == fast.split()
-    assert "[3s]" in to_yaml(all_rules(quick))
+    assert "[3s]" in render_rule_file(all_rules(quick))
 
 
 def test_a_rule_file_is_yaml_with_a_rule_of_each_kind() -> None:
-    groups = yaml.safe_load(to_yaml(all_rules(DEPLOYMENT)))["groups"]
+    groups = yaml.safe_load(render_rule_file(all_rules(DEPLOYMENT)))["groups"]
     written = [rule for group in groups for rule in group["rules"]]
     assert len({group["name"] for group in groups}) == len(groups)
     assert {rule["alert"] for rule in written if "alert" in rule} == {
@@ -110,5 +110,5 @@ def test_how_many_workers_there_should_be_is_watched_where_somebody_says_it() ->
 
 @pytest.mark.parametrize("job", ["", 'a"b', "a{b}", "a\\"])
 def test_a_job_that_would_break_its_quotes_is_refused(job: str) -> None:
-    with pytest.raises(WrongSettings, match="--job"):
+    with pytest.raises(InvalidSettings, match="--job"):
         Deployment(EVERYTHING, job)

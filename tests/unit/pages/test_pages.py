@@ -9,9 +9,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.parser import text_string_to_metric_families
 
 from streams.observability.health import Health
-from streams.settings import WebSettings, WrongSettings
-from streams.web import create_pages, serve
-from streams.worker.metrics import Metrics
+from streams.settings import InvalidSettings, WebSettings
+from streams.web import create_web_app, serve
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.clock import Clock
 
 LIMIT = 180.0
@@ -32,8 +32,8 @@ def dead_letters(text: str) -> float:
     return sum(sample.value for sample in families["truthgate_dead_letters"].samples)
 
 
-async def ask(health: Health, path: str, metrics: Metrics | None = None) -> tuple[int, str]:
-    pages = create_pages(health, (metrics or Metrics()).registry)
+async def ask(health: Health, path: str, metrics: WorkerMetrics | None = None) -> tuple[int, str]:
+    pages = create_web_app(health, (metrics or WorkerMetrics()).registry)
     async with TestClient(TestServer(pages)) as client, client.get(path) as response:
         return response.status, await response.text()
 
@@ -44,28 +44,28 @@ async def test_a_worker_that_starts_is_healthy_and_not_ready(health: Health) -> 
 
 
 async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) -> None:
-    health.waits_for(None)
+    health.set_waiting_for(None)
     assert await ask(health, "/readyz") == (200, "ok\n")
 
 
 async def test_a_worker_that_is_ready_tells_what_it_cannot_do_meanwhile_and_lives(health: Health) -> None:
-    health.waits_for(None)
+    health.set_waiting_for(None)
     found: list[str | None] = ["documents cannot be indexed: SQLITE_FULL (/index)", None, "nothing is sent"]
     for each in found:
-        health.may_be_impaired(lambda each=each: each)
+        health.add_impairment_check(lambda each=each: each)
     told = "ok\nbut documents cannot be indexed: SQLITE_FULL (/index)\nbut nothing is sent\n"
     assert await ask(health, "/readyz") == (200, told)
     assert await ask(health, "/healthz") == (200, "ok\n")
 
 
 async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
-    health.waits_for("the end")
+    health.set_waiting_for("the end")
     assert await ask(health, "/readyz") == (503, "waiting for the end\n")
     assert (await ask(health, "/healthz"))[0] == 200
 
 
 async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
-    health.waits_for(None)
+    health.set_waiting_for(None)
     clock.now += LIMIT + 1
     expected = (503, "the event loop has stood still for 181 s\n")
     assert await ask(health, "/healthz") == expected
@@ -75,7 +75,7 @@ async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, 
 async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_is_healthy(
     health: Health, clock: Clock
 ) -> None:
-    health.waits_for(None)
+    health.set_waiting_for(None)
     health.kafka_answered()
     clock.now += 11
     assert await ask(health, "/readyz") == (503, "Kafka has not answered for 11 s\n")
@@ -83,7 +83,7 @@ async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_
 
 
 async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     for _ in range(3):
         metrics.answers.count_dead_letter("decode", "truncated")
     status, text = await ask(health, "/metrics", metrics)
@@ -95,8 +95,8 @@ async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
 
 
 async def test_all_who_scrape_within_half_a_second_get_one_text(health: Health, clock: Clock) -> None:
-    metrics = Metrics()
-    pages = create_pages(health, metrics.registry, clock=clock)
+    metrics = WorkerMetrics()
+    pages = create_web_app(health, metrics.registry, clock=clock)
     seen = []
     async with TestClient(TestServer(pages)) as client:
         for seconds in (0, 0.4, 0.2, 0.4):
@@ -113,7 +113,7 @@ async def test_there_are_no_other_pages(health: Health, path: str) -> None:
 
 
 async def test_port_0_is_any_free_port_and_nobody_listens_there_afterwards(health: Health) -> None:
-    pages = create_pages(health, Metrics().registry)
+    pages = create_web_app(health, WorkerMetrics().registry)
     async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port, ClientSession() as session:
         response = await session.get(f"http://127.0.0.1:{port}/healthz")
         assert response.status == 200
@@ -124,9 +124,9 @@ async def test_port_0_is_any_free_port_and_nobody_listens_there_afterwards(healt
 async def test_a_port_that_is_taken_is_a_wrong_setting_in_one_line(health: Health) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(WrongSettings) as caught:
+        with pytest.raises(InvalidSettings) as caught:
             async with serve(
-                create_pages(health, Metrics().registry), WebSettings(host="127.0.0.1", port=port)
+                create_web_app(health, WorkerMetrics().registry), WebSettings(host="127.0.0.1", port=port)
             ):
                 pass
     assert f"web.port {port}" in str(caught.value)

@@ -1,6 +1,6 @@
 """An alert fires while its last record says so."""
 
-from streams.web.views import FiringAlerts
+from streams.web.page_data import FiringAlerts
 from tests.support.pages import rate_alert
 
 

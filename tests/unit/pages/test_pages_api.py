@@ -13,12 +13,12 @@ from prometheus_client import CollectorRegistry
 
 from scoring.policy import Override, Policy
 from streams.observability.health import Health
-from streams.pause.board import HoldBoard
+from streams.pause.pause_state import PauseState
 from streams.settings import AlertSettings, AlertThreshold, KafkaSettings, Settings, WebSettings
-from streams.web import create_pages
-from streams.web import views as sending
-from streams.web.api import Api
-from streams.web.live import LiveData
+from streams.web import create_web_app
+from streams.web import page_data as sending
+from streams.web.live_data import LiveData
+from streams.web.page_api import PageApi
 from tests.support.clock import Clock
 from tests.support.holds import WHEN, a_hold, hold_record
 from tests.support.pages import BEGIN, arrived, blocked_verdict, rate_alert, rate_window
@@ -60,23 +60,23 @@ def data() -> StillData:
 
 
 @pytest.fixture
-def board() -> HoldBoard:
-    return HoldBoard()
+def board() -> PauseState:
+    return PauseState()
 
 
 @pytest.fixture
-async def client(data: StillData, board: HoldBoard, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
+async def client(data: StillData, board: PauseState, clock: Clock) -> AsyncIterator[TestClient[Any, Any]]:
     pages = web.Application()
     health = Health(180, 10)
-    health.waits_for(None)
-    Api(data, health, data._settings, board, clock).add_to(pages)
+    health.set_waiting_for(None)
+    PageApi(data, health, data._settings, board, clock).add_to(pages)
     async with TestClient(TestServer(pages)) as opened:
         yield opened
 
 
 @pytest.fixture
 async def whole() -> AsyncIterator[TestClient[Any, Any]]:
-    pages = create_pages(Health(180, 10), CollectorRegistry(), settings_with())
+    pages = create_web_app(Health(180, 10), CollectorRegistry(), settings_with())
     async with TestClient(TestServer(pages)) as opened:
         yield opened
 
@@ -101,11 +101,11 @@ async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_thi
 
 
 async def test_live_tells_what_operators_hold_and_whether_that_is_known(
-    client: TestClient[Any, Any], board: HoldBoard, clock: Clock
+    client: TestClient[Any, Any], board: PauseState, clock: Clock
 ) -> None:
     async with client.get("/api/live") as response:
         assert (await response.json())["sending"] == {"known": False, "held": []}
-    board.take_in([hold_record(a_hold("instruction", "nl"))])
+    board.apply([hold_record(a_hold("instruction", "nl"))])
     board.confirm(time.time())
     clock.now += 1
     async with client.get("/api/live") as response:
@@ -115,9 +115,9 @@ async def test_live_tells_what_operators_hold_and_whether_that_is_known(
 
 
 def test_what_the_settings_hold_is_told_first_and_of_nobody() -> None:
-    board = HoldBoard()
-    board.take_in([hold_record(a_hold())])
-    told = sending.told(Policy(overrides=(Override(language="en", hold=True),)), board)
+    board = PauseState()
+    board.apply([hold_record(a_hold())])
+    told = sending.sending_status(Policy(overrides=(Override(language="en", hold=True),)), board)
     assert [(each.language, each.by) for each in told.held] == [("en", None), (None, "anna")]
 
 
@@ -166,9 +166,9 @@ async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) 
 async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
     for texts in (False, True):
         data = StillData(settings_with(texts=texts))
-        data.answers.take_in([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
+        data.answers.add([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
         pages = web.Application()
-        Api(data, Health(180, 10), data._settings, HoldBoard(), clock).add_to(pages)
+        PageApi(data, Health(180, 10), data._settings, PauseState(), clock).add_to(pages)
         async with TestClient(TestServer(pages)) as client:
             async with client.get("/api/answers") as response:
                 listed, told = await response.text(), await response.json()
@@ -188,7 +188,7 @@ async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
         replace(blocked_verdict("Klik.", number=2), decision="auto_send"),
     )
     late = blocked_verdict("Klik.", number=3_000)
-    data.answers.take_in(map(arrived, (blocked, sent, late)))
+    data.answers.add(map(arrived, (blocked, sent, late)))
 
     async def ids(query: str) -> list[str]:
         async with client.get(f"/api/answers?{query}") as response:
@@ -198,7 +198,7 @@ async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
     assert await ids("") == ["a-3000", "a-2", "a-1"]
     assert await ids("shown=1") == ["a-3000"]
     many = (blocked_verdict("Klik.", number=number) for number in range(10, 180))
-    data.answers.take_in(map(arrived, many))
+    data.answers.add(map(arrived, many))
     assert len(await ids("shown=999")) == 100
     assert await ids("decision=auto_send&language=nl&message_type=instruction") == ["a-2"]
     assert await ids("reason=low_score") == []
@@ -217,7 +217,7 @@ async def test_what_answers_cannot_be_chosen_by_is_a_bad_request(
 async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
     client: TestClient[Any, Any], data: StillData
 ) -> None:
-    data.answers.take_in([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
+    data.answers.add([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
     async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
         told = (await response.json())["explanation"]
     assert told["reasons"][0]["to_do"]
@@ -301,7 +301,7 @@ async def test_nothing_can_be_posted(whole: TestClient[Any, Any], path: str) -> 
 
 
 async def test_without_the_page_only_probes_and_metrics_are_there() -> None:
-    pages = create_pages(Health(180, 10), CollectorRegistry(), settings_with(page=False))
+    pages = create_web_app(Health(180, 10), CollectorRegistry(), settings_with(page=False))
     async with TestClient(TestServer(pages)) as client:
         for path, status in (("/", 404), ("/api/live", 404), ("/page.js", 404), ("/healthz", 200)):
             async with client.get(path) as response:

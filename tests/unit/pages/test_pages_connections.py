@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry
 
 from streams.observability.health import Health
 from streams.settings import WebSettings
-from streams.web import create_pages, serve
-from streams.web.server import Connections
+from streams.web import create_web_app, serve
+from streams.web.web_server import Connections
 from tests.support.clock import Clock
 
 
@@ -36,7 +36,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def connections(clock: Clock) -> Connections:
-    return Connections(End, most=3, patience=30, clock=clock)
+    return Connections(End, max_connections=3, idle_timeout=30, clock=clock)
 
 
 def test_the_quietest_makes_room_when_there_are_too_many(connections: Connections, clock: Clock) -> None:
@@ -44,7 +44,7 @@ def test_the_quietest_makes_room_when_there_are_too_many(connections: Connection
     for _ in range(3):
         clock.now += 1
         ends.append(connections.open())
-    connections.heard(ends[0])
+    connections.touch(ends[0])
     newest = connections.open()
     assert [end.transport.aborted for end in (*ends, newest)] == [False, True, False, False]
 
@@ -52,7 +52,7 @@ def test_the_quietest_makes_room_when_there_are_too_many(connections: Connection
 def test_one_that_sends_no_whole_request_is_cut_off(connections: Connections, clock: Clock) -> None:
     slow, busy = connections.open(), connections.open()
     clock.now += 20
-    connections.heard(busy)
+    connections.touch(busy)
     clock.now += 20
     connections.sweep()
     assert (slow.transport.aborted, busy.transport.aborted) == (True, False)
@@ -62,7 +62,7 @@ def test_one_whose_request_is_at_work_is_left_alone_and_has_its_patience_anew(
     connections: Connections, clock: Clock
 ) -> None:
     ends = [connections.open() for _ in range(3)]
-    with connections.at_work(ends[0]):
+    with connections.busy(ends[0]):
         clock.now += 40
         connections.sweep()
         assert [end.transport.aborted for end in ends] == [False, True, True]
@@ -83,13 +83,13 @@ def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock
     clock.now += 1
     connections.sweep()
     assert list(connections._heard_at) == [there]
-    connections.heard(gone)
+    connections.touch(gone)
     assert list(connections._heard_at) == [there]
 
 
 async def test_a_probe_gets_in_however_many_connections_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connections.__init__, "__defaults__", (8, 30.0, asyncio.get_running_loop().time))
-    pages = create_pages(Health(180, 10), CollectorRegistry())
+    pages = create_web_app(Health(180, 10), CollectorRegistry())
     held: list[socket.socket] = []
     async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port:
         try:

@@ -4,19 +4,19 @@ from datetime import timedelta
 
 import pytest
 
-from streams.rates.outcomes import milliseconds
+from streams.rates.verdict_counts import to_epoch_ms
 from streams.rates.windows import wilson_interval
-from streams.web.history import RateHistory
-from streams.web.views import WindowChoice
+from streams.web.page_data import WindowChoice
+from streams.web.rate_history import RateHistory
 from tests.support.pages import BEGIN, later, rate_window
 
 MINUTE = WindowChoice(60, 60)
 HOPPING = WindowChoice(300, 60)
-NOW = milliseconds(BEGIN + timedelta(hours=5))
+NOW = to_epoch_ms(BEGIN + timedelta(hours=5))
 
 
 def at(minutes: float) -> int:
-    return milliseconds(BEGIN + timedelta(minutes=minutes))
+    return to_epoch_ms(BEGIN + timedelta(minutes=minutes))
 
 
 def history(*windows: WindowChoice, shown: int = 120) -> RateHistory:

@@ -1,7 +1,7 @@
 """Nothing is read while nobody looks, and what fails while reading touches nobody else."""
 
 from streams.settings import KafkaSettings, RatesSettings, Settings
-from streams.web.live import LiveData
+from streams.web.live_data import LiveData
 from tests.support.clock import Clock
 from tests.support.pages import BEGIN, rate_window
 from tests.support.ports import NOBODY

@@ -7,30 +7,30 @@ from random import Random
 from hypothesis import strategies as st
 
 from schemas import RateWindow
-from streams.rates.outcomes import Outcome, milliseconds
-from streams.rates.windows import RateRules, WindowSpec
+from streams.rates.verdict_counts import VerdictEvent, to_epoch_ms
+from streams.rates.windows import WindowConfig, WindowSpec
 from tests.support.offline_rates import Counts, counted_in
 
 # Small numbers, so that windows overlap, close and are forgotten within a short log. One hop does not divide.
-RULES = RateRules(
+RULES = WindowConfig(
     (WindowSpec(10, 10), WindowSpec(50, 10), WindowSpec(30, 20)), allowed_lateness=15, retention=40
 )
 DAY = 10_000
-FAR = RateRules(RULES.specs, allowed_lateness=15, retention=100 * DAY)
+FAR = WindowConfig(RULES.specs, allowed_lateness=15, retention=100 * DAY)
 
 
-def windows_of(rules: RateRules) -> list[tuple[int, int]]:
+def windows_of(rules: WindowConfig) -> list[tuple[int, int]]:
     return [(spec.size, spec.hop) for spec in rules.specs]
 
 
-def outcome(verdict_id: str, event_time: int, scored_at: int = 0, **other: object) -> Outcome:
+def outcome(verdict_id: str, event_time: int, scored_at: int = 0, **other: object) -> VerdictEvent:
     values: dict[str, object] = {
         "message_type": "binary", "language": "nl", "decision": "blocked", "scored": True, **other
     }  # fmt: skip
-    return Outcome(verdict_id, event_time, scored_at, **values)  # type: ignore[arg-type]
+    return VerdictEvent(verdict_id, event_time, scored_at, **values)  # type: ignore[arg-type]
 
 
-def outcomes(latest: int) -> st.SearchStrategy[Outcome]:
+def outcomes(latest: int) -> st.SearchStrategy[VerdictEvent]:
     """Few ids, so that repeats are frequent; they may differ in everything, as no real ones do.
 
     Each is made of one number: to draw field by field would take ten times as long.
@@ -39,13 +39,13 @@ def outcomes(latest: int) -> st.SearchStrategy[Outcome]:
     return st.integers(0, prod(sizes) - 1).map(lambda number: _made_of(number, sizes))
 
 
-def _made_of(number: int, sizes: tuple[int, ...]) -> Outcome:
+def _made_of(number: int, sizes: tuple[int, ...]) -> VerdictEvent:
     drawn: list[int] = []
     for size in sizes:
         number, one = divmod(number, size)
         drawn.append(one)
     name, time, scored_at, message_type, language, decision, scored, produced_at, faithfulness = drawn
-    return Outcome(
+    return VerdictEvent(
         verdict_id=str(name),
         event_time=time,
         scored_at=scored_at,
@@ -68,5 +68,5 @@ def counts_of(records: Iterable[RateWindow]) -> Counts:
 
 
 def _cell(record: RateWindow) -> tuple[int, int, str, str | None]:
-    start = milliseconds(record.window_start)
-    return start, milliseconds(record.window_end) - start, record.message_type, record.language
+    start = to_epoch_ms(record.window_start)
+    return start, to_epoch_ms(record.window_end) - start, record.message_type, record.language

@@ -9,18 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import RateWindow
-from streams.rates.aggregator import RateAggregator, Taken
-from streams.rates.outcomes import Outcome, WindowKey, milliseconds
-from streams.rates.windows import RateRules, WindowSpec
+from streams.rates.rate_aggregator import AddResult, RateAggregator
+from streams.rates.verdict_counts import VerdictEvent, WindowKey, to_epoch_ms
+from streams.rates.windows import WindowConfig, WindowSpec
 from tests.support.offline_rates import offline_rates
 from tests.unit.rates.rates_support import FAR, RULES, counts_of, outcome, outcomes, randoms, windows_of
 
 some_outcomes = st.lists(outcomes(150), max_size=20)
-MINUTE = RateRules((WindowSpec(60, 60),), allowed_lateness=10, retention=100)
+MINUTE = WindowConfig((WindowSpec(60, 60),), allowed_lateness=10, retention=100)
 
 
 @given(some_outcomes, randoms)
-def test_any_order_and_any_repetition_gives_the_offline_count(log: list[Outcome], random: Random) -> None:
+def test_any_order_and_any_repetition_gives_the_offline_count(
+    log: list[VerdictEvent], random: Random
+) -> None:
     aggregator = RateAggregator(FAR)
     read = [*log, *random.choices(log, k=len(log))] if log else []
     random.shuffle(read)
@@ -38,7 +40,7 @@ def test_any_order_and_any_repetition_gives_the_offline_count(log: list[Outcome]
 
 @given(some_outcomes, st.lists(st.integers(0, 250), max_size=10))
 def test_a_window_becomes_final_once_and_then_only_late_verdicts_publish_it_again(
-    log: list[Outcome], watermarks: list[int]
+    log: list[VerdictEvent], watermarks: list[int]
 ) -> None:
     published = _run(RateAggregator(RULES), log, watermarks)
     finals: dict[tuple, list[RateWindow]] = {}
@@ -56,7 +58,7 @@ def test_a_window_becomes_final_once_and_then_only_late_verdicts_publish_it_agai
     assert all(record.final for record in last.values()), "at the end all are final"
 
 
-def _run(aggregator: RateAggregator, log: list[Outcome], watermarks: list[int]) -> list[RateWindow]:
+def _run(aggregator: RateAggregator, log: list[VerdictEvent], watermarks: list[int]) -> list[RateWindow]:
     published: list[RateWindow] = []
     ticks = iter(watermarks)
     for one in log:
@@ -92,7 +94,7 @@ def test_what_comes_after_the_window_is_final_is_a_late_correction() -> None:
     aggregator.advance(70)
     (final,) = aggregator.take_changes()
     assert (final.final, final.late, final.answers) == (True, 0, 1)
-    assert aggregator.add(outcome("b", 59)) is Taken.LATE
+    assert aggregator.add(outcome("b", 59)) is AddResult.LATE
     (corrected,) = aggregator.take_changes()
     assert (corrected.final, corrected.late, corrected.answers) == (True, 1, 2)
 
@@ -102,7 +104,7 @@ def test_a_window_is_final_only_after_the_allowed_lateness() -> None:
     aggregator.add(outcome("a", 5))
     aggregator.advance(69)
     assert [record.final for record in aggregator.take_changes()] == [False]
-    assert aggregator.add(outcome("b", 6)) is Taken.COUNTED
+    assert aggregator.add(outcome("b", 6)) is AddResult.COUNTED
     aggregator.advance(70)
     assert [record.final for record in aggregator.take_changes()] == [True]
 
@@ -123,28 +125,28 @@ def test_counts_that_change_and_change_back_before_they_are_published_are_not_re
 def test_what_is_older_than_the_retention_changes_nothing() -> None:
     aggregator = RateAggregator(MINUTE)
     aggregator.advance(160)
-    assert aggregator.add(outcome("a", 59)) is Taken.EXPIRED
-    assert aggregator.add(outcome("b", 60)) is Taken.LATE
-    assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [60]
+    assert aggregator.add(outcome("a", 59)) is AddResult.EXPIRED
+    assert aggregator.add(outcome("b", 60)) is AddResult.LATE
+    assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [60]
 
 
 def test_what_waited_for_the_end_of_an_outage_counts_late() -> None:
     """The clock moved the watermark on, for all partitions were quiet; the answers of that time come now."""
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
-    aggregator.advance(100_000, of_events=5)
+    aggregator.advance(100_000, event_watermark=5)
     assert [record.final for record in aggregator.take_changes()] == [True]
-    assert aggregator.add(outcome("b", 65)) is Taken.LATE
+    assert aggregator.add(outcome("b", 65)) is AddResult.LATE
     assert [(record.final, record.late) for record in aggregator.take_changes()] == [(True, 1)]
-    aggregator.advance(100_001, of_events=100_001)
-    assert aggregator.add(outcome("c", 65)) is Taken.EXPIRED
+    aggregator.advance(100_001, event_watermark=100_001)
+    assert aggregator.add(outcome("c", 65)) is AddResult.EXPIRED
 
 
 def test_an_earlier_repeat_takes_the_place_of_the_one_that_was_read_first() -> None:
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5, scored_at=9, decision="review", scored=False))
-    assert aggregator.add(outcome("a", 5, scored_at=8, decision="blocked")) is Taken.DUPLICATE
-    assert aggregator.add(outcome("a", 5, scored_at=10, decision="auto_send")) is Taken.DUPLICATE
+    assert aggregator.add(outcome("a", 5, scored_at=8, decision="blocked")) is AddResult.DUPLICATE
+    assert aggregator.add(outcome("a", 5, scored_at=10, decision="auto_send")) is AddResult.DUPLICATE
     (window,) = aggregator.take_changes()
     assert (window.answers, window.review, window.blocked, window.hallucinated) == (1, 0, 1, 1)
 
@@ -156,7 +158,7 @@ def test_a_repeat_is_known_though_a_clock_that_is_ahead_gives_it_another_time() 
     aggregator.add(replace(outcome("a", 155, scored_at=2), produced_at=400))
     aggregator.advance(190)
     aggregator.add(replace(outcome("a", 188, scored_at=3), produced_at=400))
-    assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [0]
+    assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [0]
 
 
 def test_a_window_that_a_repeat_emptied_is_told_of_if_it_was_published() -> None:
@@ -164,7 +166,7 @@ def test_a_window_that_a_repeat_emptied_is_told_of_if_it_was_published() -> None
     aggregator.add(outcome("a", 65, scored_at=9))
     aggregator.take_changes()
     aggregator.add(outcome("a", 5, scored_at=8))
-    told = {milliseconds(record.window_start): record.answers for record in aggregator.take_changes()}
+    told = {to_epoch_ms(record.window_start): record.answers for record in aggregator.take_changes()}
     assert told == {0: 1, 60: 0}
     aggregator.advance(1_000)
     assert [record.final for record in aggregator.take_changes()] == [True, True]
@@ -174,12 +176,12 @@ def test_a_window_that_was_never_published_is_not_told_of_when_it_is_empty_again
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 65, scored_at=9))
     aggregator.add(outcome("a", 5, scored_at=8))
-    assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [0]
+    assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [0]
 
 
 @given(some_outcomes, st.integers(0, 200))
 def test_windows_below_the_floor_never_come_out_and_the_others_are_whole(
-    log: list[Outcome], floor: int
+    log: list[VerdictEvent], floor: int
 ) -> None:
     aggregator = RateAggregator(FAR, floor)
     for one in log:
@@ -222,7 +224,7 @@ def test_what_is_remembered_is_bounded_by_the_retention() -> None:
         aggregator.add(outcome(str(time), time))
         aggregator.advance(time - 5)
         aggregator.take_changes()
-        most = max(most, aggregator.remembered)
+        most = max(most, aggregator.tracked_ids)
     longest = RULES.retention + 50 + 5
     assert most <= longest * 1.2 + 10
     assert sum(1 for _ in aggregator._all()) <= longest * (1 / 10 + 1 / 10 + 1 / 20) + 3
@@ -236,7 +238,7 @@ def _state(aggregator: RateAggregator) -> tuple[object, ...]:
     cells = {
         cell.key: (cell.counts, cell.tally(), cell.late, cell.published, window.final)
         for window in aggregator._all()
-        for cell in window.cells.values()
+        for cell in window.groups.values()
     }
     return (
         cells,
@@ -250,7 +252,9 @@ steps = st.lists(st.tuples(outcomes(150), st.integers(0, 20)), max_size=15)
 
 
 @given(steps, randoms)
-def test_a_successor_goes_on_exactly_from_every_point(log: list[tuple[Outcome, int]], random: Random) -> None:
+def test_a_successor_goes_on_exactly_from_every_point(
+    log: list[tuple[VerdictEvent, int]], random: Random
+) -> None:
     aggregator, watermark = RateAggregator(RULES), 0
     for number, (one, pace) in enumerate(log):
         aggregator.add(one)
@@ -263,10 +267,10 @@ def test_a_successor_goes_on_exactly_from_every_point(log: list[tuple[Outcome, i
         assert heir.take_changes() == ()
         aggregator = heir if random.random() < 0.3 else aggregator
     for one, _ in log:
-        assert aggregator.add(one) in {Taken.DUPLICATE, Taken.EXPIRED}
+        assert aggregator.add(one) in {AddResult.DUPLICATE, AddResult.EXPIRED}
 
 
-def _successor(aggregator: RateAggregator, read: list[Outcome], random: Random) -> RateAggregator:
+def _successor(aggregator: RateAggregator, read: list[VerdictEvent], random: Random) -> RateAggregator:
     needed = [o for o in read if aggregator.horizon(o) > aggregator.kept_from]
     # A partition is read on from its first needed outcome: others come along.
     more = random.sample(read, random.randrange(len(read) + 1))
@@ -275,13 +279,13 @@ def _successor(aggregator: RateAggregator, read: list[Outcome], random: Random) 
     heir = RateAggregator(RULES)
     for one in replayed:
         heir.add(one)
-    heir.restore(aggregator.boundaries(), aggregator.lates())
+    heir.restore(aggregator.boundaries(), aggregator.late_counts())
     return heir
 
 
 @given(steps, randoms)
 def test_a_run_with_restarts_publishes_what_one_without_publishes(
-    log: list[tuple[Outcome, int]], random: Random
+    log: list[tuple[VerdictEvent, int]], random: Random
 ) -> None:
     steady, broken, watermark = RateAggregator(RULES), RateAggregator(RULES), 0
     for number, (one, pace) in enumerate(log):
@@ -304,14 +308,14 @@ def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole
         before.add(outcome(str(time), time))
     before.advance(600)
     before.take_changes()
-    rules = RateRules((WindowSpec(60, 60), WindowSpec(120, 60)), allowed_lateness=10, retention=200)
+    rules = WindowConfig((WindowSpec(60, 60), WindowSpec(120, 60)), allowed_lateness=10, retention=200)
     after = RateAggregator(rules)
     for time in range(0, 600, 7):
         if before.horizon(one := outcome(str(time), time)) > before.kept_from:
             after.add(one)
-    after.restore(before.boundaries(), before.lates())
+    after.restore(before.boundaries(), before.late_counts())
     after.advance(1_000)
-    told = Counter((milliseconds(r.window_end) - milliseconds(r.window_start)) for r in after.take_changes())
+    told = Counter((to_epoch_ms(r.window_end) - to_epoch_ms(r.window_start)) for r in after.take_changes())
     assert told == {60: 1, 120: 1}, "both from 540 on; of the other size nothing is known before 500"
 
 
@@ -322,17 +326,17 @@ def test_a_successor_keeps_what_no_verdict_tells() -> None:
     before.take_changes()
     before.add(outcome("b", 5))
     before.take_changes()
-    assert before.lates() == {WindowKey(60, 0, "binary", "nl"): 1}
+    assert before.late_counts() == {WindowKey(60, 0, "binary", "nl"): 1}
     after = _with(before, [outcome("a", 5, scored_at=9), outcome("b", 5)])
     after.add(outcome("c", 5))
     assert [record.late for record in after.take_changes()] == [2]
 
 
-def _with(before: RateAggregator, read: list[Outcome]) -> RateAggregator:
+def _with(before: RateAggregator, read: list[VerdictEvent]) -> RateAggregator:
     after = RateAggregator(MINUTE)
     for one in read:
         after.add(one)
-    after.restore(before.boundaries(), before.lates())
+    after.restore(before.boundaries(), before.late_counts())
     return after
 
 
@@ -340,11 +344,11 @@ def test_a_window_that_starts_exactly_at_the_floor_is_whole_and_the_one_before_i
     aggregator = RateAggregator(MINUTE, floor=60_000)
     for name, time in (("a", 59_999), ("b", 60_000)):
         aggregator.add(outcome(name, time))
-    assert [milliseconds(record.window_start) for record in aggregator.take_changes()] == [60_000]
+    assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [60_000]
 
 
 def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_late() -> None:
-    aggregator = RateAggregator(RateRules((WindowSpec(60_000, 60_000),), 0, 600_000))
+    aggregator = RateAggregator(WindowConfig((WindowSpec(60_000, 60_000),), 0, 600_000))
     aggregator.add(outcome("a", 30_000, scored_at=9))
     aggregator.advance(60_000)
     aggregator.add(outcome("b", 40_000))
@@ -355,7 +359,7 @@ def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_lat
 
 
 def test_a_window_that_is_new_after_its_end_is_final_at_once_and_one_that_is_open_is_not() -> None:
-    aggregator = RateAggregator(RateRules((WindowSpec(60_000, 60_000),), 0, 600_000))
+    aggregator = RateAggregator(WindowConfig((WindowSpec(60_000, 60_000),), 0, 600_000))
     aggregator.advance(60_000)
     for name, time in (("a", 59_999), ("b", 60_000)):
         aggregator.add(outcome(name, time))

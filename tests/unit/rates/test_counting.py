@@ -5,10 +5,10 @@ from typing import Any
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import Codec
-from streams.kafka.topic_identity import Origin
-from streams.rates.aggregator import Taken
-from streams.rates.counting import Counting
-from streams.rates.state import Resumption
+from streams.kafka.topic_identity import TopicIdentity
+from streams.rates.leader_state import ResumePoint
+from streams.rates.rate_aggregator import AddResult
+from streams.rates.verdict_counter import VerdictCounter
 from streams.settings import Settings
 from tests.support.pages import BEGIN, blocked_verdict
 
@@ -33,32 +33,32 @@ class Ticks:
         return self.now
 
 
-def counting(ticks: Ticks, *partitions: TopicPartition) -> Counting:
+def counting(ticks: Ticks, *partitions: TopicPartition) -> VerdictCounter:
     begin = dict.fromkeys(partitions, 0)
-    origins = (Origin("cluster", "verdicts.blocked", "id-1"),)
-    return Counting(SETTINGS, CODEC, origins, Resumption(begin, begin), None, {}, ticks)
+    origins = (TopicIdentity("cluster", "verdicts.blocked", "id-1"),)
+    return VerdictCounter(SETTINGS, CODEC, origins, ResumePoint(begin, begin), None, {}, ticks)
 
 
 async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_read_to() -> None:
     counted, told = counting(Ticks(), A), []
-    await counted.take([record(0), record(1)], lambda _, taken: told.append(taken))
-    counted.settle({A: 2}, [A])
-    assert told == [Taken.COUNTED] * 2
-    published = counted.publication()
+    await counted.count([record(0), record(1)], lambda _, taken: told.append(taken))
+    counted.advance({A: 2}, [A])
+    assert told == [AddResult.COUNTED] * 2
+    published = counted.take_publication()
     assert published is not None
     assert {window.answers for window in published.windows} == {2}
     assert len({window.window_end - window.window_start for window in published.windows}) == 3
     assert b"[0,2,0," in dict(published.state)[b"progress"]
-    assert counted.publication() is None, "nothing has come since"
+    assert counted.take_publication() is None, "nothing has come since"
 
 
 async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_published() -> None:
     counted, told = counting(Ticks(), A), []
-    assert counted.publication() is not None, "a first one, of where it began"
-    await counted.take([record(0, b"nonsense")], lambda _, taken: told.append(taken))
-    counted.settle({A: 1}, [A])
+    assert counted.take_publication() is not None, "a first one, of where it began"
+    await counted.count([record(0, b"nonsense")], lambda _, taken: told.append(taken))
+    counted.advance({A: 1}, [A])
     assert told == [None]
-    published = counted.publication()
+    published = counted.take_publication()
     assert published is not None
     assert published.windows == ()
     assert b"[0,1,1,null]" in dict(published.state)[b"progress"]
@@ -67,12 +67,12 @@ async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_publi
 async def test_windows_that_change_are_published_though_nothing_was_read_since() -> None:
     ticks = Ticks()
     counted = counting(ticks, A)
-    await counted.take([record(0)], _untold)
-    counted.settle({A: 1}, [A])
-    assert counted.publication() is not None
+    await counted.count([record(0)], _untold)
+    counted.advance({A: 1}, [A])
+    assert counted.take_publication() is not None
     ticks.now += 3 * 3_600
-    counted.settle({A: 1}, [A])
-    published = counted.publication()
+    counted.advance({A: 1}, [A])
+    published = counted.take_publication()
     assert published is not None
     assert all(window.final for window in published.windows)
 
@@ -80,14 +80,14 @@ async def test_windows_that_change_are_published_though_nothing_was_read_since()
 async def test_a_partition_that_has_more_to_be_read_holds_time_back_and_one_at_its_end_does_not() -> None:
     ticks = Ticks()
     counted = counting(ticks, A, B)
-    await counted.take([record(0)], _untold)
+    await counted.count([record(0)], _untold)
     ticks.now += 10 * SETTINGS.rates.idle_after_seconds
-    counted.settle({A: 1, B: 0}, [A])
+    counted.advance({A: 1, B: 0}, [A])
     assert counted.watermark == 0, "nothing is known of the other"
-    counted.settle({A: 1, B: 0}, [A, B])
+    counted.advance({A: 1, B: 0}, [A, B])
     idle = round(9 * SETTINGS.rates.idle_after_seconds * 1_000)
     assert counted.watermark == BEGIN_MS + idle
-    counted.settle({A: 1, B: 0}, [])
+    counted.advance({A: 1, B: 0}, [])
     assert counted.watermark == BEGIN_MS + idle
 
 

@@ -13,8 +13,8 @@ from aiokafka.errors import KafkaTimeoutError, ProducerFenced
 from structlog.testing import capture_logs
 
 from streams.observability.tracing import Tracing
-from streams.rates import leader as room
-from streams.rates.leader import RateLeader, TopicsChanged
+from streams.rates import rate_leader as room
+from streams.rates.rate_leader import RateLeader, TopicsChanged
 from streams.settings import KafkaSettings, RatesSettings, Settings
 from tests.support.virtual_time import run_virtually
 
@@ -70,15 +70,15 @@ class Stage:
             stage.order.append({name: value for name, value in options.items() if name != "clock"})
             yield "reader"
 
-        async def take_over(settings: Settings, codec: Any, reader: str, goes_on: Any) -> Any:
+        async def restore_counter(settings: Settings, codec: Any, reader: str, goes_on: Any) -> Any:
             stage.order.append(("take over", reader, goes_on()))
             return stage._left
 
-        class Turn:
+        class LeaderTerm:
             def __init__(self, *parts: Any) -> None:
                 stage.order.append(parts[:3])
 
-            async def count(self, interval: float, goes_on: Callable[[], bool]) -> None:
+            async def run(self, interval: float, goes_on: Callable[[], bool]) -> None:
                 stage.order.append(("count", interval))
                 await stage._counts(goes_on)
 
@@ -87,7 +87,7 @@ class Stage:
 
         for name, fake in (
             *(("open_rate_publisher", open_rate_publisher), ("open_reader", open_reader)),
-            *(("take_over", take_over), ("Turn", Turn)),
+            *(("restore_counter", restore_counter), ("LeaderTerm", LeaderTerm)),
         ):
             patched.setattr(room, name, fake)
 

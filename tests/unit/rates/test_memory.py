@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.rates.outcomes import Label, Memory, Version
+from streams.rates.verdict_counts import Contribution, Deduplicator, VerdictVersion
 
 _VERDICTS = 20_000
-_LABELS = [Label("review", True, "instruction", "nl", share) for share in range(0, 10_000, 500)]
+_LABELS = [Contribution("review", True, "instruction", "nl", share) for share in range(0, 10_000, 500)]
 _TIMES = st.integers(-(2**63), 2**63 - 1)
-_SOME_LABELS = st.builds(Label, st.text(), st.booleans(), st.text(), st.text(), st.integers())
+_SOME_LABELS = st.builds(Contribution, st.text(), st.booleans(), st.text(), st.text(), st.integers())
 
 
 @contextmanager
@@ -29,20 +29,20 @@ def _counting_bytes() -> Iterator[Callable[[], int]]:
         tracemalloc.stop()
 
 
-def _filled(verdicts: int) -> Memory:
-    memory = Memory()
+def _filled(verdicts: int) -> Deduplicator:
+    memory = Deduplicator()
     for number in range(verdicts):
         time = 1_770_000_000_000 + number * 22
-        version = Version(time + 700, time, _LABELS[number % len(_LABELS)])
+        version = VerdictVersion(time + 700, time, _LABELS[number % len(_LABELS)])
         memory.add(f"verdict-{number}", version, number * 22 // 60_000)
     return memory
 
 
-@given(st.lists(st.builds(Version, _TIMES, _TIMES, _SOME_LABELS), min_size=1, unique=True))
+@given(st.lists(st.builds(VerdictVersion, _TIMES, _TIMES, _SOME_LABELS), min_size=1, unique=True))
 def test_of_several_versions_the_least_counts_and_the_next_when_it_is_forgotten(
-    versions: list[Version],
+    versions: list[VerdictVersion],
 ) -> None:
-    memory = Memory()
+    memory = Deduplicator()
     for horizon, version in enumerate(versions, 1):
         before, now = memory.add("id", version, horizon)
         assert before == min(versions[: horizon - 1], default=None)
@@ -78,7 +78,7 @@ def test_a_collection_of_garbage_has_as_little_to_look_through_of_many_verdicts_
 
 @pytest.mark.parametrize("verdict_id", ["", "\ud800", "a" * 10_000])
 def test_any_text_is_an_id(verdict_id: str) -> None:
-    memory = Memory()
-    version = Version(1, 2, _LABELS[0])
+    memory = Deduplicator()
+    version = VerdictVersion(1, 2, _LABELS[0])
     assert memory.add(verdict_id, version, 1) == (None, version)
     assert memory.add(verdict_id, version, 1) == (version, version)

@@ -13,8 +13,8 @@ from aiokafka.errors import KafkaTimeoutError, ProducerFenced
 from schemas import Codec, RateAlert, RateWindow
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
-from streams.rates import publication
-from streams.rates.publication import Publication, Publications, RatePublisher, open_rate_publisher
+from streams.rates import rate_publication
+from streams.rates.rate_publication import Publication, PublicationTraces, RatePublisher, open_rate_publisher
 from streams.settings import KafkaSettings, Settings
 from tests.support.virtual_time import run_virtually
 
@@ -26,7 +26,7 @@ ALERT = RateAlert(
     *(END, "Too many.", "the-section"),
 )
 STATE = ((b'["late",1]', None), (b"progress", b"{}"))
-NOT_TRACED = Publications(KafkaSettings(), Tracing())
+NOT_TRACED = PublicationTraces(KafkaSettings(), Tracing())
 
 
 class Producer:
@@ -180,7 +180,7 @@ async def test_one_deployment_has_one_publisher_by_prefix_and_group(monkeypatch:
         opened.append((settings, options))
         yield producer
 
-    monkeypatch.setattr(publication, "open_producer", open_producer)
+    monkeypatch.setattr(rate_publication, "open_producer", open_producer)
     settings = Settings(kafka=KafkaSettings(topic_prefix="blue.", consumer_group="gate"))
     async with open_rate_publisher(settings, CODEC, NOT_TRACED) as publisher:
         await publisher.publish(Publication((WINDOW,), (), ()))

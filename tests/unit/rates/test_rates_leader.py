@@ -4,22 +4,22 @@ import asyncio
 import time
 
 from streams.observability.tracing import Tracing
-from streams.rates.leader import RateLeader
+from streams.rates.rate_leader import RateLeader
 from streams.settings import KafkaSettings, Settings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
 NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1))
 
 
-def _failures(metrics: Metrics) -> float:
+def _failures(metrics: WorkerMetrics) -> float:
     labels = {"error_type": "ServiceUnreachable"}
     return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
 
 
 async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() -> None:
-    metrics, stopping = Metrics(), asyncio.Event()
+    metrics, stopping = WorkerMetrics(), asyncio.Event()
     leader = RateLeader(NOWHERE, metrics.rates, Tracing(), lambda: True, stopping)
     task = asyncio.create_task(leader.run())
     await eventually(lambda: _failures(metrics) >= 2, "it tries again")
@@ -32,7 +32,7 @@ async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() 
 
 
 async def test_who_does_not_lead_does_nothing() -> None:
-    metrics, stopping, asked = Metrics(), asyncio.Event(), 0
+    metrics, stopping, asked = WorkerMetrics(), asyncio.Event(), 0
 
     def leads() -> bool:
         nonlocal asked

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaProducer
 from schemas import Codec, RateAlert, RateWindow
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
-from streams.rates.publication import Publication, Publications, RatePublisher
+from streams.rates.rate_publication import Publication, PublicationTraces, RatePublisher
 from streams.settings import KafkaSettings
 from tests.support.pages import rate_alert, rate_window
 
@@ -37,7 +37,7 @@ class _Producer:
 async def published(*records: RateWindow | RateAlert) -> list[dict[str, Any]]:
     producer = _Producer()
     publisher = RatePublisher(
-        cast("AIOKafkaProducer", producer), Topics(), Codec(), Publications(KafkaSettings(), Tracing())
+        cast("AIOKafkaProducer", producer), Topics(), Codec(), PublicationTraces(KafkaSettings(), Tracing())
     )
     windows = [each for each in records if isinstance(each, RateWindow)]
     alerts = [each for each in records if isinstance(each, RateAlert)]

@@ -10,16 +10,23 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from schemas.records import LATEST
-from streams.kafka.topic_identity import Origin
-from streams.rates.outcomes import WindowKey, milliseconds
-from streams.rates.state import Boundaries, LeaderState, NotOurs, PartitionState, lates_in, state_in
+from streams.kafka.topic_identity import TopicIdentity
+from streams.rates.leader_state import (
+    Boundaries,
+    InvalidState,
+    LeaderState,
+    PartitionState,
+    read_late_counts,
+    read_state,
+)
+from streams.rates.verdict_counts import WindowKey, to_epoch_ms
 
 STATE = LeaderState(
-    origins=(Origin("cluster", "verdicts.review", "id-1"),),
+    origins=(TopicIdentity("cluster", "verdicts.review", "id-1"),),
     partitions={"verdicts.review": [PartitionState(0, 10, 4, 900)]},
     boundaries=Boundaries(5_000, 4_000, 1_000, [(1000, 500, 0)]),
 )
-WRITTEN: dict[str, Any] = json.loads(STATE.progress())
+WRITTEN: dict[str, Any] = json.loads(STATE.to_json())
 LATE_KEY = b'["late",1000,500,"binary","nl"]'
 LATE = {WindowKey(1000, 500, "binary", "nl"): 1}
 
@@ -43,7 +50,7 @@ def _partition(*values: object) -> bytes:
 
 
 def test_a_state_is_written_in_the_form_that_successors_read() -> None:
-    assert STATE.progress() == (
+    assert STATE.to_json() == (
         b'{"version":1,"origins":[["cluster","verdicts.review","id-1"]],'
         b'"partitions":{"verdicts.review":[[0,10,4,900]]},'
         b'"boundaries":{"watermark":5000,"final_to":4000,"kept_from":1000,"floors":[[1000,500,0]]},'
@@ -52,8 +59,8 @@ def test_a_state_is_written_in_the_form_that_successors_read() -> None:
 
 
 def test_no_progress_is_no_state() -> None:
-    assert state_in({}) is None
-    assert state_in({b"progress": None}) is None
+    assert read_state({}) is None
+    assert read_state({b"progress": None}) is None
 
 
 @pytest.mark.parametrize(
@@ -90,13 +97,13 @@ def test_no_progress_is_no_state() -> None:
         _bounds(floors=[[500, 1000, 0]]),
         _bounds(floors=[[1000, 0, 0]]),
         _bounds(watermark=0).replace(b'"watermark": 0', b'"watermark": ' + b"9" * 5_000),
-        STATE.progress() + b" " * 3_000_000,
+        STATE.to_json() + b" " * 3_000_000,
     ],
     ids=lambda value: str(value[:60]),
 )
 def test_what_no_leader_wrote_is_refused(value: bytes) -> None:
-    with pytest.raises(NotOurs):
-        state_in({b"progress": value})
+    with pytest.raises(InvalidState):
+        read_state({b"progress": value})
 
 
 @given(st.data(), anything)
@@ -110,20 +117,20 @@ def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, 
         place = place[key]
     place[key] = other
     try:
-        state = state_in({b"progress": json.dumps(damaged).encode()})
-    except NotOurs:
+        state = read_state({b"progress": json.dumps(damaged).encode()})
+    except InvalidState:
         return
     assert state is not None
-    assert 0 <= state.boundaries.kept_from <= state.boundaries.watermark <= milliseconds(LATEST)
-    assert all(0 <= now.since <= now.position < 2**63 for now in state.places.values())
-    assert state_in({b"progress": state.progress()}) == state
+    assert 0 <= state.boundaries.kept_from <= state.boundaries.watermark <= to_epoch_ms(LATEST)
+    assert all(0 <= now.since <= now.position < 2**63 for now in state.by_partition.values())
+    assert read_state({b"progress": state.to_json()}) == state
 
 
 @given(st.binary(max_size=200), st.binary(max_size=30))
 def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
-    assert lates_in({key: value, LATE_KEY: b"1"}) == LATE
-    with pytest.raises(NotOurs):
-        state_in({b"progress": value})
+    assert read_late_counts({key: value, LATE_KEY: b"1"}) == LATE
+    with pytest.raises(InvalidState):
+        read_state({b"progress": value})
 
 
 @pytest.mark.parametrize(
@@ -150,19 +157,19 @@ def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
     ids=lambda key: str(key[:60]),
 )
 def test_a_key_of_no_window_is_left_out(key: bytes) -> None:
-    assert lates_in({key: b"1", LATE_KEY: b"1"}) == LATE
+    assert read_late_counts({key: b"1", LATE_KEY: b"1"}) == LATE
 
 
 @pytest.mark.parametrize(
     "value", [b"", b"-1", b"1.5", b"x", b"\xb2", b"9" * 5_000, b"1" + b"0" * 13, b"1_0"], ids=len
 )
 def test_a_late_that_is_no_count_is_left_out(value: bytes) -> None:
-    assert lates_in({LATE_KEY: value}) == {}
+    assert read_late_counts({LATE_KEY: value}) == {}
 
 
 def test_what_is_left_out_is_told_once_and_not_quoted() -> None:
     with capture_logs() as lines:
-        lates_in({b"private": b"1", b"secret": b"1", LATE_KEY: b"hidden", b"deleted": None})
+        read_late_counts({b"private": b"1", b"secret": b"1", LATE_KEY: b"hidden", b"deleted": None})
     assert lines == [
         {"event": "rates_state_ignored", "log_level": "warning", "error_type": "not_a_late", "records": 3}
     ]

@@ -13,28 +13,28 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from schemas import Codec
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
-from streams.rates import leader as takeover
-from streams.rates.counting import Counting
-from streams.rates.outcomes import WindowKey
-from streams.rates.state import (
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
+from streams.rates import rate_leader as takeover
+from streams.rates.leader_state import (
     Boundaries,
     LeaderState,
     PartitionState,
-    Records,
-    lates_in,
-    records_of,
-    state_in,
+    StateRecords,
+    read_late_counts,
+    read_state,
+    state_records,
 )
+from streams.rates.verdict_counter import VerdictCounter
+from streams.rates.verdict_counts import WindowKey
 from streams.settings import KafkaSettings, Settings
 from tests.support.pages import BEGIN, blocked_verdict
 
 CODEC = Codec()
 A = TopicPartition("verdicts.blocked", 0)
-ORIGIN = Origin("cluster", "verdicts.blocked", "id-1")
+ORIGIN = TopicIdentity("cluster", "verdicts.blocked", "id-1")
 NOW = BEGIN.timestamp() + 60
-SEEN = TopicLog((ORIGIN,), {A: 0}, {A: 3}, NOW)
+SEEN = TopicSnapshot((ORIGIN,), {A: 0}, {A: 3}, NOW)
 MINUTE_MS = 60_000
 BEGIN_MS = int(BEGIN.timestamp()) * 1_000
 STATE = LeaderState(
@@ -43,9 +43,9 @@ STATE = LeaderState(
     boundaries=Boundaries(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, []),
 )
 LATE = WindowKey(300_000, BEGIN_MS - BEGIN_MS % 300_000, "instruction", "nl")
-OURS: Records = dict(records_of(STATE, {LATE: 1}, {}))
-WRITTEN: dict[str, Any] = json.loads(STATE.progress())
-FOREIGN: Records = {
+OURS: StateRecords = dict(state_records(STATE, {LATE: 1}, {}))
+WRITTEN: dict[str, Any] = json.loads(STATE.to_json())
+FOREIGN: StateRecords = {
     b"": b"",
     b"\xff": b"\xff",
     b"a key of somebody else": b"a value",
@@ -61,13 +61,13 @@ class Log:
     def __init__(self) -> None:
         self.positions: dict[TopicPartition, int] = {}
 
-    async def look(self) -> TopicLog:
+    async def snapshot(self) -> TopicSnapshot:
         return SEEN
 
-    async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
-        return dict(log.begins)
+    async def offsets_since(self, since: int, log: TopicSnapshot) -> dict[TopicPartition, int]:
+        return dict(log.beginning_offsets)
 
-    async def between(
+    async def read_between(
         self, begin: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
     ) -> AsyncIterator[list[ConsumerRecord]]:
         yield [record(offset) for offset in range(begin[A], end[A])]
@@ -81,26 +81,26 @@ def record(offset: int) -> ConsumerRecord:
     return ConsumerRecord(A.topic, 0, offset, BEGIN_MS, 0, b"c", value, None, 1, len(value), ())
 
 
-async def counted(records: Records) -> Counting:
+async def counted(records: StateRecords) -> VerdictCounter:
     """Take over from these records and count the rest of the log."""
     reader = Log()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(takeover, "read_records", lambda *_: _given(records))
-        counting = await takeover.take_over(Settings(), CODEC, reader, lambda: True)
+        counting = await takeover.restore_counter(Settings(), CODEC, reader, lambda: True)
     assert counting is not None
-    rest = [record(offset) for offset in range(reader.positions[A], SEEN.ends[A])]
-    await counting.take(rest, lambda *_: None)
-    counting.settle(SEEN.ends, [A])
+    rest = [record(offset) for offset in range(reader.positions[A], SEEN.end_offsets[A])]
+    await counting.count(rest, lambda *_: None)
+    counting.advance(SEEN.end_offsets, [A])
     return counting
 
 
-async def _given(records: Records) -> Records:
+async def _given(records: StateRecords) -> StateRecords:
     return records
 
 
-def left_by(counting: Counting, records: Records) -> Records:
+def left_by(counting: VerdictCounter, records: StateRecords) -> StateRecords:
     """Give what the topic holds after the next publication."""
-    publication = counting.publication()
+    publication = counting.take_publication()
     assert publication is not None
     return {**records, **dict(publication.state)}
 
@@ -112,9 +112,9 @@ async def test_it_goes_on_from_its_own_state_beside_foreign_records() -> None:
         ("rates_state_ignored", len(FOREIGN) - 1)
     ]
     left = left_by(counting, {**FOREIGN, **OURS})
-    state = state_in(left)
+    state = read_state(left)
     assert state is not None
-    assert (state.places[A].position, lates_in(left)) == (3, {LATE: 1})
+    assert (state.by_partition[A].position, read_late_counts(left)) == (3, {LATE: 1})
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ async def test_a_progress_of_nobody_is_started_over_from_and_replaced_by_its_own
     reasons = [line["reason"] for line in lines if line["event"] == "rates_start_over"]
     assert reasons == ["new" if progress is None else "state_unreadable"]
     left = left_by(counting, foreign)
-    state = state_in(left)
+    state = read_state(left)
     assert state is not None
-    assert state.places[A].position == 3
+    assert state.by_partition[A].position == 3
 
 
 anything = st.recursive(
@@ -158,7 +158,7 @@ def test_no_record_stops_the_counting(data: st.DataObject) -> None:
 
     async def go() -> None:
         left = left_by(await counted(records), records)
-        assert state_in(left) is not None
+        assert read_state(left) is not None
 
     asyncio.run(go())
 
@@ -166,13 +166,13 @@ def test_no_record_stops_the_counting(data: st.DataObject) -> None:
 async def test_it_reads_the_state_of_its_own_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    async def read(*arguments: Any) -> Records:
+    async def read(*arguments: Any) -> StateRecords:
         asked.append(arguments)
         return OURS
 
     monkeypatch.setattr(takeover, "read_records", read)
     settings = Settings(kafka=KafkaSettings(topic_prefix="blue."))
-    assert await takeover.take_over(settings, CODEC, Log(), lambda: True) is not None
+    assert await takeover.restore_counter(settings, CODEC, Log(), lambda: True) is not None
     assert asked == [(settings.kafka, "blue.hallucination-rates.state")]
 
 
@@ -181,7 +181,7 @@ async def test_it_gives_up_when_another_leads_before_it_has_read_all_again(
 ) -> None:
     monkeypatch.setattr(takeover, "read_records", lambda *_: _given(OURS))
     reader = Log()
-    assert await takeover.take_over(Settings(), CODEC, reader, lambda: False) is None
+    assert await takeover.restore_counter(Settings(), CODEC, reader, lambda: False) is None
     assert reader.positions == {}, "and is not set to read on"
 
 
@@ -191,13 +191,13 @@ async def test_without_a_state_it_looks_back_for_as_long_as_a_window_and_the_ret
     looked_back: list[int] = []
 
     class Late(Log):
-        async def first_since(self, since: int, log: TopicLog) -> dict[TopicPartition, int]:
+        async def offsets_since(self, since: int, log: TopicSnapshot) -> dict[TopicPartition, int]:
             looked_back.append(since)
             return {A: 2}
 
     monkeypatch.setattr(takeover, "read_records", lambda *_: _given({}))
     with capture_logs() as lines:
-        assert await takeover.take_over(Settings(), CODEC, Late(), lambda: True) is not None
+        assert await takeover.restore_counter(Settings(), CODEC, Late(), lambda: True) is not None
     assert looked_back == [round(NOW * 1_000) - (3_600 + 3_600) * 1_000]
     (late,) = [line for line in lines if line["event"] == "rates_begin_late"]
     assert (late["log_level"], late["first_window"]) == ("warning", looked_back[0])

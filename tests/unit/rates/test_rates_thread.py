@@ -12,9 +12,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from streams.observability.tracing import Tracing
-from streams.rates.thread import LoopThread, counting_aside
+from streams.rates.leader_thread import LoopThread, rate_leader_thread
 from streams.settings import KafkaSettings, Settings
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
 
@@ -22,7 +22,7 @@ _place: ContextVar[str] = ContextVar("_place")
 
 _HANGS = """
 import asyncio, time
-from streams.rates.thread import LoopThread
+from streams.rates.leader_thread import LoopThread
 
 async def hang(stopping):
     time.sleep(600)
@@ -30,7 +30,7 @@ async def hang(stopping):
 async def main():
     thread = LoopThread(hang, "rates")
     thread.cancel()
-    print(await thread.ended(0.1))
+    print(await thread.wait_until_ended(0.1))
 
 asyncio.run(main())
 """
@@ -50,16 +50,16 @@ async def test_the_worker_goes_on_while_the_thread_computes() -> None:
 
     thread = LoopThread(job, "rates")
     longest, before = 0.0, time.monotonic()
-    while not await thread.ended(0.01):
+    while not await thread.wait_until_ended(0.01):
         longest, before = max(longest, time.monotonic() - before), time.monotonic()
     assert longest < 0.5
 
 
-@pytest.mark.parametrize("end", [LoopThread.ask_to_stop, LoopThread.cancel])
+@pytest.mark.parametrize("end", [LoopThread.request_stop, LoopThread.cancel])
 async def test_it_ends_when_it_is_asked_to_at_any_time(end: Callable[[LoopThread], None]) -> None:
     thread = LoopThread(_until_asked, "rates")
     end(thread)
-    assert await thread.ended(5)
+    assert await thread.wait_until_ended(5)
     end(thread)  # once more changes nothing
 
 
@@ -69,7 +69,7 @@ async def test_what_fails_does_not_come_out(error: BaseException) -> None:
         raise error
 
     with capture_logs() as lines:
-        assert await LoopThread(fail, "rates").ended(5)
+        assert await LoopThread(fail, "rates").wait_until_ended(5)
     assert "private" not in str(lines)
     told = [] if isinstance(error, asyncio.CancelledError) else [type(error).__name__]
     assert [line["error_type"] for line in lines] == told
@@ -82,7 +82,7 @@ async def test_it_has_the_context_of_who_started_it_and_a_daemon_thread() -> Non
         found.extend((_place.get(), threading.current_thread().daemon, threading.current_thread().name))
 
     _place.set("here")
-    assert await LoopThread(look, "rates").ended(5)
+    assert await LoopThread(look, "rates").wait_until_ended(5)
     assert found == ["here", True, "rates"]
 
 
@@ -94,7 +94,7 @@ def test_one_that_hangs_does_not_keep_the_process() -> None:
 
 
 async def test_a_worker_that_leads_counts_aside_until_it_stops() -> None:
-    metrics, stopping, threads = Metrics(), asyncio.Event(), set()
+    metrics, stopping, threads = WorkerMetrics(), asyncio.Event(), set()
 
     def leads() -> bool:
         threads.add(threading.get_ident())
@@ -105,7 +105,7 @@ async def test_a_worker_that_leads_counts_aside_until_it_stops() -> None:
         return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
 
     nowhere = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1))
-    async with counting_aside(nowhere, metrics.rates, Tracing(), leads, stopping):
+    async with rate_leader_thread(nowhere, metrics.rates, Tracing(), leads, stopping):
         await eventually(lambda: failures() >= 1, "it leads, and finds no broker")
         stopping.set()
         began = time.monotonic()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.rates import Tally, counted, wilson_interval
+from streams.rates import Tally, add_to_tallies, wilson_interval
 from streams.rates.windows import faithfulness_parts, faithfulness_sum
 from tests.support.verdicts import any_verdict
 
@@ -45,15 +45,15 @@ def test_without_answers_nothing_is_known() -> None:
 
 
 def test_an_answer_without_a_score_is_counted_but_not_in_the_rate() -> None:
-    tallies = counted({}, VERDICT)
-    tallies = counted(tallies, replace(VERDICT, decision="review", score=None))
+    tallies = add_to_tallies({}, VERDICT)
+    tallies = add_to_tallies(tallies, replace(VERDICT, decision="review", score=None))
     assert tallies["binary"] == Tally(answers=2, scored=1, hallucinated=1, review=1, blocked=1)
     assert tallies["binary"].rate == 1.0
 
 
 def test_an_answer_without_a_faithfulness_is_not_in_the_mean() -> None:
     verdicts = [replace(VERDICT, faithfulness=share) for share in (None, 1.0, 0.25)]
-    tally = reduce(counted, verdicts, {})["binary"]
+    tally = reduce(add_to_tallies, verdicts, {})["binary"]
     assert (tally.answers, tally.faithfulness_answers, tally.faithfulness) == (3, 2, 0.625)
     assert Tally().faithfulness is None
 
@@ -80,5 +80,7 @@ def test_a_mean_that_others_wrote_gives_a_sum_that_can_be(mean: float | None, of
 
 
 def test_message_types_are_counted_apart() -> None:
-    tallies = counted(counted({}, VERDICT), replace(VERDICT, message_type="error", decision="auto_send"))
+    tallies = add_to_tallies(
+        add_to_tallies({}, VERDICT), replace(VERDICT, message_type="error", decision="auto_send")
+    )
     assert {name: tally.hallucinated for name, tally in tallies.items()} == {"binary": 1, "error": 0}

@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, RateAlert
-from streams.rates.aggregator import RateAggregator
-from streams.rates.outcomes import ClosedWindow, Group, milliseconds
-from streams.rates.thresholds import RUNBOOK_SECTION, Evaluation, ThresholdState, evaluate, is_above
-from streams.rates.windows import RateRules, Tally, WindowSpec
+from streams.rates.alert_thresholds import (
+    RUNBOOK_SECTION,
+    AlertEvaluation,
+    ThresholdState,
+    evaluate_alerts,
+    is_above,
+)
+from streams.rates.rate_aggregator import RateAggregator
+from streams.rates.verdict_counts import ClosedWindow, RateGroup, to_epoch_ms
+from streams.rates.windows import Tally, WindowConfig, WindowSpec
 from streams.settings import AlertThreshold
 from tests.unit.rates.rates_support import outcome
 
@@ -34,11 +40,11 @@ MANY, FEW = Tally(100, 100, 30), Tally(100, 100, 5)
 
 
 def window(tally: Tally, number: int = 0) -> ClosedWindow:
-    return ClosedWindow(MINUTE, number * 60_000, {Group("binary", "nl"): tally})
+    return ClosedWindow(MINUTE, number * 60_000, {RateGroup("binary", "nl"): tally})
 
 
-def fired(watched: AlertThreshold = THRESHOLD) -> Evaluation:
-    return evaluate([watched], [window(MANY)], ())
+def fired(watched: AlertThreshold = THRESHOLD) -> AlertEvaluation:
+    return evaluate_alerts([watched], [window(MANY)], ())
 
 
 def test_it_fires_when_the_lower_bound_is_above_the_threshold() -> None:
@@ -62,7 +68,7 @@ def test_it_fires_when_the_lower_bound_is_above_the_threshold() -> None:
     ],
 )
 def test_it_does_not_fire_on_what_chance_explains(tally: Tally) -> None:
-    evaluation = evaluate([THRESHOLD], [window(tally)], ())
+    evaluation = evaluate_alerts([THRESHOLD], [window(tally)], ())
     assert (evaluation.changes, evaluation.firing) == ((), ())
     assert not is_above(THRESHOLD, tally)
 
@@ -70,7 +76,7 @@ def test_it_does_not_fire_on_what_chance_explains(tally: Tally) -> None:
 def test_while_it_fires_it_is_not_told_again() -> None:
     before = fired()
     for number in range(3):
-        assert evaluate([THRESHOLD], [window(MANY, number)], before.firing).changes == ()
+        assert evaluate_alerts([THRESHOLD], [window(MANY, number)], before.firing).changes == ()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_while_it_fires_it_is_not_told_again() -> None:
 )
 def test_it_is_resolved_by_a_newer_window_that_is_not_alarming(tally: Tally) -> None:
     before = fired()
-    evaluation = evaluate([THRESHOLD], [window(tally, 1)], before.firing)
+    evaluation = evaluate_alerts([THRESHOLD], [window(tally, 1)], before.firing)
     (alert,) = evaluation.changes
     assert (alert.status, alert.scored, alert.alert_id) == (
         "resolved",
@@ -91,12 +97,12 @@ def test_it_is_resolved_by_a_newer_window_that_is_not_alarming(tally: Tally) -> 
 
 def test_late_verdicts_that_change_the_same_window_do_not_resolve_it() -> None:
     before = fired()
-    assert evaluate([THRESHOLD], [window(FEW)], before.firing).firing == before.firing
+    assert evaluate_alerts([THRESHOLD], [window(FEW)], before.firing).firing == before.firing
 
 
 def test_without_a_complete_window_nothing_changes() -> None:
     before = fired()
-    evaluation = evaluate([THRESHOLD], [], before.firing)
+    evaluation = evaluate_alerts([THRESHOLD], [], before.firing)
     assert (evaluation.changes, evaluation.firing) == ((), before.firing)
     assert evaluation.states == (ThresholdState(THRESHOLD, Tally(), firing=True),)
 
@@ -112,16 +118,20 @@ def test_without_a_complete_window_nothing_changes() -> None:
     ids=["gone", "other language", "other message type", "other window"],
 )
 def test_an_alert_whose_threshold_is_gone_is_resolved(thresholds: list[AlertThreshold]) -> None:
-    evaluation = evaluate(thresholds, [], fired().firing)
+    evaluation = evaluate_alerts(thresholds, [], fired().firing)
     assert [alert.status for alert in evaluation.changes] == ["resolved"]
     assert evaluation.firing == ()
 
 
 def test_a_threshold_of_one_message_type_or_language_sums_up_over_these_alone() -> None:
-    tallies = {Group("binary", "nl"): FEW, Group("binary", "en"): MANY, Group("error", "nl"): MANY}
+    tallies = {
+        RateGroup("binary", "nl"): FEW,
+        RateGroup("binary", "en"): MANY,
+        RateGroup("error", "nl"): MANY,
+    }
     closed = [ClosedWindow(MINUTE, 0, tallies)]
     scored = {
-        (message_type, language): evaluate(
+        (message_type, language): evaluate_alerts(
             [threshold(message_type=message_type, language=language)], closed, ()
         )
         .states[0]
@@ -142,8 +152,8 @@ def test_no_record_ever_comes_twice_and_firing_and_resolved_alternate(
     number = 0
     for ahead, tally in windows:
         number += ahead
-        evaluation = evaluate([THRESHOLD], [window(tally, number)], firing)
-        assert evaluate([THRESHOLD], [window(tally, number)], evaluation.firing).changes == ()
+        evaluation = evaluate_alerts([THRESHOLD], [window(tally, number)], firing)
+        assert evaluate_alerts([THRESHOLD], [window(tally, number)], evaluation.firing).changes == ()
         told += evaluation.changes
         firing = tuple(Codec().decode(Codec().encode(alert), RateAlert) for alert in evaluation.firing)
         assert firing == evaluation.firing, "what is kept of an alert is all of it"
@@ -157,7 +167,7 @@ def test_the_description_says_what_is_wrong_in_a_sentence() -> None:
     assert before.changes[0].description == (
         "With 95% certainty more than 0.1 of the binary answers in nl are untrue: 30 of 100 scored in 1m."
     )
-    (resolved,) = evaluate([of_dutch], [window(FEW, 1)], before.firing).changes
+    (resolved,) = evaluate_alerts([of_dutch], [window(FEW, 1)], before.firing).changes
     assert resolved.description == (
         "It is no longer certain that more than 0.1 of the binary answers in nl are untrue: "
         "5 of 100 scored in 1m."
@@ -165,7 +175,7 @@ def test_the_description_says_what_is_wrong_in_a_sentence() -> None:
 
 
 def test_the_aggregator_gives_the_newest_closed_windows_with_zeros_for_the_quiet() -> None:
-    rules = RateRules((MINUTE, WindowSpec(120_000, 60_000)), allowed_lateness=0, retention=600_000)
+    rules = WindowConfig((MINUTE, WindowSpec(120_000, 60_000)), allowed_lateness=0, retention=600_000)
     aggregator = RateAggregator(rules, floor=1)
     for number in range(5):
         aggregator.add(outcome(str(number), 70_000 + number))
@@ -182,7 +192,7 @@ def test_the_aggregator_gives_the_newest_closed_windows_with_zeros_for_the_quiet
     }
     assert two.total().answers == 6
     assert two.total("binary").answers == two.total(language="nl").answers == 5
-    assert milliseconds(aggregator.take_changes()[0].window_start) == 60_000
+    assert to_epoch_ms(aggregator.take_changes()[0].window_start) == 60_000
 
 
 def test_its_runbook_section_is_there() -> None:

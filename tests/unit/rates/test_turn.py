@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from aiokafka import ConsumerRecord, TopicPartition
 
-from streams.kafka.topic_identity import Origin
-from streams.kafka.topic_reader import TopicLog
-from streams.rates.aggregator import Taken
-from streams.rates.leader import TopicsChanged, Turn
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
+from streams.rates.rate_aggregator import AddResult
+from streams.rates.rate_leader import LeaderTerm, TopicsChanged
 from tests.support.virtual_time import run_virtually
 
 A, B = TopicPartition("verdicts.review", 0), TopicPartition("verdicts.blocked", 0)
-ORIGIN = Origin("cluster", "verdicts.review", "id-1")
+ORIGIN = TopicIdentity("cluster", "verdicts.review", "id-1")
 HEADERS = (("traceparent", b"00-"), ("empty", None))
 
 
@@ -33,7 +33,7 @@ class Reader:
         self.positions: dict[TopicPartition, int] = {A: 0, B: 0}
         self.waits: list[float] = []
         self.held: list[Any] = []
-        self.log = TopicLog((ORIGIN,), {A: 0, B: 0}, {A: 0, B: 0}, 0.0)
+        self.log = TopicSnapshot((ORIGIN,), {A: 0, B: 0}, {A: 0, B: 0}, 0.0)
         self.looks = 0
         self.lag = 7
         self._polls = list(polls)
@@ -45,13 +45,13 @@ class Reader:
         self.positions[A] += len(records)
         return records
 
-    def at_end(self) -> set[TopicPartition]:
+    def partitions_at_end(self) -> set[TopicPartition]:
         return {B}
 
-    def hold_back(self, partitions: Any) -> None:
+    def pause_only(self, partitions: Any) -> None:
         self.held.append(partitions)
 
-    async def look(self) -> TopicLog:
+    async def snapshot(self) -> TopicSnapshot:
         self.looks += 1
         return self.log
 
@@ -59,25 +59,25 @@ class Reader:
 class Counting:
     """Takes verdicts in, each with the next of these outcomes."""
 
-    def __init__(self, *outcomes: Taken | None) -> None:
-        self.origins = (ORIGIN,)
-        self.closed, self.threshold_states = ("a window",), ("a threshold",)
+    def __init__(self, *outcomes: AddResult | None) -> None:
+        self.identities = (ORIGIN,)
+        self.closed_windows, self.threshold_states = ("a window",), ("a threshold",)
         self.watermark = 0
         self.settled: list[tuple[dict[TopicPartition, int], Any]] = []
         self.waiting: list[Any] = []
         self._outcomes = list(outcomes)
 
-    async def take(self, records: list[ConsumerRecord], on_verdict: Any) -> None:
+    async def count(self, records: list[ConsumerRecord], on_verdict: Any) -> None:
         for each in records:
             on_verdict(each, self._outcomes.pop(0))
 
-    def settle(self, positions: Mapping[TopicPartition, int], at_end: Any) -> None:
+    def advance(self, positions: Mapping[TopicPartition, int], at_end: Any) -> None:
         self.settled.append((dict(positions), at_end))
 
-    def hurried(self) -> frozenset[TopicPartition]:
+    def partitions_ahead(self) -> frozenset[TopicPartition]:
         return frozenset({A})
 
-    def publication(self) -> Any:
+    def take_publication(self) -> Any:
         return self.waiting.pop(0) if self.waiting else None
 
 
@@ -93,10 +93,10 @@ class Telemetry:
     def watch(self, watermark_age: Any, lag: Any) -> None:
         self.watermark_age, self.lag = watermark_age, lag
 
-    def show_rates(self, closed: Any) -> None:
+    def set_rates(self, closed: Any) -> None:
         self.rates.append(closed)
 
-    def show_alerts(self, states: Any) -> None:
+    def set_alerts(self, states: Any) -> None:
         self.alerts.append(states)
 
 
@@ -119,17 +119,17 @@ class Run:
         self.reader, self.counting = reader, counting
         self.telemetry, self.publisher = Telemetry(), Published()
         self.rests_on: list[Any] = []
-        traces = SimpleNamespace(rests_on=self.rests_on.append)
+        traces = SimpleNamespace(add_source=self.rests_on.append)
         self._seconds, self._interval = seconds, interval
-        self.turn = Turn(reader, reader, self.publisher, self.telemetry, traces, lambda: 100.0)
-        self.turn.counting = counting
+        self.turn = LeaderTerm(reader, reader, self.publisher, self.telemetry, traces, lambda: 100.0)
+        self.turn.counter = counting
 
     def go(self, monkeypatch: pytest.MonkeyPatch) -> Run:
         async def count() -> None:
             loop = asyncio.get_running_loop()
             began = loop.time()
-            monkeypatch.setattr("streams.rates.leader.time.monotonic", loop.time)
-            await self.turn.count(self._interval, lambda: loop.time() - began < self._seconds - 0.001)
+            monkeypatch.setattr("streams.rates.rate_leader.time.monotonic", loop.time)
+            await self.turn.run(self._interval, lambda: loop.time() - began < self._seconds - 0.001)
 
         run_virtually(count())
         return self
@@ -138,7 +138,7 @@ class Run:
 def test_each_verdict_is_told_by_what_became_of_it_and_those_that_count_are_linked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    outcomes = (Taken.COUNTED, Taken.LATE, Taken.DUPLICATE, Taken.EXPIRED, None)
+    outcomes = (AddResult.COUNTED, AddResult.LATE, AddResult.DUPLICATE, AddResult.EXPIRED, None)
     run = Run(Reader([record(n) for n in range(5)]), Counting(*outcomes)).go(monkeypatch)
     assert run.telemetry.counted == ["counted", "late", "duplicate", "expired", "unreadable"]
     assert run.rests_on == [(("traceparent", b"00-"), ("empty", b""))] * 2
@@ -147,7 +147,7 @@ def test_each_verdict_is_told_by_what_became_of_it_and_those_that_count_are_link
 def test_what_is_read_is_settled_with_where_the_reader_is_and_who_hurries_is_held_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = Run(Reader([record(0)], [record(1)]), Counting(Taken.COUNTED, Taken.COUNTED), seconds=0.4)
+    run = Run(Reader([record(0)], [record(1)]), Counting(AddResult.COUNTED, AddResult.COUNTED), seconds=0.4)
     run.go(monkeypatch)
     assert run.counting.settled == [({A: 1, B: 0}, {B}), ({A: 2, B: 0}, {B})]
     assert run.reader.held == [frozenset({A})] * 2
@@ -184,15 +184,15 @@ def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch: pytest.
 @pytest.mark.parametrize(
     "log",
     [
-        TopicLog((ORIGIN._replace(topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
-        TopicLog((ORIGIN,), {A: 0}, {A: 0}, 0.0),
-        TopicLog(
+        TopicSnapshot((ORIGIN._replace(topic_id="id-2"),), {A: 0, B: 0}, {A: 0, B: 0}, 0.0),
+        TopicSnapshot((ORIGIN,), {A: 0}, {A: 0}, 0.0),
+        TopicSnapshot(
             (ORIGIN,), {A: 0, B: 0, A._replace(partition=1): 0}, {A: 0, B: 0, A._replace(partition=1): 0}, 0.0
         ),
     ],
 )
 def test_other_topics_or_partitions_end_the_turn_within_a_minute(
-    log: TopicLog, monkeypatch: pytest.MonkeyPatch
+    log: TopicSnapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run(Reader(), Counting(), seconds=61)
     run.reader.log = log
@@ -202,15 +202,15 @@ def test_other_topics_or_partitions_end_the_turn_within_a_minute(
 
 def test_verdicts_that_do_not_arrive_for_a_minute_end_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(Reader(), Counting(), seconds=61)
-    run.reader.log = replace(run.reader.log, ends={A: 1, B: 0})
+    run.reader.log = replace(run.reader.log, end_offsets={A: 1, B: 0})
     with pytest.raises(TimeoutError, match="within 60 s"):
         run.go(monkeypatch)
 
 
 def test_a_reader_that_moves_or_has_nothing_to_read_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     moving = Reader([record(0)], *([] for _ in range(350)), [record(1)])
-    moving.log = replace(moving.log, ends={A: 9, B: 0})
-    run = Run(moving, Counting(Taken.COUNTED, Taken.COUNTED), seconds=125).go(monkeypatch)
+    moving.log = replace(moving.log, end_offsets={A: 9, B: 0})
+    run = Run(moving, Counting(AddResult.COUNTED, AddResult.COUNTED), seconds=125).go(monkeypatch)
     assert run.reader.looks == 2
     run = Run(Reader(), Counting(), seconds=125).go(monkeypatch)
     assert run.reader.looks == 2

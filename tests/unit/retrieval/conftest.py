@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.search import embedding
+from streams.search.embedder import Embedder
+from streams.search.embedding import open_embedder
 from streams.settings import DocumentSettings, RetrievalSettings, Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, Service, put
 
@@ -37,16 +38,16 @@ def store(empty_store: DocumentStore) -> DocumentStore:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> embedding.Embedder:
+def embedder() -> Embedder:
     """Give the embedder; its model is read once for all tests."""
-    return embedding.open_embedder(RetrievalSettings())
+    return open_embedder(RetrievalSettings())
 
 
 @pytest.fixture
 def service(
     settings: Settings,
     store: DocumentStore,
-    embedder: embedding.Embedder,
+    embedder: Embedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Service:
     """Give retrieval for the store with two documents."""

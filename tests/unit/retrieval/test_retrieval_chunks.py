@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.search.chunks import Chunk, cut
+from streams.search.chunks import Chunk, split_into_chunks
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
 SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60
@@ -15,7 +15,7 @@ SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " *
 def test_chunks_are_pieces_of_the_text_in_order_and_leave_out_only_white_space(
     text: str, characters: int, overlap: int
 ) -> None:
-    chunks = cut(text, characters, overlap)
+    chunks = split_into_chunks(text, characters, overlap)
     assert chunks
     covered: set[int] = set()
     for chunk in chunks:
@@ -27,24 +27,24 @@ def test_chunks_are_pieces_of_the_text_in_order_and_leave_out_only_white_space(
 
 
 def test_a_short_document_is_one_chunk() -> None:
-    assert [chunk.text for chunk in cut("Short.", 1024, 512)] == ["Short."]
-    assert len(cut("", 1024, 512)) == 1
+    assert [chunk.text for chunk in split_into_chunks("Short.", 1024, 512)] == ["Short."]
+    assert len(split_into_chunks("", 1024, 512)) == 1
 
 
 def test_chunks_end_at_the_ends_of_sentences_and_overlap() -> None:
-    chunks = cut(SENTENCES, 1024, 512)
+    chunks = split_into_chunks(SENTENCES, 1024, 512)
     assert all(chunk.text.endswith(".") and chunk.text[0].isupper() for chunk in chunks)
     pairs = list(itertools.pairwise(chunks))
     assert all(256 <= former.end - later.start <= 512 for former, later in pairs)
 
 
 def test_half_a_character_is_replaced_and_moves_no_offset() -> None:
-    assert cut("a \ud800 b", 1024, 512)[0].text == "a \ufffd b"
+    assert split_into_chunks("a \ud800 b", 1024, 512)[0].text == "a \ufffd b"
 
 
 def test_a_long_document_of_nothing_but_white_space_is_one_empty_chunk() -> None:
-    assert cut(" \n" * 2_000, 1024, 512) == (Chunk("", 0, 0),)
+    assert split_into_chunks(" \n" * 2_000, 1024, 512) == (Chunk("", 0, 0),)
 
 
 def test_a_document_exactly_as_long_as_a_chunk_is_one_with_its_white_space() -> None:
-    assert cut(" " * 1024, 1024, 512) == (Chunk(" " * 1024, 0, 1024),)
+    assert split_into_chunks(" " * 1024, 1024, 512) == (Chunk(" " * 1024, 0, 1024),)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from streams.search.embedder import EmbeddingFailed
-from streams.search.embedding_http import EmbeddingsEndpoint
+from streams.search.embedding_http import HttpEmbedder
 from streams.settings import RetrievalSettings
 from tests.support.ports import NOBODY
 
@@ -70,10 +70,10 @@ def server() -> Iterator[Server]:
         http.shutdown()
 
 
-def opened(server: Server, **options: Any) -> EmbeddingsEndpoint:
+def opened(server: Server, **options: Any) -> HttpEmbedder:
     options = {"url": server.url, "model": "model-1", "key": "key", **options}
     named = {f"embeddings_{name}": value for name, value in options.items()}
-    return EmbeddingsEndpoint(RetrievalSettings(embedder="http", floor=0.5, **named))
+    return HttpEmbedder(RetrievalSettings(embedder="http", floor=0.5, **named))
 
 
 def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one(server: Server) -> None:

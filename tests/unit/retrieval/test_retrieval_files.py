@@ -38,9 +38,9 @@ async def test_documents_of_another_language_count_where_its_own_say_nothing(tmp
     async with open_file_retriever([dutch, DOCUMENTS[1]], settings, cache_directory=tmp_path) as retriever:
         found = await retriever.retrieve("hoe verstuur ik een factuur?", "nl", 20)
         nothing = await retriever.retrieve("wie won de wedstrijd?", "nl", 20)
-    assert found.sufficient
+    assert found.is_sufficient
     assert found.hits[0].document_id == "invoice"
-    assert not nothing.sufficient
+    assert not nothing.is_sufficient
 
 
 async def test_the_second_time_nothing_is_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,9 @@ async def test_the_second_time_nothing_is_embedded(tmp_path: Path, monkeypatch: 
         pass
     embedded: list[int] = []
     monkeypatch.setattr(
-        embedding_use.SentenceEncoder, "embed_documents", lambda _, texts: embedded.append(len(texts))
+        embedding_use.UniversalSentenceEncoder,
+        "embed_documents",
+        lambda _, texts: embedded.append(len(texts)),
     )
     async with open_file_retriever(DOCUMENTS[::-1], SETTINGS, cache_directory=tmp_path):
         pass
@@ -86,7 +88,7 @@ async def test_building_that_was_broken_off_goes_on_and_a_damaged_index_is_built
 async def test_without_documents_nothing_is_found(tmp_path: Path) -> None:
     async with open_file_retriever([], SETTINGS, cache_directory=tmp_path) as retriever:
         found = await retriever.retrieve("hoe verstuur ik facturen?", None, 20)
-    assert (found.hits, found.sufficient) == ((), False)
+    assert (found.hits, found.is_sufficient) == ((), False)
 
 
 def test_the_commands_and_the_settings_import_no_engine() -> None:

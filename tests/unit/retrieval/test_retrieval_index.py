@@ -17,9 +17,9 @@ import pytest
 
 from schemas import KnowledgeDocument
 from scoring.lexicon import load_shipped
-from streams.search.embedder import Vectors, normalised
-from streams.search.index import IndexFailed, NoIndex, PassageIndex, Snapshot, Spot
-from streams.search.prepared import Prepared, prepare
+from streams.search.embedder import Vectors, to_unit_length
+from streams.search.index import IndexFailed, IndexSnapshot, IndexUnusable, PassageIndex, PassageMatch
+from streams.search.prepared import IndexedDocument, prepare_documents
 from streams.search.search import Search
 from streams.settings import RetrievalSettings
 from tests.support.local_retrieval import NOW
@@ -31,7 +31,7 @@ WORDS = ["factuur", "klant", "order", "portaal", "verlof", "rooster", "bank", "s
 
 def vectors_of(count: int, seed: int) -> Vectors:
     chance = np.random.default_rng(seed)
-    return normalised(chance.standard_normal((count, DIMENSIONS), dtype=np.float32))
+    return to_unit_length(chance.standard_normal((count, DIMENSIONS), dtype=np.float32))
 
 
 def document(key: str, text: str, language: str = "nl") -> KnowledgeDocument:
@@ -40,9 +40,11 @@ def document(key: str, text: str, language: str = "nl") -> KnowledgeDocument:
 
 def prepared(
     documents: Sequence[KnowledgeDocument], vectors: Vectors | None = None, version: str = "1"
-) -> list[Prepared]:
+) -> list[IndexedDocument]:
     known = vectors_of(len(documents), 1) if vectors is None else vectors
-    return prepare({one.document_id: (one, version) for one in documents}, SETTINGS, lambda _: known)
+    return prepare_documents(
+        {one.document_id: (one, version) for one in documents}, SETTINGS, lambda _: known
+    )
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -59,8 +61,8 @@ def index(tmp_path: Path) -> PassageIndex:
     return PassageIndex.create(tmp_path / "passages", "test")
 
 
-def keys(snapshot: Snapshot, spots: Sequence[Spot]) -> list[str]:
-    return [snapshot.languages[spot.language].places[spot.row].key for spot in spots]
+def keys(snapshot: IndexSnapshot, spots: Sequence[PassageMatch]) -> list[str]:
+    return [snapshot.languages[spot.language].locations[spot.row].key for spot in spots]
 
 
 def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
@@ -80,8 +82,8 @@ def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
 
 def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
     some, question = texts(40, 1), ["verlof", "saldo", "contract"]
-    index.change(prepared(numbered(some)), ())
-    found = index.snapshot.by_words("nl", " ".join(question), 40)
+    index.update(prepared(numbered(some)), ())
+    found = index.snapshot.search_keywords("nl", " ".join(question), 40)
     assert {spot.row: spot.score for spot in found} == pytest.approx(
         {number: score for number, score in enumerate(bm25(question, some)) if score}, rel=1e-5
     )
@@ -89,22 +91,22 @@ def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
 
 
 def test_a_question_of_words_that_any_text_has_finds_nothing_by_them(index: PassageIndex) -> None:
-    index.change(prepared(numbered(["hoe en wat", "factuur"])), ())
-    assert index.snapshot.by_words("nl", "hoe en wat?", 5) == []
-    assert keys(index.snapshot, index.snapshot.by_words("nl", "Facturen!", 5)) == ["1"]
+    index.update(prepared(numbered(["hoe en wat", "factuur"])), ())
+    assert index.snapshot.search_keywords("nl", "hoe en wat?", 5) == []
+    assert keys(index.snapshot, index.snapshot.search_keywords("nl", "Facturen!", 5)) == ["1"]
 
 
 def test_a_word_of_one_language_is_not_found_in_another(index: PassageIndex) -> None:
-    index.change(prepared([document("a", "portaal"), document("b", "portaal", "en")]), ())
+    index.update(prepared([document("a", "portaal"), document("b", "portaal", "en")]), ())
     for language, key in (("nl", "a"), ("en", "b")):
-        found = index.snapshot.by_words(language, "portaal", 5)
+        found = index.snapshot.search_keywords(language, "portaal", 5)
         assert [spot.language for spot in found] == [language]
         assert keys(index.snapshot, found) == [key]
 
 
 def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex) -> None:
     some = ["Twinfield", *["KMail"] * 4, "portaal"]
-    index.change(prepared(numbered(some)), ())
+    index.update(prepared(numbered(some)), ())
     assert index.snapshot.is_rare("nl", "Twinfield")
     assert not index.snapshot.is_rare("nl", "KMail")
     assert not index.snapshot.is_rare("nl", "AccountView")
@@ -112,10 +114,10 @@ def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex
 
 def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index: PassageIndex) -> None:
     vectors, questions, right = vectors_of(400, 2), vectors_of(20, 3), 0
-    index.change(prepared(numbered(["factuur"] * 400), vectors), ())
+    index.update(prepared(numbered(["factuur"] * 400), vectors), ())
     for question in questions:
         cosines = vectors @ question
-        found = index.snapshot.by_vector("nl", question, 10)
+        found = index.snapshot.search_vectors("nl", question, 10)
         right += len(set(np.argsort(-cosines)[:10].tolist()) & {spot.row for spot in found})
         for spot in found:
             assert spot.score == pytest.approx(cosines[spot.row], abs=2e-3)
@@ -132,7 +134,7 @@ def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_
             document(name, text, chance.choice(["nl", "en"]))
             for name, text in zip(names, texts(6, step), strict=False)
         ]
-        index.change(prepared(some, vectors_of(len(some), step), str(step)), [str(chance.randrange(60))])
+        index.update(prepared(some, vectors_of(len(some), step), str(step)), [str(chance.randrange(60))])
         anew = PassageIndex(tmp_path / "passages", "test")
         assert anew.contents == index.contents
         assert len(anew) == len(index)
@@ -140,43 +142,45 @@ def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_
         assert now.languages.keys() == then.languages.keys()
         for language in now.languages:
             for limit in (1, 10, 200):
-                assert now.by_vector(language, question, limit) == then.by_vector(language, question, limit)
-            assert keys(now, now.by_words(language, "verlof contract", 200)) == keys(
-                then, then.by_words(language, "verlof contract", 200)
+                assert now.search_vectors(language, question, limit) == then.search_vectors(
+                    language, question, limit
+                )
+            assert keys(now, now.search_keywords(language, "verlof contract", 200)) == keys(
+                then, then.search_keywords(language, "verlof contract", 200)
             )
 
 
 def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
-    index.change(prepared([document("a", "portaal")]), ())
+    index.update(prepared([document("a", "portaal")]), ())
     before = index.snapshot
-    index.change(prepared([document("b", "portaal")]), ["a"])
-    assert keys(before, before.by_words("nl", "portaal", 5)) == ["a"]
-    assert keys(index.snapshot, index.snapshot.by_words("nl", "portaal", 5)) == ["b"]
-    index.change([], ["b"])
+    index.update(prepared([document("b", "portaal")]), ["a"])
+    assert keys(before, before.search_keywords("nl", "portaal", 5)) == ["a"]
+    assert keys(index.snapshot, index.snapshot.search_keywords("nl", "portaal", 5)) == ["b"]
+    index.update([], ["b"])
     assert (index.contents, index.snapshot.languages) == ({}, {})
 
 
 def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) -> None:
-    index.change(prepared([document("a", "portaal")]), ())
+    index.update(prepared([document("a", "portaal")]), ())
     with pytest.raises(IndexFailed, match="index_built_otherwise"):
-        index.snapshot.by_vector("nl", np.ones(7, np.float32), 5)
+        index.snapshot.search_vectors("nl", np.ones(7, np.float32), 5)
 
 
 def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(
     index: PassageIndex, tmp_path: Path
 ) -> None:
-    index.change(prepared([document("a", "portaal")]), ())
+    index.update(prepared([document("a", "portaal")]), ())
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
         with pytest.raises(IndexFailed) as failed:
-            index.change(prepared([document("b", "portaal")]), ["a"])
+            index.update(prepared([document("b", "portaal")]), ["a"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert str(failed.value) == "EFBIG (File too large)"
     again = PassageIndex(tmp_path / "passages", "test")
     assert again.contents == {"a": "1"}
-    again.change(prepared([document("b", "portaal")]), ["a"])
+    again.update(prepared([document("b", "portaal")]), ["a"])
     assert again.contents == {"b": "1"}
 
 
@@ -187,7 +191,7 @@ from streams.search.index import PassageIndex
 from tests.unit.retrieval.test_retrieval_index import document, prepared
 index = PassageIndex(Path(sys.argv[1]), "test")
 for number in range(1_000):
-    index.change(prepared([document(str(number), "portaal")]), [str(number - 1)])
+    index.update(prepared([document(str(number), "portaal")]), [str(number - 1)])
     print(number, flush=True)
 """
 
@@ -211,18 +215,18 @@ def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_
 def test_postings_that_are_not_as_they_were_written_end_no_search_worse_than_by_failing(
     index: PassageIndex, tmp_path: Path
 ) -> None:
-    index.change(prepared(numbered(texts(400, 1)), vectors_of(400, 1)), ())
+    index.update(prepared(numbered(texts(400, 1)), vectors_of(400, 1)), ())
     for file in (tmp_path / "passages").glob("*.[it][de][xr]*"):
         with file.open("r+b") as opened:
             opened.write(b"\xff" * file.stat().st_size)
     with suppress(IndexFailed):
-        index.snapshot.by_words("nl", "verlof saldo", 40)
-    with pytest.raises(NoIndex, match="index_damaged"):
+        index.snapshot.search_keywords("nl", "verlof saldo", 40)
+    with pytest.raises(IndexUnusable, match="index_damaged"):
         PassageIndex(tmp_path / "passages", "test")
 
 
 class _Embedder:
-    floor, word_weight, weight, dimensions = -1.0, 0.0, 1.0, DIMENSIONS
+    floor, word_weight, vector_weight, dimensions = -1.0, 0.0, 1.0, DIMENSIONS
 
     def embed_query(self, _text: str) -> Vectors:
         return vectors_of(1, 1)[0]
@@ -232,7 +236,7 @@ def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_n
     index: PassageIndex,
 ) -> None:
     documents = [document("invoice", "factuur sturen"), document("order", "factuur")]
-    index.change(prepared(documents), ())
+    index.update(prepared(documents), ())
     kept = {("invoice", "1"): documents[0]}
     search = Search(
         lambda: index.snapshot,

@@ -11,15 +11,15 @@ import pytest
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from scoring.values.rules import Reason
 from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
-from streams.pipeline.context import GivenDocuments
-from streams.pipeline.pipeline import OfflineAnswers, Pipeline
-from streams.scorers.options import ScoringOff
+from streams.pipeline.context import StaticDocuments
+from streams.pipeline.pipeline import OfflinePipeline, Pipeline
+from streams.scorers.options import DisabledScorer
 from streams.search import files
 from streams.search.embedder import EmbeddingFailed
 from streams.search.files import index_folder
-from streams.search.on_demand import OnDemandRetriever, retriever_on_demand
-from streams.search.types import RetrievalUnavailable, Retrieved
-from streams.settings import RetrievalSettings, Settings, WrongSettings
+from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
+from streams.search.types import RetrievalResult, RetrievalUnavailable
+from streams.settings import InvalidSettings, RetrievalSettings, Settings
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 DOCUMENT = KnowledgeDocument("d-1", "en", "Saving", "Click **Save**.", NOW)
@@ -45,7 +45,7 @@ class Files:
         yield self
         self.closed += 1
 
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> Retrieved:
+    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         raise RetrievalUnavailable("nothing is searched here")
 
 
@@ -62,10 +62,12 @@ def building(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Files]:
 async def test_questions_that_come_together_wait_for_one_index(building: Callable[..., Files]) -> None:
     made = building()
     progress: list[tuple[int, int]] = []
-    async with retriever_on_demand([DOCUMENT], Settings(), lambda *done: progress.append(done)) as retrieval:
+    async with open_on_demand_retriever(
+        [DOCUMENT], Settings(), lambda *done: progress.append(done)
+    ) as retrieval:
         assert retrieval
-        found = await asyncio.gather(*(retrieval.opened() for _ in range(20)))
-        assert await retrieval.opened() is made
+        found = await asyncio.gather(*(retrieval.open() for _ in range(20)))
+        assert await retrieval.open() is made
     assert (set(found), made.opened, made.closed, progress) == ({made}, 1, 1, [(1, 1)])
 
 
@@ -73,9 +75,9 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
     building: Callable[..., Files],
 ) -> None:
     made = building(OSError(28, "No space left on device"))
-    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+    async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
-        failed = await asyncio.gather(*(retrieval.opened() for _ in range(5)), return_exceptions=True)
+        failed = await asyncio.gather(*(retrieval.open() for _ in range(5)), return_exceptions=True)
     assert {str(each) for each in failed} == {
         f"the documents cannot be indexed in {index_folder()}: No space left on device"
     }
@@ -93,17 +95,17 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
             "use: embeddings_unreachable",
             EXIT_UNREACHABLE,
         ),
-        (EmbeddingFailed("embedder_not_installed"), WrongSettings, "retrieval.embedder use", None),
+        (EmbeddingFailed("embedder_not_installed"), InvalidSettings, "retrieval.embedder use", None),
     ],
 )
 async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
     building: Callable[..., Files], error: Exception, kind: type[Exception], told: str, code: int | None
 ) -> None:
     building(error)
-    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+    async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
         with pytest.raises(kind) as caught:
-            await retrieval.opened()
+            await retrieval.open()
     assert told in str(caught.value)
     assert SECRET not in str(caught.value)
     assert getattr(caught.value, "exit_code", None) == code
@@ -111,17 +113,22 @@ async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
 
 async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -> None:
     off = Settings(retrieval=RetrievalSettings(enabled=False))
-    async with retriever_on_demand([], Settings()) as none, retriever_on_demand([DOCUMENT], off) as neither:
+    async with (
+        open_on_demand_retriever([], Settings()) as none,
+        open_on_demand_retriever([DOCUMENT], off) as neither,
+    ):
         assert (none, neither) == (None, None)
 
 
 async def test_an_index_is_built_for_an_answer_without_context_alone(building: Callable[..., Files]) -> None:
     made = building()
     settings = Settings()
-    async with retriever_on_demand([DOCUMENT], settings) as retrieval:
-        documents = GivenDocuments.of([DOCUMENT])
-        way = Pipeline(documents, ScoringOff("paper"), settings.policy.decide, "paper", retriever=retrieval)
-        answers = OfflineAnswers(way, NOW)
+    async with open_on_demand_retriever([DOCUMENT], settings) as retrieval:
+        documents = StaticDocuments.of([DOCUMENT])
+        way = Pipeline(
+            documents, DisabledScorer("paper"), settings.policy.decide, "paper", retriever=retrieval
+        )
+        answers = OfflinePipeline(way, NOW)
         answer = ChatbotAnswer("a", "c", "How?", "So.", NOW, document_ids=("gone",))
         await answers.verdict(answer)
         await answers.verdict(
@@ -154,9 +161,9 @@ async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(
         yield
 
     monkeypatch.setattr(files, "open_file_retriever", opened)
-    async with retriever_on_demand([DOCUMENT], Settings()) as retrieval:
+    async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert isinstance(retrieval, OnDemandRetriever)
-        waiting = asyncio.create_task(retrieval.opened())
+        waiting = asyncio.create_task(retrieval.open())
         await asyncio.to_thread(began.wait, 10)
         waiting.cancel()
     assert await asyncio.to_thread(ended.wait, 10)

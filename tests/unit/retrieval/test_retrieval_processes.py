@@ -31,7 +31,7 @@ def started(**settings: object) -> Iterator[EmbeddingProcesses]:
     try:
         yield processes
     finally:
-        processes.end()
+        processes.close()
 
 
 def test_several_processes_embed_their_parts_and_the_rows_are_in_the_order_of_the_texts() -> None:
@@ -49,7 +49,7 @@ def test_a_killed_process_is_told_and_replaced() -> None:
         child.wait(SECONDS)
         with pytest.raises(EmbeddingFailed, match="embedder_died"):
             processes.embed(TEXTS)
-        assert not processes.running
+        assert not processes.is_running
         assert processes.embed(TEXTS).shape == (7, 512)
 
 
@@ -80,7 +80,7 @@ def test_what_is_being_embedded_is_given_up_at_the_end() -> None:
 
         thread = threading.Thread(target=embed)  # ended before it begins, or while it is at it
         thread.start()
-        processes.end()
+        processes.close()
         child.wait(SECONDS)
         thread.join(SECONDS)
         assert told == ["embedder_died"]

@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.lexicon import load_shipped
-from streams.search.relevance import Relevance, names
+from streams.search.relevance import Relevance, distinctive_names
 from streams.search.types import Hit
 
 SIMILARITY = 0.2
@@ -69,4 +69,4 @@ def test_a_rare_name_that_the_passage_has_is_enough_in_any_language() -> None:
 def test_names_have_a_digit_or_a_capital_that_is_not_that_of_a_sentence_or_a_common_word(
     question: str, language: str, found: list[str]
 ) -> None:
-    assert list(names(question, language)) == found
+    assert list(distinctive_names(question, language)) == found

@@ -12,7 +12,7 @@ from streams.search.embedder import Embedder, EmbeddingFailed
 from streams.search.index import IndexFailed, PassageIndex
 from streams.search.service import Retrieval, index_path
 from streams.search.types import RetrievalUnavailable
-from streams.search.upkeep import IndexUpkeep
+from streams.search.upkeep import IndexUpdater
 from streams.settings import Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, LocalEmbedding, Service, put
 
@@ -49,7 +49,7 @@ def state_of(service: Service) -> dict[str, tuple[int, bytes]]:
 
 async def built(service: Service) -> None:
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
 
 
 async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
@@ -58,9 +58,9 @@ async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
     async with service.open() as retrieval:
         with pytest.raises(RetrievalUnavailable, match="index_incomplete"):
             await found(retrieval, "factuur")
-        await until(retrieval.upkeep.complete.is_set)
-        assert retrieval.upkeep.settled.is_set()
-        assert (retrieval.upkeep.indexed, retrieval.upkeep.to_do) == (2, 0)
+        await until(retrieval.index_updater.complete.is_set)
+        assert retrieval.index_updater.first_update_done.is_set()
+        assert (retrieval.index_updater.indexed, retrieval.index_updater.pending) == (2, 0)
         assert (await found(retrieval, "hoe verstuur ik facturen?"))[0] == "invoice"
         put(store, 2, "invoice", None)
         await finds(retrieval, "facturen", lambda ids: "invoice" not in ids)
@@ -75,9 +75,9 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
     put(store, 2, "invoice", None)
     put(store, 3, "leave", None)
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         asked = await retrieval.retriever.retrieve("factuur", "nl", 20)
-        assert (asked.hits, asked.sufficient) == ((), False)
+        assert (asked.hits, asked.is_sufficient) == ((), False)
         assert not service.embedding.starts
         put(store, 4, "late", INVOICE)
         await finds(retrieval, "factuur", lambda ids: ids == ["late"])
@@ -87,7 +87,7 @@ async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(servi
     await built(service)
     before = state_of(service)
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         assert (await found(retrieval, "facturen versturen"))[0] == "invoice"
         assert not service.embedding.starts
     assert state_of(service) == before
@@ -99,8 +99,8 @@ async def test_a_restart_with_other_documents_indexes_only_these(
     await built(service)
     put(store, 2, "new", LEAVE)
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
-        assert retrieval.upkeep.indexed == 3
+        await until(retrieval.index_updater.complete.is_set)
+        assert retrieval.index_updater.indexed == 3
         assert service.embedding.embedded == [[f"new\n\n{LEAVE}"]]
 
 
@@ -117,7 +117,7 @@ async def test_a_restart_with_a_file_that_is_gone_or_cut_off_builds_the_index_an
             file.write_bytes(content[: int(share * len(content))])
     async with service.open() as retrieval:
         await until(lambda: service.embedding.starts)
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
 
@@ -142,7 +142,7 @@ async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
     segment.with_suffix(".99.del").write_bytes(b"half of what was to be")
     segment.with_name(f"{'0' * 32}.store").write_bytes(b"the same")
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         assert await found(retrieval, "verlof") == ["leave"]
         assert not service.embedding.starts
 
@@ -150,7 +150,7 @@ async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
 async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) -> None:
     await built(service)
     async with service.open(chunk_characters=64, overlap_characters=0) as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         hits = (await retrieval.retriever.retrieve("facturen", "nl", 20)).hits
         assert hits
         assert all(hit.end - hit.start <= 64 for hit in hits)
@@ -158,7 +158,7 @@ async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) ->
 
 async def test_a_deleted_index_is_built_anew(service: Service) -> None:
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
         shutil.rmtree(index_path(service.settings).parent)
         await until(lambda: len(service.embedding.embedded) == 2)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
@@ -168,10 +168,10 @@ async def test_an_index_that_searches_cannot_read_is_opened_anew_and_if_damaged_
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
-        first = retrieval.upkeep.index
-        retrieval.upkeep.distrust()
-        await until(lambda: retrieval.upkeep.index is not first)
+        await until(retrieval.index_updater.complete.is_set)
+        first = retrieval.index_updater.index
+        retrieval.index_updater.request_reopen()
+        await until(lambda: retrieval.index_updater.index is not first)
         assert service.embedding.embedded == [service.embedding.embedded[0]]
         (index_path(service.settings) / "meta.json").write_text("damaged")
         with monkeypatch.context() as patched:
@@ -190,7 +190,7 @@ async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
     service: Service, store: DocumentStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
+        await until(retrieval.index_updater.complete.is_set)
 
         def fail(*_: object) -> None:
             raise FULL
@@ -200,22 +200,22 @@ async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
             put(store, 2, "new", LEAVE)
             await until(lambda: service.failures > 5)
             reason = f"{errno.errorcode[28]} (No space left on device)"
-            assert retrieval.upkeep.failure == f"{reason} ({index_path(service.settings)})"
-            assert retrieval.upkeep.complete.is_set()
+            assert retrieval.index_updater.failure == f"{reason} ({index_path(service.settings)})"
+            assert retrieval.index_updater.complete.is_set()
             assert set(await found(retrieval, "facturen versturen")) == {"invoice", "leave"}
         await finds(retrieval, "verlof", lambda ids: "new" in ids)
-        await until(lambda: retrieval.upkeep.failure is None)  # the update ends after it is found
+        await until(lambda: retrieval.index_updater.failure is None)  # the update ends after it is found
 
 
 async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_rest_as_it_is(
     service: Service, store: DocumentStore
 ) -> None:
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.complete.is_set)
-        service.embedding.failing, index = UNREACHABLE, retrieval.upkeep.index
+        await until(retrieval.index_updater.complete.is_set)
+        service.embedding.failing, index = UNREACHABLE, retrieval.index_updater.index
         put(store, 2, "new", LEAVE)
         await until(lambda: service.failures > 5)
-        assert retrieval.upkeep.index is index
+        assert retrieval.index_updater.index is index
         assert set(await found(retrieval, "facturen versturen")) == {"invoice", "leave"}
         service.embedding.failing = None
         await finds(retrieval, "verlof", lambda ids: "new" in ids)
@@ -226,8 +226,8 @@ async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
 ) -> None:
     service.failing = UNREACHABLE
     async with service.open() as retrieval:
-        await until(retrieval.upkeep.settled.is_set)
-        assert not retrieval.upkeep.complete.is_set()
+        await until(retrieval.index_updater.first_update_done.is_set)
+        assert not retrieval.index_updater.complete.is_set()
         with pytest.raises(RetrievalUnavailable, match="index_incomplete"):
             await found(retrieval, "factuur")
 
@@ -237,10 +237,10 @@ async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
 ) -> None:
     after, embedding = asyncio.Event(), LocalEmbedding(embedder)
     after.set()
-    async with IndexUpkeep(
+    async with IndexUpdater(
         store, index_path(settings), lambda: embedder, embedding, settings.retrieval, after, idle_seconds=0.1
     ) as upkeep:
-        await until(lambda: upkeep.complete.is_set() and not embedding.running)
+        await until(lambda: upkeep.complete.is_set() and not embedding.is_running)
         put(store, 2, "new", LEAVE)
         await until(lambda: upkeep.indexed == 3)
         assert embedding.starts == 2

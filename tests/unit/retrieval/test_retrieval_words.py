@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.search.words import places, terms_of
+from streams.search.words import matching_spans, stemmed_terms
 
 
 def marked(question: str, passage: str, language: str) -> list[str]:
-    return [passage[start:end] for start, end in places(question, passage, language)]
+    return [passage[start:end] for start, end in matching_spans(question, passage, language)]
 
 
 def test_words_are_found_in_other_forms_and_function_words_are_not() -> None:
@@ -22,7 +22,7 @@ def test_a_language_without_a_lexicon_has_its_stemmer_and_a_list_of_words_left_o
 
 
 def test_marks_on_letters_and_half_characters_make_no_difference_to_the_rest() -> None:
-    assert list(terms_of("Één café \ud800 menu", "nl"))[-1:] == list(terms_of("menu", "nl"))
+    assert list(stemmed_terms("Één café \ud800 menu", "nl"))[-1:] == list(stemmed_terms("menu", "nl"))
     assert marked("cafe", "Café", "xx") == ["Café"]
 
 
@@ -30,7 +30,7 @@ def test_marks_on_letters_and_half_characters_make_no_difference_to_the_rest() -
 def test_places_are_in_order_apart_and_inside_whatever_the_texts(
     question: str, passage: str, language: str
 ) -> None:
-    found = places(question, passage, language)
+    found = matching_spans(question, passage, language)
     flat = [offset for place in found for offset in place]
     assert flat == sorted(flat)
     assert all(0 <= start < end <= len(passage) for start, end in found)

@@ -18,7 +18,7 @@ from schemas import (
     Verdict,
     to_json,
 )
-from schemas.catalogue import current, read_schema
+from schemas.catalogue import current_schema, read_schema
 from schemas.codec import MAX_REFUSALS, read_values, write_record
 from schemas.validation import from_plain
 from tests.support.ports import NOBODY
@@ -48,7 +48,7 @@ def test_a_record_comes_back_from_json_as_it_was(record: Record) -> None:
 
 
 def test_a_value_starts_with_the_marker_and_the_fingerprint() -> None:
-    assert CODEC.encode(ANSWER).startswith(b"\xc3\x01" + current(ChatbotAnswer).fingerprint)
+    assert CODEC.encode(ANSWER).startswith(b"\xc3\x01" + current_schema(ChatbotAnswer).fingerprint)
 
 
 def test_times_are_kept_to_the_millisecond() -> None:
@@ -125,7 +125,7 @@ def test_a_value_that_breaks_a_rule_is_refused_with_the_field(change: dict[str, 
 
 
 def test_an_older_writer_s_record_is_read_with_the_defaults_of_today() -> None:
-    schema = json.loads(current(ChatbotAnswer).text)
+    schema = json.loads(current_schema(ChatbotAnswer).text)
     schema["fields"] = [field for field in schema["fields"] if field["name"] not in ("metadata", "model")]
     older = read_schema(json.dumps(schema), ChatbotAnswer)
     value = bytes.fromhex("0661 2d31 0663 2d31 0271 0278 00 00 00 00".replace(" ", ""))
@@ -139,7 +139,7 @@ def test_an_older_writer_s_record_is_read_with_the_defaults_of_today() -> None:
 
 
 def test_a_newer_writer_s_field_is_passed_over() -> None:
-    schema = json.loads(current(ChatbotAnswer).text)
+    schema = json.loads(current_schema(ChatbotAnswer).text)
     schema["fields"].append({"name": "tone", "type": "string", "default": ""})
     newer = read_schema(json.dumps(schema), ChatbotAnswer)
     value = write_record(ANSWER, b"") + b"\x0aquiet"
@@ -209,8 +209,8 @@ async def test_a_refusal_that_was_forgotten_since_the_lookup_is_still_a_bad_valu
 
 def test_what_a_codec_reads_has_a_name_that_the_settings_change() -> None:
     codecs = (Codec(), Codec(json_input=True), Codec(REGISTRY), Codec(REGISTRY, json_input=True))
-    assert len({codec.reads for codec in codecs}) == len(codecs)
-    assert Codec().reads == CODEC.reads
+    assert len({codec.reader_id for codec in codecs}) == len(codecs)
+    assert Codec().reader_id == CODEC.reader_id
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from schemas import (
     VerdictSpan,
 )
 from schemas.admission import incompatibilities
-from schemas.catalogue import RECORD_TYPES, by_fingerprint, current
+from schemas.catalogue import RECORD_TYPES, current_schema, schemas_by_fingerprint
 from schemas.records import Record
 
 _NESTED = (
@@ -47,7 +47,7 @@ every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda k
 
 
 def schema_of(record_type: type[Record]) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(current(record_type).text)
+    schema: dict[str, Any] = json.loads(current_schema(record_type).text)
     return schema
 
 
@@ -88,7 +88,7 @@ def test_a_schema_has_its_record_s_name(record_type: type[Record]) -> None:
         "truthgate",
         record_type.__name__,
     )
-    assert current(record_type).name == f"truthgate.{record_type.__name__}"
+    assert current_schema(record_type).name == f"truthgate.{record_type.__name__}"
 
 
 @every_record
@@ -151,7 +151,7 @@ def changed(record_type: type[Record], change: str) -> str:
 def test_the_check_refuses_a_change_that_breaks_reading_old_data(
     record_type: type[Record], change: str
 ) -> None:
-    assert incompatibilities(reader=changed(record_type, change), writer=current(record_type).text)
+    assert incompatibilities(reader=changed(record_type, change), writer=current_schema(record_type).text)
 
 
 @pytest.mark.parametrize(
@@ -159,18 +159,20 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
     broken = changed(record_type, "optional made required")
-    assert incompatibilities(reader=broken, writer=current(record_type).text)
+    assert incompatibilities(reader=broken, writer=current_schema(record_type).text)
 
 
 @every_record
 @pytest.mark.parametrize("change", ["new field with default", "field removed"])
 def test_the_check_lets_a_compatible_change_pass(record_type: type[Record], change: str) -> None:
-    assert incompatibilities(reader=changed(record_type, change), writer=current(record_type).text) == ()
+    assert (
+        incompatibilities(reader=changed(record_type, change), writer=current_schema(record_type).text) == ()
+    )
 
 
 def test_every_schema_is_known_by_its_own_fingerprint() -> None:
-    distinct = {schema.name for schema in by_fingerprint().values()}
-    assert distinct == {current(kind).name for kind in RECORD_TYPES}
+    distinct = {schema.name for schema in schemas_by_fingerprint().values()}
+    assert distinct == {current_schema(kind).name for kind in RECORD_TYPES}
 
 
 @every_record

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, Codec, DecodeError
-from schemas.catalogue import current, read_schema
+from schemas.catalogue import current_schema, read_schema
 from schemas.codec import read_values
 from tests.support.record_strategies import ANSWER, answers
 
 CODEC = Codec(json_input=True)
-HEADER = b"\xc3\x01" + current(ChatbotAnswer).fingerprint
+HEADER = b"\xc3\x01" + current_schema(ChatbotAnswer).fingerprint
 IDS_AND_TEXTS = b"\x02a\x02c\x02q\x02x"
 HUGE = 2**60
 SECONDS, BYTES = 3, 2_000_000
@@ -139,7 +139,7 @@ def test_a_union_branch_that_is_none_is_refused(branch: int) -> None:
 @pytest.mark.parametrize("length", [-1, -3, 2**62])
 def test_a_bad_length_in_a_field_that_is_passed_over_is_refused(length: int) -> None:
     """There fastavro itself checks nothing and reads up to the end of the value."""
-    schema = json.loads(current(ChatbotAnswer).text)
+    schema = json.loads(current_schema(ChatbotAnswer).text)
     schema["fields"].append({"name": "tone", "type": "string", "default": ""})
     newer = read_schema(json.dumps(schema), ChatbotAnswer)
     with pytest.raises(DecodeError, match="truncated"):

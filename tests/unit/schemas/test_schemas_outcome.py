@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, DecodeError, KnowledgeDocument, Verdict
-from schemas.catalogue import VERDICT_OUTCOME, VerdictOutcome, current, released
+from schemas.catalogue import VERDICT_OUTCOME, VerdictOutcome, current_schema, released_schemas
 from schemas.codec import CONFLUENT, write_record
 from tests.support.ports import NOBODY
 from tests.support.record_strategies import verdicts
@@ -24,15 +24,15 @@ def _outcome(verdict: Verdict) -> VerdictOutcome:
 
 @given(verdicts)
 def test_it_has_the_values_of_the_whole_verdict(verdict: Verdict) -> None:
-    assert CODEC.decode_part(CODEC.encode(verdict), VERDICT_OUTCOME) == _outcome(verdict)
+    assert CODEC.decode_projection(CODEC.encode(verdict), VERDICT_OUTCOME) == _outcome(verdict)
 
 
 @given(verdicts)
 def test_it_is_read_from_the_wire_format_of_a_registry_too(verdict: Verdict) -> None:
     codec = Codec(f"http://{NOBODY}")
-    codec._fetched[7] = current(Verdict)
+    codec._fetched[7] = current_schema(Verdict)
     value = write_record(verdict, CONFLUENT + (7).to_bytes(4, "big"))
-    assert codec.decode_part(value, VERDICT_OUTCOME) == _outcome(verdict)
+    assert codec.decode_projection(value, VERDICT_OUTCOME) == _outcome(verdict)
 
 
 @given(verdicts, st.data())
@@ -42,7 +42,7 @@ def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict: Verdict, data:
         value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
     began = time.thread_time()
     with suppress(DecodeError):
-        assert isinstance(CODEC.decode_part(bytes(value), VERDICT_OUTCOME), VerdictOutcome)
+        assert isinstance(CODEC.decode_projection(bytes(value), VERDICT_OUTCOME), VerdictOutcome)
     assert time.thread_time() - began < 1
 
 
@@ -50,7 +50,7 @@ def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict: Verdict, data:
 def test_a_verdict_cut_short_is_refused(verdict: Verdict, data: st.DataObject) -> None:
     value = CODEC.encode(verdict)
     with pytest.raises(DecodeError):
-        CODEC.decode_part(value[: data.draw(st.integers(0, len(value) - 1))], VERDICT_OUTCOME)
+        CODEC.decode_projection(value[: data.draw(st.integers(0, len(value) - 1))], VERDICT_OUTCOME)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_a_verdict_cut_short_is_refused(verdict: Verdict, data: st.DataObject) -
         (None, "null_value"),
         (b"", "empty_value"),
         (b'{"verdict_id": "v"}', "unknown_format"),
-        (b"\xc3\x01" + current(KnowledgeDocument).fingerprint, "wrong_record"),
-        (b"\xc3\x01" + current(Verdict).fingerprint, "truncated"),
+        (b"\xc3\x01" + current_schema(KnowledgeDocument).fingerprint, "wrong_record"),
+        (b"\xc3\x01" + current_schema(Verdict).fingerprint, "truncated"),
         (b"\xc3\x01" + bytes(8), "unknown_fingerprint"),
     ],
 )
 def test_what_is_no_verdict_is_refused_with_a_code(value: bytes | None, code: str) -> None:
     with pytest.raises(DecodeError) as caught:
-        CODEC.decode_part(value, VERDICT_OUTCOME)
+        CODEC.decode_projection(value, VERDICT_OUTCOME)
     assert caught.value.code == code
 
 
 def test_every_released_verdict_has_the_fields() -> None:
-    for schema in released(Verdict).values():
+    for schema in released_schemas(Verdict).values():
         assert set(NAMES) <= {field["name"] for field in schema.parsed["fields"]}

@@ -11,7 +11,7 @@ from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 
 from schemas import ChatbotAnswer, Hold, HumanRating, KnowledgeDocument, RateAlert, RateWindow, Verdict
-from schemas.catalogue import RECORD_TYPES, current, released
+from schemas.catalogue import RECORD_TYPES, current_schema, released_schemas
 from schemas.codec import read_values, write_record
 from schemas.records import Record
 from schemas.validation import adapter, from_plain
@@ -32,7 +32,7 @@ JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
 
 
 def reference_bytes(record: Record) -> bytes:
-    schema = avro.schema.parse(current(type(record)).text)
+    schema = avro.schema.parse(current_schema(type(record)).text)
     output = BytesIO()
     DatumWriter(schema).write(_with_lists(adapter(type(record)).dump_python(record)), BinaryEncoder(output))
     return output.getvalue()
@@ -55,7 +55,7 @@ def test_our_bytes_are_those_of_the_reference(record: Record) -> None:
 
 @given(records)
 def test_the_reference_reads_what_we_write(record: Record) -> None:
-    schema = avro.schema.parse(current(type(record)).text)
+    schema = avro.schema.parse(current_schema(type(record)).text)
     values = DatumReader(schema).read(BinaryDecoder(BytesIO(write_record(record, b""))))
     assert isinstance(values, dict)
     assert from_plain(values, type(record)) == record
@@ -63,7 +63,7 @@ def test_the_reference_reads_what_we_write(record: Record) -> None:
 
 @given(records)
 def test_we_read_what_the_reference_writes(record: Record) -> None:
-    values = read_values(reference_bytes(record), 0, current(type(record)))
+    values = read_values(reference_bytes(record), 0, current_schema(type(record)))
     assert from_plain(values, type(record)) == record
 
 
@@ -71,7 +71,7 @@ def test_we_read_what_the_reference_writes(record: Record) -> None:
 def test_fingerprints_are_those_of_the_reference(record_type: type[Record]) -> None:
     """The reference writes a logical type's ``long`` as ``{"type": "long"}``, which the specification
     ([PRIMITIVES]) and Java do not: it is given the plain form."""
-    schema = current(record_type)
+    schema = current_schema(record_type)
     plain = json.dumps(_without_logical_types(json.loads(schema.text)))
     assert schema.fingerprint == avro.schema.parse(plain).fingerprint("CRC-64-AVRO")
 
@@ -93,7 +93,7 @@ def test_fingerprints_of_the_releases_are_those_of_java(record_type: type[Record
 
     So no release is changed afterwards either.
     """
-    found = {release: schema.fingerprint.hex() for release, schema in released(record_type).items()}
+    found = {release: schema.fingerprint.hex() for release, schema in released_schemas(record_type).items()}
     assert found == JAVA_FINGERPRINTS[record_type]
 
 

@@ -19,10 +19,10 @@ from schemas.catalogue import (
     RECORD_TYPES,
     VERDICT_OUTCOME,
     RecordSchema,
-    by_fingerprint,
-    current,
+    current_schema,
     read_released,
-    released,
+    released_schemas,
+    schemas_by_fingerprint,
 )
 from schemas.validation import adapter
 from tests.support.record_strategies import ANSWER, records, verdicts
@@ -68,25 +68,27 @@ def _without_docs(schema: Any) -> Any:
 @every_record
 def test_what_we_write_is_the_newest_release(record_type: type[Record]) -> None:
     """The fingerprint says nothing of the defaults that a reader fills in, so these are compared too."""
-    newest = list(released(record_type).values())[-1]
-    assert newest.fingerprint == current(record_type).fingerprint
-    assert _without_docs(json.loads(newest.text)) == _without_docs(json.loads(current(record_type).text))
+    newest = list(released_schemas(record_type).values())[-1]
+    assert newest.fingerprint == current_schema(record_type).fingerprint
+    assert _without_docs(json.loads(newest.text)) == _without_docs(
+        json.loads(current_schema(record_type).text)
+    )
 
 
 def test_every_released_file_is_of_one_of_the_records() -> None:
-    assert len(RELEASED) == sum(len(released(record_type)) for record_type in RECORD_TYPES)
+    assert len(RELEASED) == sum(len(released_schemas(record_type)) for record_type in RECORD_TYPES)
 
 
 @every_record
 def test_every_release_and_the_current_schema_read_what_every_other_wrote(record_type: type[Record]) -> None:
     """New readers meet old records, and old readers new ones, also across several releases."""
-    assert _unreadable([*released(record_type).values(), current(record_type)]) == []
+    assert _unreadable([*released_schemas(record_type).values(), current_schema(record_type)]) == []
 
 
 @every_record
 def test_a_field_with_a_default_may_come_and_go_and_one_without_may_not(record_type: type[Record]) -> None:
-    assert _unreadable([EARLIER[record_type], current(record_type), LATER[record_type]]) == []
-    assert len(_unreadable([current(record_type), later_schema(record_type)])) == 1
+    assert _unreadable([EARLIER[record_type], current_schema(record_type), LATER[record_type]]) == []
+    assert len(_unreadable([current_schema(record_type), later_schema(record_type)])) == 1
 
 
 def test_releases_are_in_the_order_of_their_numbers_and_those_without_the_record_are_left_out(
@@ -94,7 +96,7 @@ def test_releases_are_in_the_order_of_their_numbers_and_those_without_the_record
 ) -> None:
     for release in ("0.10.0", "0.9.0", "1.0.0"):
         (tmp_path / release).mkdir()
-    for release, schema in (("0.9.0", EARLIER[Verdict]), ("0.10.0", current(Verdict))):
+    for release, schema in (("0.9.0", EARLIER[Verdict]), ("0.10.0", current_schema(Verdict))):
         (tmp_path / release / "Verdict.avsc").write_text(schema.text)
     found = read_released(tmp_path, Verdict)
     assert list(found) == ["0.9.0", "0.10.0"]
@@ -106,7 +108,7 @@ def test_a_consumer_with_the_released_schemas_alone_reads_every_record(record: R
     value = CODEC.encode(record)
     writer = RELEASED[value[2:HEADER]]
     whole = adapter(type(record)).dump_python(record)
-    for reader in (*released(type(record)).values(), EARLIER[type(record)]):
+    for reader in (*released_schemas(type(record)).values(), EARLIER[type(record)]):
         seen = schemaless_reader(BytesIO(value[HEADER:]), writer, reader.parsed)
         assert seen == _known(whole, reader.parsed, {})
 
@@ -129,7 +131,7 @@ def _known(value: Any, schema: Any, named: dict[str, Any]) -> Any:
 
 #: A codec of a release with others before and after it.
 SEVERAL = Codec()
-SEVERAL._shipped = by_fingerprint() | {
+SEVERAL._shipped = schemas_by_fingerprint() | {
     schema.fingerprint: schema for schema in (*EARLIER.values(), *LATER.values())
 }
 
@@ -138,7 +140,7 @@ SEVERAL._shipped = by_fingerprint() | {
 def test_we_read_what_an_earlier_release_wrote_with_the_defaults_of_today(record: Record) -> None:
     earlier = EARLIER[type(record)]
     read = SEVERAL.decode(written_with(earlier, record), type(record))
-    fields = json.loads(current(type(record)).text)["fields"]
+    fields = json.loads(current_schema(type(record)).text)["fields"]
     defaults = {field["name"]: field["default"] for field in fields if "default" in field}
     known = _known(adapter(type(record)).dump_python(record), earlier.parsed, {})
     assert read == adapter(type(record)).validate_python(defaults | known)
@@ -157,6 +159,6 @@ def test_what_a_release_wrote_that_we_do_not_have_is_refused() -> None:
 
 @given(verdicts)
 def test_rates_read_the_verdicts_of_every_release(verdict: Verdict) -> None:
-    for release in (*released(Verdict).values(), EARLIER[Verdict], LATER[Verdict]):
-        outcome = SEVERAL.decode_part(written_with(release, verdict, added="new"), VERDICT_OUTCOME)
+    for release in (*released_schemas(Verdict).values(), EARLIER[Verdict], LATER[Verdict]):
+        outcome = SEVERAL.decode_projection(written_with(release, verdict, added="new"), VERDICT_OUTCOME)
         assert (outcome.verdict_id, outcome.decision) == (verdict.verdict_id, verdict.decision)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scoring import Assessment, Decided, Policy
+from scoring import Policy, PolicyDecision, ScoredAnswer
 from scoring.lexicon import load_shipped
-from scoring.text.prepared import ContextText, Material, PreparedText
+from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
 
 LEXICONS = load_shipped()
 
@@ -14,8 +14,8 @@ LEXICONS = load_shipped()
 class Judged:
     """What the scorer measured and the policy decided; both are read as one."""
 
-    assessment: Assessment
-    decided: Decided
+    assessment: ScoredAnswer
+    decided: PolicyDecision
 
     def __getattr__(self, name):
         return getattr(self.decided if hasattr(self.decided, name) else self.assessment, name)
@@ -23,7 +23,7 @@ class Judged:
 
 def judged(scorer, exchange, degraded=(), policy=Policy()):  # noqa: B008 - frozen
     """Assess and decide, as the worker does."""
-    assessment = scorer.assess(exchange, degraded)
+    assessment = scorer.score(exchange, degraded)
     return Judged(assessment, policy.decide(assessment))
 
 
@@ -35,10 +35,10 @@ def prepared(text, language="en"):
 
 def material(answer, context=(), question="How do I do this?", language="en"):
     documents = (context,) if isinstance(context, str) else context
-    return Material(
+    return PreparedExchange(
         prepared(question, language),
         prepared(answer, language),
-        tuple(ContextText(f"d-{n}", prepared(text, language)) for n, text in enumerate(documents)),
+        tuple(PreparedPassage(f"d-{n}", prepared(text, language)) for n, text in enumerate(documents)),
     )
 
 

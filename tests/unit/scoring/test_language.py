@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.text.language import LanguageDetector, stated_language
+from scoring.text.language_detection import LanguageDetector, language_code
 from tests.unit.scoring.scoring_support import LEXICONS
 
 DETECTOR = LanguageDetector(LEXICONS.values())
@@ -32,7 +32,7 @@ FOREIGN = sorted(set(SENTENCES) - set(NATIVE))
     ],
 )
 def test_a_language_is_identified_among_all_or_not_known(text, language):
-    assert DETECTOR.identify(text) == language
+    assert DETECTOR.detect(text) == language
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_a_language_is_identified_among_all_or_not_known(text, language):
     ],
 )  # fmt: skip
 def test_a_stated_language_is_a_code_or_nothing(stated, language):
-    assert stated_language(stated) == language
+    assert language_code(stated) == language
 
 
 @pytest.mark.parametrize("language", NATIVE)
 def test_short_native_sentences_are_identified(language):
-    assert {sentence: DETECTOR.identify(sentence) for sentence in SENTENCES[language]} == dict.fromkeys(
+    assert {sentence: DETECTOR.detect(sentence) for sentence in SENTENCES[language]} == dict.fromkeys(
         SENTENCES[language], language
     )
 
@@ -57,11 +57,11 @@ def test_short_native_sentences_are_identified(language):
 def test_no_short_sentence_of_another_language_is_taken_for_a_native_one(language):
     sentences = SENTENCES[language]
     pairs = map("\n".join, pairwise(sentences))
-    taken = {text: found for text in [*sentences, *pairs] if (found := DETECTOR.identify(text)) in NATIVE}
+    taken = {text: found for text in [*sentences, *pairs] if (found := DETECTOR.detect(text)) in NATIVE}
     assert taken == {}
 
 
 def test_a_word_of_a_neighbour_may_be_a_name_in_a_longer_text():
     text = "Ik heb gisteren met de firma Und gebeld over de factuur, maar zij weten ook niet waar die is."
-    assert DETECTOR.identify(text) == "nl"
-    assert DETECTOR.identify("Und Ich " + text) is None
+    assert DETECTOR.detect(text) == "nl"
+    assert DETECTOR.detect("Und Ich " + text) is None

@@ -7,49 +7,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from scoring.features.components_defined import UNDEFINED
-from scoring.features.courtesy import RETURNED
-from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_document import VERBATIM
-from scoring.policy import Doubt, Holds, Override, Policy, Scope
-from scoring.scorer.profile import KINDS
-from scoring.values.assessment import Assessment
-from scoring.values.opinion import Label, Mistake, Opinion, Unsure
-from scoring.values.rules import Reason, Rule, Severity
-from scoring.values.types import Decision, Evidence, MessageType, Refuses
+from scoring.features.components_defined import UNDEFINED_COMPONENT_RULE
+from scoring.features.courtesy import COURTESY_RULE
+from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
+from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
+from scoring.policy import Doubt, Override, Pauses, PauseScope, Policy
+from scoring.scorer.profile import RULES_BY_KIND
+from scoring.values.exchange import Decision, Evidence, MessageType, RefusalKind
+from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason
+from scoring.values.rules import Reason, Rule, RuleEffect
+from scoring.values.scored_answer import ScoredAnswer
 
-DENIED = Rule("denied_request", "A rule that holds.", Severity.HOLDS)
-BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]
+DENIED = Rule("denied_request", "A rule that holds.", RuleEffect.REVIEW)
+BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, RULES_BY_KIND.values()))]
 # A courtesy rests on no document.
-OF_DOCUMENTS = [each for each in BECAUSE if each is not RETURNED]
+OF_DOCUMENTS = [each for each in BECAUSE if each is not COURTESY_RULE]
 
 
 def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
-    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_))
+    decided = policy.decide(ScoredAnswer(given_.pop("score", None), kind, language, **given_))
     return decided.decision, decided.reasons
 
 
 @pytest.mark.parametrize(
     ("score", "because", "decision", "reason"),
     [
-        (1.0, UNDEFINED, "blocked", "undefined_component"),
+        (1.0, UNDEFINED_COMPONENT_RULE, "blocked", "undefined_component"),
         (1.0, None, "review", "middle_score"),
         (1.5, None, "review", "middle_score"),
         (4.49, None, "review", "middle_score"),
         (5.0, None, "review", "middle_score"),
-        (5.0, VERBATIM, "auto_send", "verbatim_document"),
+        (5.0, VERBATIM_DOCUMENT_RULE, "auto_send", "verbatim_document"),
         (None, Reason.MESSAGE_TYPE_NOT_SCORED, "review", "message_type_not_scored"),
         (None, Reason.NO_APPLICABLE_FEATURE, "review", "no_applicable_feature"),
         (None, Reason.LANGUAGE_UNSUPPORTED, "review", "language_unsupported"),
     ],
 )
 def test_the_score_decides_and_the_first_reason_says_why(score, because, decision, reason):
-    assert decide(score=score, because=because) == (decision, (reason,))
+    assert decide(score=score, reason=because) == (decision, (reason,))
 
 
 @given(st.none() | st.floats(1, 5), st.sampled_from(BECAUSE), st.sampled_from(list(Reason)))
 def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, because, gap):
-    decision, reasons = decide(score=score, because=because, degraded=(gap,))
+    decision, reasons = decide(score=score, reason=because, degraded=(gap,))
     assert decision is not Decision.AUTO_SEND
     assert gap in reasons
 
@@ -66,7 +66,7 @@ _UNDECIDABLE = [
 @given(st.none() | st.floats(1, 5), st.sampled_from(OF_DOCUMENTS))
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
 def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, because):
-    decision, reasons = decide(score=score, because=because, degraded=("other", gap))
+    decision, reasons = decide(score=score, reason=because, degraded=("other", gap))
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
 
@@ -82,7 +82,7 @@ _THRESHOLDS = st.sampled_from([(1.0, 1.01), (1.5, 5.0), (4.9, 5.0), (1.0, 4.0)])
     refusal=st.sampled_from([Decision.REVIEW, Decision.AUTO_SEND]),
     score=st.none() | st.floats(1, 5),
     because=st.sampled_from(OF_DOCUMENTS),
-    refuses=st.sampled_from(list(Refuses)),
+    refuses=st.sampled_from(list(RefusalKind)),
 )
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
 def test_no_override_refusal_or_score_sends_or_blocks_where_the_context_cannot_be_relied_on(
@@ -92,14 +92,14 @@ def test_no_override_refusal_or_score_sends_or_blocks_where_the_context_cannot_b
     override = Override(kind, language, auto_send_at, block_below, unscored, refusal)
     policy = Policy("mine", auto_send_at, block_below, unscored, refusal, (override,))
     decision, reasons = decide(
-        policy, kind, language, score=score, because=because, refuses=refuses, degraded=(gap,)
+        policy, kind, language, score=score, reason=because, refusal=refuses, degraded=(gap,)
     )
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
 
 
 def test_a_gap_does_not_lift_a_block():
-    assert decide(score=1.0, because=UNDEFINED, degraded=("x",)) == (
+    assert decide(score=1.0, reason=UNDEFINED_COMPONENT_RULE, degraded=("x",)) == (
         "blocked",
         ("undefined_component", "x"),
     )
@@ -117,8 +117,8 @@ def test_the_later_override_that_covers_an_answer_wins():
     assert decide(policy, MessageType.BINARY, "nl", score=4.5)[0] == "review"
     assert decide(policy, MessageType.INSTRUCTION, "nl", score=4.0)[0] == "auto_send"
     assert decide(policy, MessageType.INSTRUCTION, "en", score=4.0)[0] == "review"
-    assert decide(policy, MessageType.GENERAL, "en", because=unscored)[0] == "blocked"
-    assert decide(policy, MessageType.ERROR, "en", because=unscored)[0] == "review"
+    assert decide(policy, MessageType.GENERAL, "en", reason=unscored)[0] == "blocked"
+    assert decide(policy, MessageType.ERROR, "en", reason=unscored)[0] == "review"
 
 
 @pytest.mark.parametrize(
@@ -187,24 +187,24 @@ def test_pydantic_reads_and_checks_a_policy():
 @pytest.mark.parametrize("score", [None, 1.0, 3.0, 5.0])
 def test_a_pure_refusal_is_reviewed_whatever_its_score_and_never_blocked(score):
     because = Reason.MESSAGE_TYPE_NOT_SCORED if score is None else None
-    decision, reasons = decide(score=score, because=because, refuses=Refuses.PURELY)
+    decision, reasons = decide(score=score, reason=because, refusal=RefusalKind.FULL)
     assert (decision, reasons[0]) == ("review", "refusal")
 
 
 def test_refusals_are_sent_where_that_is_configured_and_everything_could_be_checked():
     policy = Policy(overrides=(Override(language="nl", refusal=Decision.AUTO_SEND),))
-    assert decide(policy, refuses=Refuses.PURELY, score=1.0)[0] == "auto_send"
-    assert decide(policy, language="en", refuses=Refuses.PURELY, score=1.0)[0] == "review"
-    assert decide(policy, refuses=Refuses.PURELY, score=1.0, degraded=("x",)) == ("review", ("x",))
-    assert decide(policy, refuses=Refuses.PURELY, degraded=("context_missing",))[0] == "review"
+    assert decide(policy, refusal=RefusalKind.FULL, score=1.0)[0] == "auto_send"
+    assert decide(policy, language="en", refusal=RefusalKind.FULL, score=1.0)[0] == "review"
+    assert decide(policy, refusal=RefusalKind.FULL, score=1.0, degraded=("x",)) == ("review", ("x",))
+    assert decide(policy, refusal=RefusalKind.FULL, degraded=("context_missing",))[0] == "review"
 
 
 def test_an_answer_that_refuses_and_then_answers_is_judged_but_not_blocked_for_its_mean():
-    refuses = {"refuses": Refuses.AND_ANSWERS}
+    refuses = {"refusal": RefusalKind.PARTIAL}
     assert decide(Policy(block_below=1.5), score=1.2, **refuses) == ("review", ("refusal",))
     assert decide(Policy(block_below=1.5), score=1.2) == ("blocked", ("low_score",))
-    assert decide(score=1.0, because=UNDEFINED, **refuses)[0] == "blocked"
-    assert decide(score=1.0, because=MISMATCH, **refuses)[0] == "blocked"
+    assert decide(score=1.0, reason=UNDEFINED_COMPONENT_RULE, **refuses)[0] == "blocked"
+    assert decide(score=1.0, reason=ERROR_MISMATCH_RULE, **refuses)[0] == "blocked"
     assert decide(score=3.0, **refuses) == ("review", ("middle_score",))
 
 
@@ -226,28 +226,28 @@ def test_blocking_refusals_is_refused_in_one_line(values):
 def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, route):
     policy = Policy(overrides=(Override(kind, "nl", unscored=route),))
     unscored = Reason.MESSAGE_TYPE_NOT_SCORED
-    assert decide(policy, kind, "nl", because=unscored) == (route, ("message_type_not_scored",))
-    assert decide(policy, kind, "en", because=unscored)[0] == "review"
-    assert decide(policy, kind, "nl", because=unscored, degraded=("x",))[0] == "review"
+    assert decide(policy, kind, "nl", reason=unscored) == (route, ("message_type_not_scored",))
+    assert decide(policy, kind, "en", reason=unscored)[0] == "review"
+    assert decide(policy, kind, "nl", reason=unscored, degraded=("x",))[0] == "review"
     assert policy.identity != Policy().identity
 
 
 def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
-    mismatch = decide(score=1.0, because=MISMATCH)
+    mismatch = decide(score=1.0, reason=ERROR_MISMATCH_RULE)
     assert mismatch == ("blocked", ("error_mismatch",))
 
 
 @pytest.mark.parametrize("because", [DENIED, replace(DENIED, contradiction=0.5)])
 @pytest.mark.parametrize("policy", [Policy(), Policy(auto_send_at=1.01, block_below=1.0)])
 def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, because):
-    decision, reasons = decide(policy, score=1.0, because=because, refuses=Refuses.AND_ANSWERS)
+    decision, reasons = decide(policy, score=1.0, reason=because, refusal=RefusalKind.PARTIAL)
     assert (decision, reasons) == ("review", (because.reason,))
-    assert decide(score=1.0, because=because, degraded=("x",)) == ("review", (because.reason, "x"))
+    assert decide(score=1.0, reason=because, degraded=("x",)) == ("review", (because.reason, "x"))
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(block_below=1.0)])
 def test_a_contradiction_blocks_whatever_the_thresholds(policy):
-    assert decide(policy, score=1.0, because=MISMATCH) == ("blocked", ("error_mismatch",))
+    assert decide(policy, score=1.0, reason=ERROR_MISMATCH_RULE) == ("blocked", ("error_mismatch",))
 
 
 def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():
@@ -260,7 +260,7 @@ NAMED = (Evidence("number", "30", 0, 2),)
 
 
 def opinion(label=Label.TRUE, confidence=0.95, **given_):
-    unsure = Unsure.MALFORMED if label is None else None
+    unsure = UnsureReason.MALFORMED if label is None else None
     given_ = {"score": SCORES[label], **given_}
     return Opinion("single", ("m",), "1", label, confidence if label else 0.0, unsure=unsure, **given_)
 
@@ -268,7 +268,7 @@ def opinion(label=Label.TRUE, confidence=0.95, **given_):
 def judged(asked, policy=Policy(), **given_):  # noqa: B008 - frozen
     kind, language = given_.pop("kind", MessageType.BINARY), given_.pop("language", "nl")
     opinions = asked if isinstance(asked, tuple) else (asked,)
-    decided = policy.decide(Assessment(given_.pop("score", None), kind, language, **given_), opinions)
+    decided = policy.decide(ScoredAnswer(given_.pop("score", None), kind, language, **given_), opinions)
     return decided.decision, decided.reasons
 
 
@@ -306,18 +306,18 @@ def test_two_opinions_that_contradict_each_other_decide_nothing_however_sure_the
     other = opinion(Label.FALSE if last.label is Label.TRUE else Label.TRUE, 0.3)
     assert judged((other, last), score=3.0) == ("review", ("judges_disagree", "middle_score"))
     assert judged((opinion(None), opinion(Label.NOT_GIVEN, 0.3), last), score=3.0)[0] != "review"
-    held = Assessment(3.0, MessageType.BINARY, "nl")
-    assert Policy().settles(held, (other, replace(last, confidence=0.3)))
+    held = ScoredAnswer(3.0, MessageType.BINARY, "nl")
+    assert Policy().is_settled(held, (other, replace(last, confidence=0.3)))
 
 
 def test_that_an_answer_rightly_says_that_it_has_none_is_a_reason_of_its_own_that_a_policy_may_send():
     sending = Policy(declined=Decision.AUTO_SEND)
-    declines = {"score": 3.0, "refuses": Refuses.AND_ANSWERS}
+    declines = {"score": 3.0, "refusal": RefusalKind.PARTIAL}
     rightly = opinion(Label.NOT_GIVEN, score=5.0)
     assert judged(rightly, **declines) == ("review", ("judged_declined", "middle_score"))
     assert judged(rightly, sending, **declines) == ("auto_send", ("judged_declined", "middle_score"))
     assert judged(rightly, sending, score=3.0)[1][0] == "judged_not_given"
-    assert judged(rightly, sending, because=DENIED, **declines | {"score": 1.0})[0] == "review"
+    assert judged(rightly, sending, reason=DENIED, **declines | {"score": 1.0})[0] == "review"
     for wrongly in (opinion(Label.NOT_GIVEN, score=3.9), replace(rightly, wrong=NAMED)):
         assert judged(wrongly, sending, **declines)[1][0] == "judged_not_given"
 
@@ -336,7 +336,7 @@ def test_that_an_answer_rightly_says_that_it_has_none_is_a_reason_of_its_own_tha
 def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_says_so_too(
     asked, decision, reason
 ):
-    quoted = {"score": 5.0, "because": VERBATIM}
+    quoted = {"score": 5.0, "reason": VERBATIM_DOCUMENT_RULE}
     assert judged(asked, **quoted) == (decision, (reason, "verbatim_document"))
     # A judge that is away, and a policy by which none is asked about such answers.
     assert judged((), **quoted, degraded=("judge_unavailable",))[0] == "review"
@@ -344,21 +344,21 @@ def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_s
 
 
 def test_an_opinion_alone_sends_no_type_that_the_profile_does_not_score():
-    unscored = {"because": Reason.MESSAGE_TYPE_NOT_SCORED}
+    unscored = {"reason": Reason.MESSAGE_TYPE_NOT_SCORED}
     assert judged(opinion(), **unscored) == ("review", ("judged_true", "message_type_not_scored"))
     assert judged(opinion(Label.FALSE), **unscored)[0] == "blocked"
     assert judged(opinion(), Policy(unscored=Decision.AUTO_SEND), **unscored)[0] == "auto_send"
 
 
 def test_an_opinion_sends_nothing_that_a_check_objects_to_or_of_which_something_was_not_checked():
-    assert judged(opinion(), score=1.0, because=DENIED) == ("review", ("judged_true", "denied_request"))
+    assert judged(opinion(), score=1.0, reason=DENIED) == ("review", ("judged_true", "denied_request"))
     assert judged(opinion(), score=3.0, degraded=("translation_unavailable",)) == (
         "review",
         ("judged_true", "middle_score", "translation_unavailable"),
     )
-    held = Assessment(1.0, MessageType.BINARY, "nl", DENIED)
+    held = ScoredAnswer(1.0, MessageType.BINARY, "nl", DENIED)
     assert Policy().doubt(held) is Doubt.ONE_WAY
-    assert judged(opinion(Label.FALSE), score=1.0, because=DENIED)[0] is Decision.BLOCKED
+    assert judged(opinion(Label.FALSE), score=1.0, reason=DENIED)[0] is Decision.BLOCKED
 
 
 @given(
@@ -372,7 +372,7 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
     score, because, gap, label, confidence
 ):
     everything = Policy(ask=(*Decision,), ask_never=())
-    given_ = {"score": score, "because": because, "degraded": (gap,)}
+    given_ = {"score": score, "reason": because, "degraded": (gap,)}
     assert judged(opinion(label, confidence), everything, **given_) == judged((), everything, **given_)
 
 
@@ -381,38 +381,38 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
     [
         (None, 3.0, Doubt.BOTH_WAYS),
         (None, 1.0, Doubt.BOTH_WAYS),
-        (UNDEFINED, 1.0, None),
-        (VERBATIM, 5.0, Doubt.BOTH_WAYS),
+        (UNDEFINED_COMPONENT_RULE, 1.0, None),
+        (VERBATIM_DOCUMENT_RULE, 5.0, Doubt.BOTH_WAYS),
         (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.ONE_WAY),
         (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
     ],
 )
 def test_in_doubt_is_what_the_checks_alone_would_hold_or_send(because, score, doubt):
-    assert Policy().doubt(Assessment(score, MessageType.BINARY, "nl", because)) is doubt
+    assert Policy().doubt(ScoredAnswer(score, MessageType.BINARY, "nl", because)) is doubt
 
 
 def test_a_refusal_is_in_doubt_only_where_it_is_named():
-    refusal = Assessment(3.0, MessageType.BINARY, "nl", refuses=Refuses.PURELY)
+    refusal = ScoredAnswer(3.0, MessageType.BINARY, "nl", refusal=RefusalKind.FULL)
     assert Policy().doubt(refusal) is None
     assert Policy(ask=("refusal",), ask_never=()).doubt(refusal) is Doubt.BOTH_WAYS
 
 
 def test_who_is_asked_about_can_be_named_by_decision_reason_and_score_for_a_type_and_language():
-    blocked = Assessment(1.0, MessageType.ERROR, "nl", UNDEFINED)
+    blocked = ScoredAnswer(1.0, MessageType.ERROR, "nl", UNDEFINED_COMPONENT_RULE)
     assert Policy(ask=("undefined_component",)).doubt(blocked) is Doubt.ONE_WAY
     assert Policy(ask=("blocked",), ask_never=("undefined_component",)).doubt(blocked) is None
-    middling = Assessment(3.0, MessageType.ERROR, "nl")
+    middling = ScoredAnswer(3.0, MessageType.ERROR, "nl")
     assert Policy(ask_from=2.0, ask_to=2.9).doubt(middling) is None
     in_dutch = Override(language="nl", ask=())
     assert Policy(overrides=(in_dutch,)).doubt(middling) is None
-    assert Policy(overrides=(in_dutch,)).doubt(Assessment(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
+    assert Policy(overrides=(in_dutch,)).doubt(ScoredAnswer(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
 
 
-@pytest.mark.parametrize(("because", "score"), [(UNDEFINED, 1.0), (None, 1.2)])
+@pytest.mark.parametrize(("because", "score"), [(UNDEFINED_COMPONENT_RULE, 1.0), (None, 1.2)])
 def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion(because, score):
     asking = Policy(ask=("blocked",), block_below=1.5)
-    blocked = {"score": score, "because": because, "refuses": Refuses.NOT}
-    assert asking.doubt(Assessment(score, MessageType.BINARY, "nl", because)) is Doubt.ONE_WAY
+    blocked = {"score": score, "reason": because, "refusal": RefusalKind.NONE}
+    assert asking.doubt(ScoredAnswer(score, MessageType.BINARY, "nl", because)) is Doubt.ONE_WAY
     assert judged(opinion(), asking, **blocked)[0] is Decision.REVIEW
     for other in (opinion(confidence=0.5), opinion(wrong=NAMED), *map(opinion, (None, *Label))):
         if other != opinion():
@@ -434,13 +434,13 @@ def test_a_policy_that_cannot_be_meant_for_judges_is_refused(values, message):
         Policy(**values)
 
 
-ALL = Holds(frozenset({Scope()}))
-UNREAD = Holds(known=False)
+ALL = Pauses(frozenset({PauseScope()}))
+UNREAD = Pauses(known=False)
 SENDING = Policy("mine", 4.0, 1.5, Decision.AUTO_SEND, Decision.AUTO_SEND)
 
 
 def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **given_):
-    assessment = Assessment(given_.pop("score", None), kind, language, **given_)
+    assessment = ScoredAnswer(given_.pop("score", None), kind, language, **given_)
     return policy.decide(assessment, asked, holds)
 
 
@@ -448,14 +448,14 @@ def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(
     ("answer", "reason"),
     [
         ({"score": 4.5}, "high_score"),
-        ({"score": 5.0, "because": VERBATIM}, "verbatim_document"),
-        ({"because": Reason.MESSAGE_TYPE_NOT_SCORED}, "message_type_not_scored"),
-        ({"score": 3.0, "refuses": Refuses.PURELY}, "refusal"),
+        ({"score": 5.0, "reason": VERBATIM_DOCUMENT_RULE}, "verbatim_document"),
+        ({"reason": Reason.MESSAGE_TYPE_NOT_SCORED}, "message_type_not_scored"),
+        ({"score": 3.0, "refusal": RefusalKind.FULL}, "refusal"),
     ],
 )
 @pytest.mark.parametrize(("holds", "held"), [(ALL, "sending_held"), (UNREAD, "holds_unknown")])
 def test_what_would_be_sent_is_held_and_why_it_would_have_been_sent_comes_second(holds, held, answer, reason):
-    assert under(Holds(), **answer).decision is Decision.AUTO_SEND
+    assert under(Pauses(), **answer).decision is Decision.AUTO_SEND
     decided = under(holds, **answer)
     assert (decided.decision, decided.reasons) == (Decision.REVIEW, (held, reason))
     assert decided.policy_version == SENDING.identity
@@ -475,7 +475,7 @@ _MEASURED = [each for each in BECAUSE if each not in (Reason.SENDING_HELD, Reaso
 @given(
     score=st.none() | st.floats(1, 5),
     because=st.sampled_from(_MEASURED),
-    refuses=st.sampled_from(list(Refuses)),
+    refuses=st.sampled_from(list(RefusalKind)),
     gaps=st.lists(st.sampled_from(_UNDECIDABLE), max_size=1),
     label=st.sampled_from([None, *Label]),
     kind=st.sampled_from(list(MessageType)),
@@ -485,8 +485,8 @@ _MEASURED = [each for each in BECAUSE if each not in (Reason.SENDING_HELD, Reaso
 def test_a_hold_sends_nothing_and_changes_nothing_else(
     holds, score, because, refuses, gaps, label, kind, language
 ):
-    answer = {"score": score, "because": because, "refuses": refuses, "degraded": tuple(gaps)}
-    without = under(Holds(), SENDING, kind, language, (opinion(label),), **answer)
+    answer = {"score": score, "reason": because, "refusal": refuses, "degraded": tuple(gaps)}
+    without = under(Pauses(), SENDING, kind, language, (opinion(label),), **answer)
     decided = under(holds, SENDING, kind, language, (opinion(label),), **answer)
     if without.decision is Decision.AUTO_SEND:
         assert decided.decision is Decision.REVIEW
@@ -498,41 +498,41 @@ def test_a_hold_sends_nothing_and_changes_nothing_else(
 @pytest.mark.parametrize(
     ("scope", "covered"),
     [
-        (Scope(), {("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)}),
-        (Scope(MessageType.BINARY), {("binary", "nl"), ("binary", "en"), ("binary", None)}),
-        (Scope(language="nl"), {("binary", "nl"), ("error", "nl"), ("binary", None)}),
-        (Scope(MessageType.BINARY, "nl"), {("binary", "nl"), ("binary", None)}),
+        (PauseScope(), {("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)}),
+        (PauseScope(MessageType.BINARY), {("binary", "nl"), ("binary", "en"), ("binary", None)}),
+        (PauseScope(language="nl"), {("binary", "nl"), ("error", "nl"), ("binary", None)}),
+        (PauseScope(MessageType.BINARY, "nl"), {("binary", "nl"), ("binary", None)}),
     ],
 )
 def test_a_hold_is_on_its_type_and_language_and_on_what_may_be_in_that_language(scope, covered):
-    holds = Holds(frozenset({scope}))
+    holds = Pauses(frozenset({scope}))
     for kind, language in (("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)):
         decided = under(holds, kind=MessageType(kind), language=language, score=4.5)
         assert (decided.decision is Decision.REVIEW) is ((kind, language) in covered)
 
 
 def test_of_several_holds_each_counts():
-    holds = Holds(frozenset({Scope(MessageType.ERROR), Scope(language="en")}))
+    holds = Pauses(frozenset({PauseScope(MessageType.ERROR), PauseScope(language="en")}))
     assert under(holds, language="en", score=4.5).decision is Decision.REVIEW
     assert under(holds, kind=MessageType.ERROR, score=4.5).decision is Decision.REVIEW
     assert under(holds, score=4.5).decision is Decision.AUTO_SEND
 
 
 def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
-    unread = Holds(frozenset({Scope(MessageType.ERROR)}), known=False)
+    unread = Pauses(frozenset({PauseScope(MessageType.ERROR)}), known=False)
     assert under(unread, kind=MessageType.ERROR, score=4.5).reasons[0] == "sending_held"
     assert under(unread, score=4.5).reasons[0] == "holds_unknown"
 
 
 def test_a_policy_can_hold_from_the_start_by_type_and_language():
     nothing, dutch = Policy(hold=True), Policy(overrides=(Override(language="nl", hold=True),))
-    quoted = {"score": 5.0, "because": VERBATIM}
-    assert under(Holds(), nothing, **quoted).reasons == ("sending_held", "verbatim_document")
-    assert under(Holds(), dutch, **quoted).decision is Decision.REVIEW
-    assert under(Holds(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
-    assert (nothing.held, dutch.held) == ({Scope()}, {Scope(language="nl")})
+    quoted = {"score": 5.0, "reason": VERBATIM_DOCUMENT_RULE}
+    assert under(Pauses(), nothing, **quoted).reasons == ("sending_held", "verbatim_document")
+    assert under(Pauses(), dutch, **quoted).decision is Decision.REVIEW
+    assert under(Pauses(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
+    assert (nothing.paused_scopes, dutch.paused_scopes) == ({PauseScope()}, {PauseScope(language="nl")})
     but_english = Policy(hold=True, overrides=(Override(language="en", hold=False),))
-    assert under(Holds(), but_english, language="en", **quoted).decision is Decision.AUTO_SEND
+    assert under(Pauses(), but_english, language="en", **quoted).decision is Decision.AUTO_SEND
     assert under(ALL, but_english, language="en", **quoted).decision is Decision.REVIEW
     assert Policy(hold=True).identity != Policy().identity
 
@@ -540,12 +540,12 @@ def test_a_policy_can_hold_from_the_start_by_type_and_language():
 @pytest.mark.parametrize("language", ["dutch", "NL", "*", ""])
 def test_a_hold_on_what_can_be_no_language_is_refused(language):
     with pytest.raises(ValueError, match="two lowercase letters"):
-        Scope(language=language)
+        PauseScope(language=language)
 
 
 def test_what_could_not_be_checked_comes_after_the_refusal_that_is_reviewed_all_the_same():
-    assert decide(refuses=Refuses.PURELY, degraded=("x", "y")) == ("review", ("refusal", "x", "y"))
-    assert decide(refuses=Refuses.PURELY, degraded=("x", "context_missing")) == (
+    assert decide(refusal=RefusalKind.FULL, degraded=("x", "y")) == ("review", ("refusal", "x", "y"))
+    assert decide(refusal=RefusalKind.FULL, degraded=("x", "context_missing")) == (
         "review",
         ("context_missing", "x"),
     )
@@ -567,7 +567,7 @@ _UNDECIDABLE_BY_RANK = (
 
 def test_an_answer_without_a_score_of_which_something_was_not_checked_is_held_for_that():
     reason = Reason.NO_APPLICABLE_FEATURE
-    assert decide(because=reason, degraded=("x",)) == ("review", ("x", "no_applicable_feature"))
+    assert decide(reason=reason, degraded=("x",)) == ("review", ("x", "no_applicable_feature"))
     assert decide(score=3.0, degraded=("x",)) == ("review", ("middle_score", "x"))
     assert decide() == ("review", ("no_applicable_feature",))
 
@@ -583,23 +583,23 @@ def test_what_is_sent_from_a_score_on_and_blocked_below_one_holds_for_that_score
     ("score", "doubt"), [(1.99, None), (2.0, Doubt.BOTH_WAYS), (3.0, Doubt.BOTH_WAYS), (3.01, None)]
 )
 def test_who_is_asked_about_by_score_holds_for_both_ends(score, doubt):
-    assert Policy(ask_from=2.0, ask_to=3.0).doubt(Assessment(score, MessageType.BINARY, "nl")) is doubt
+    assert Policy(ask_from=2.0, ask_to=3.0).doubt(ScoredAnswer(score, MessageType.BINARY, "nl")) is doubt
 
 
 def test_a_band_of_scores_leaves_out_no_answer_without_one():
-    unscored = Assessment(None, MessageType.BINARY, "nl", Reason.NO_APPLICABLE_FEATURE)
+    unscored = ScoredAnswer(None, MessageType.BINARY, "nl", Reason.NO_APPLICABLE_FEATURE)
     assert Policy(ask_from=2.0, ask_to=3.0).doubt(unscored) is Doubt.BOTH_WAYS
 
 
 def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
     policy = Policy(send_confidence=0.7, block_confidence=0.8)
-    assessment = Assessment(3.0, MessageType.BINARY, "nl")
+    assessment = ScoredAnswer(3.0, MessageType.BINARY, "nl")
     sure = {0.69: False, 0.7: True, 0.8: True}
-    assert {each: policy.settles(assessment, [opinion(Label.TRUE, each)]) for each in sure} == sure
+    assert {each: policy.is_settled(assessment, [opinion(Label.TRUE, each)]) for each in sure} == sure
     sure = {0.7: False, 0.79: False, 0.8: True}
-    assert {each: policy.settles(assessment, [opinion(Label.FALSE, each)]) for each in sure} == sure
-    assert policy.settles(assessment, [opinion(Label.NOT_GIVEN, 0.7)])
-    assert not policy.settles(assessment, [])
+    assert {each: policy.is_settled(assessment, [opinion(Label.FALSE, each)]) for each in sure} == sure
+    assert policy.is_settled(assessment, [opinion(Label.NOT_GIVEN, 0.7)])
+    assert not policy.is_settled(assessment, [])
 
 
 def test_thresholds_may_lie_at_the_ends_of_their_range():
@@ -618,7 +618,7 @@ def test_an_override_is_checked_as_the_policy_is(overridden):
 
 
 def test_a_reason_that_several_give_is_told_once():
-    stale = {"degraded": ("documents_stale", "x"), "because": Reason.DOCUMENTS_STALE}
+    stale = {"degraded": ("documents_stale", "x"), "reason": Reason.DOCUMENTS_STALE}
     assert decide(score=3.0, **stale)[1] == ("documents_stale", "x")
 
 
@@ -629,6 +629,6 @@ def test_a_policy_of_another_content_is_told_by_eight_digits_of_its_hash():
 
 def test_thanks_are_sent_although_nothing_was_found_for_them_and_guides_are_not():
     for gap in (Reason.CONTEXT_INSUFFICIENT, Reason.RETRIEVAL_UNAVAILABLE, Reason.DOCUMENTS_STALE):
-        assert decide(score=5.0, because=RETURNED, degraded=(gap,)) == ("auto_send", ("courtesy", gap))
-        assert decide(score=5.0, because=VERBATIM, degraded=(gap,))[0] == "review"
-    assert decide(score=5.0, because=RETURNED, degraded=(Reason.SCORING_TIMEOUT,))[0] == "review"
+        assert decide(score=5.0, reason=COURTESY_RULE, degraded=(gap,)) == ("auto_send", ("courtesy", gap))
+        assert decide(score=5.0, reason=VERBATIM_DOCUMENT_RULE, degraded=(gap,))[0] == "review"
+    assert decide(score=5.0, reason=COURTESY_RULE, degraded=(Reason.SCORING_TIMEOUT,))[0] == "review"

@@ -35,7 +35,7 @@ async def test_all_who_ask_for_the_same_get_one_answer():
     asked.answer.set_result("yes")
     assert await asyncio.gather(*tasks) == ["yes"] * 5
     assert asked.began == 1
-    assert not flights.is_under_way("k")
+    assert not flights.is_running("k")
 
 
 async def test_who_asks_later_or_for_something_else_begins_another():
@@ -68,7 +68,7 @@ async def test_when_all_are_cancelled_so_is_the_asking_and_has_ended():
     await asyncio.gather(*tasks, return_exceptions=True)
     assert all(task.cancelled() for task in tasks)
     assert asked.ended == 1
-    assert not flights.is_under_way("k")
+    assert not flights.is_running("k")
 
 
 async def test_who_comes_while_an_asking_is_being_cancelled_begins_another():
@@ -100,4 +100,4 @@ async def test_what_it_raises_all_of_them_get():
     asked.answer.set_exception(ValueError("no"))
     raised = await asyncio.gather(*tasks, return_exceptions=True)
     assert [str(each) for each in raised] == ["no"] * 3
-    assert not flights.is_under_way("k")
+    assert not flights.is_running("k")

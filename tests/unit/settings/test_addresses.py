@@ -6,10 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from schemas.registry import Registry
-from streams.kafka.clients import faust_broker_urls
+from schemas.registry import SchemaRegistry
+from streams.kafka.kafka_clients import faust_broker_urls
 from streams.settings import EncodingSettings, KafkaSettings, WebSettings
-from streams.settings.base import without_credentials
+from streams.settings.settings_base import redact_credentials
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_faust_gets_ipv6_in_brackets() -> None:
 )  # fmt: skip
 def test_a_registry_has_an_http_url_with_a_host(url: str) -> None:
     assert EncodingSettings(schema_registry_url=url).schema_registry_url == url
-    Registry(url, timeout=1)
+    SchemaRegistry(url, timeout=1)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_urls_that_are_accepted_make_a_registry(url: str) -> None:
         settings = EncodingSettings(schema_registry_url=url)
     except ValidationError:
         return
-    Registry(settings.schema_registry_url or "", timeout=1)
+    SchemaRegistry(settings.schema_registry_url or "", timeout=1)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host: str) -> None:
     ],
 )
 def test_an_address_is_shown_without_user_password_and_query(url: str, shown: str) -> None:
-    assert without_credentials(url) == shown
+    assert redact_credentials(url) == shown

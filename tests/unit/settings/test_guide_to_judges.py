@@ -20,7 +20,7 @@ def test_judges_of_the_guide_can_be_asked(example: str, tmp_path: Path) -> None:
     file = tmp_path / "truthgate.toml"
     file.write_text(example, "utf-8")
     judges = load_settings(file).judges
-    assert {name for link in judges.links for name in link.judges} == set(judges.endpoints)
+    assert {name for link in judges.effective_chain for name in link.judges} == set(judges.endpoints)
 
 
 def test_a_key_in_the_environment_is_that_of_an_endpoint_in_the_file(

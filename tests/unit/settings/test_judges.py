@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from streams.settings import EndpointSettings, JudgeSettings, Settings, WrongSettings, load_settings
+from streams.settings import EndpointSettings, InvalidSettings, JudgeSettings, Settings, load_settings
 
 SECRET = "hunter2-hunter2"
 SMALL = "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__"
@@ -62,7 +62,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
 ) -> None:
     for name, value in {**WHOLE, **changes}.items():
         monkeypatch.setenv(SMALL + name, value)
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings()
     assert complaint in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -71,7 +71,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
 
 def test_an_endpoint_without_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{SMALL}BASE_URL", "http://vllm/v1")
-    with pytest.raises(WrongSettings, match=r"^judges\.endpoints\.small\.model: is missing$"):
+    with pytest.raises(InvalidSettings, match=r"^judges\.endpoints\.small\.model: is missing$"):
         load_settings()
 
 
@@ -110,7 +110,7 @@ def test_a_chain_shows_the_examples_of_a_file(tmp_path: Path) -> None:
     examples.write_text(
         '{"question": "q", "reference": "r", "answer": "a", "label": "FALSE", "score": 1}\n', "utf-8"
     )
-    (link,) = load_settings(_with_examples(tmp_path, examples)).judges.links
+    (link,) = load_settings(_with_examples(tmp_path, examples)).judges.effective_chain
     assert [each.label for each in link.options.examples] == ["FALSE"]
 
 
@@ -128,7 +128,7 @@ def test_examples_that_cannot_be_shown_are_refused_in_one_line_that_quotes_none(
     examples = tmp_path / "examples.jsonl"
     if content is not None:
         examples.write_bytes(content)
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings(_with_examples(tmp_path, examples))
     assert f"judges.chain.0: examples: {examples}" in str(raised.value)
     assert complaint in str(raised.value)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streams.settings import ScoringSettings
-from streams.settings.scoring import usable_processors
+from streams.settings.scoring_settings import usable_processors
 
 MACHINE = 64
 

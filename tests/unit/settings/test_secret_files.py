@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from streams.settings import Settings, WrongSettings, load_settings
+from streams.settings import InvalidSettings, Settings, load_settings
 
 SECRET = "hunter2-hunter2-hunter2"
 OAUTH = {
@@ -82,7 +82,7 @@ def value_at(settings: Settings, path: tuple[str, ...]) -> SecretStr:
 
 
 def complaint() -> str:
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings()
     message = "; ".join([str(raised.value), *raised.value.more])
     assert "\n" not in message
@@ -197,7 +197,7 @@ def test_what_is_no_readable_file_is_refused_at_once_and_quoted_only_where_it_lo
 def test_what_is_no_name_of_a_file_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "truthgate.toml"
     config.write_text("[kafka]\nsasl_password_file = 3\n")
-    with pytest.raises(WrongSettings, match="sasl_password_file should be the name of a file"):
+    with pytest.raises(InvalidSettings, match="sasl_password_file should be the name of a file"):
         load_settings(config)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from docs.generate.reference.settings import PAGE, render
+from docs.generate.reference.settings_page import PAGE, render
 from streams.settings import Settings, load_settings
-from streams.settings.described import ANY_ENTRY, ANY_KEY, Setting, described
-from streams.settings.effective import effective_settings
+from streams.settings.effective_settings import effective_settings
 from streams.settings.sample_file import sample
+from streams.settings.setting_catalog import ANY_ENTRY, ANY_KEY, Setting, all_settings
 
-ALL = tuple(described())
+ALL = tuple(all_settings())
 #: A token of OAuth takes the place of a password.
 SECRETS = [each for each in ALL if "secret" in each.type and not each.name.startswith("kafka.oauth.")]
 
@@ -43,7 +43,7 @@ def test_every_setting_in_force_is_described_once_and_no_other_is() -> None:
 
 
 def test_every_setting_says_in_words_what_it_is_for() -> None:
-    assert [setting.name for setting in ALL if len(setting.meaning) < 5 or setting.type == "table"] == []
+    assert [setting.name for setting in ALL if len(setting.description) < 5 or setting.type == "table"] == []
     assert [setting.name for setting in ALL if "None" in setting.type or "<" in setting.type] == []
 
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from streams.settings import AlertThreshold, RateWindowSettings, Settings, WrongSettings, load_settings
-from streams.settings.base import Section
+from streams.settings import AlertThreshold, InvalidSettings, RateWindowSettings, Settings, load_settings
+from streams.settings.settings_base import SettingsSection
 
 _NUMBER = re.compile(r"\b(Seconds|int|float)\b")
 _WITH_UNIT = re.compile(r"_(seconds|days|bytes|mib)$")
 _NEEDS_UNIT = re.compile(r"timeout|interval|limit|wait|after|within|lateness|retention|window|mega|hours")
 
 
-def _sections() -> Iterator[type[Section]]:
+def _sections() -> Iterator[type[SettingsSection]]:
     for field in Settings.model_fields.values():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsSection):
             yield field.annotation
     yield from (RateWindowSettings, AlertThreshold)
 
@@ -52,20 +52,20 @@ def test_who_leaves_the_unit_out_is_told_the_whole_name(
     former: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(former, "1")
-    with pytest.raises(WrongSettings, match=re.escape(f"did you mean {hint}")):
+    with pytest.raises(InvalidSettings, match=re.escape(f"did you mean {hint}")):
         load_settings()
 
 
 def test_who_misspells_a_name_in_a_file_is_told_the_one_for_a_file(tmp_path: Path) -> None:
     config = tmp_path / "truthgate.toml"
     config.write_text("[policy]\nblok_below = 1\n")
-    with pytest.raises(WrongSettings, match=re.escape("did you mean policy.block_below?")):
+    with pytest.raises(InvalidSettings, match=re.escape("did you mean policy.block_below?")):
         load_settings(config)
 
 
 def test_a_name_that_is_like_no_other_of_its_section_gives_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUTHGATE_SCORING__PREPARED", "1")
-    with pytest.raises(WrongSettings) as refused:
+    with pytest.raises(InvalidSettings) as refused:
         load_settings()
     assert "TRUTHGATE_SCORING__PREPARED" in str(refused.value)
     assert "did you mean" not in str(refused.value)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from streams.settings import Settings, without_effect
+from streams.settings import Settings, unused_settings
 
 
 def _told(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return list(without_effect(Settings.model_validate(sections)))
+    return list(unused_settings(Settings.model_validate(sections)))
 
 
 @pytest.fixture(autouse=True)
@@ -110,8 +110,8 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ["company_terms.least_documents has no effect: scoring.profile is not paper"],
         ),
         (
-            {"scoring": {"kept_parses_mib": 0, "kept_parses": "/p"}},
-            ["scoring.kept_parses has no effect: scoring.kept_parses_mib is 0"],
+            {"scoring": {"parse_cache_mib": 0, "parse_cache": "/p"}},
+            ["scoring.parse_cache has no effect: scoring.parse_cache_mib is 0"],
         ),
         (
             {"scoring": {"verifier": {"seconds": 2}}},

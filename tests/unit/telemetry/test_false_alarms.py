@@ -10,7 +10,7 @@ from aiokafka.errors import (
     RebalanceInProgressError,
 )
 
-from streams.observability.logs import FalseAlarms
+from streams.observability.logs import FalseAlarmFilter
 
 COORDINATOR = "aiokafka.consumer.group_coordinator"
 
@@ -35,9 +35,9 @@ HARMLESS = [
 
 @pytest.mark.parametrize("line", HARMLESS)
 def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line: tuple[str, ...]) -> None:
-    assert not FalseAlarms(logging.INFO).filter(_record(*line))
+    assert not FalseAlarmFilter(logging.INFO).filter(_record(*line))
     record = _record(*line)
-    assert FalseAlarms(logging.DEBUG).filter(record)
+    assert FalseAlarmFilter(logging.DEBUG).filter(record)
     assert (record.levelno, record.levelname) == (logging.DEBUG, "DEBUG")
 
 
@@ -57,5 +57,5 @@ def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line: 
 )
 def test_what_does_not_mend_itself_stays_an_error(line: tuple[str, ...]) -> None:
     record = _record(*line)
-    assert FalseAlarms(logging.INFO).filter(record)
+    assert FalseAlarmFilter(logging.INFO).filter(record)
     assert record.levelno == logging.ERROR

@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from streams.observability.logs import OncePerMinute
+from streams.observability.logs import OncePerMinuteFilter
 
 SECRET = "the-customers-own-words"
 
@@ -21,10 +21,10 @@ _PROGRAM = """
 import logging, sys
 import structlog
 from streams.settings import LogSettings
-from streams.observability.logs import configure
+from streams.observability.logs import configure_logging
 
 log = structlog.get_logger("streams.example")
-configure(LogSettings(level=sys.argv[1], format=sys.argv[2]))
+configure_logging(LogSettings(level=sys.argv[1], format=sys.argv[2]))
 question = sys.argv[3]
 
 def fail(question):
@@ -47,9 +47,9 @@ for report in (log.exception, logging.getLogger("elsewhere").exception):
 _LIBRARIES = """
 import asyncio, logging, sys
 from streams.settings import LogSettings
-from streams.observability.logs import configure
+from streams.observability.logs import configure_logging
 
-configure(LogSettings(format=sys.argv[1]))
+configure_logging(LogSettings(format=sys.argv[1]))
 text = sys.argv[2]
 library = logging.getLogger("library")
 
@@ -83,9 +83,9 @@ import logging
 import structlog
 from opentelemetry.trace import NonRecordingSpan, SpanContext, use_span
 from streams.settings import LogSettings
-from streams.observability.logs import configure
+from streams.observability.logs import configure_logging
 
-configure(LogSettings())
+configure_logging(LogSettings())
 log = structlog.get_logger("streams.example")
 context = SpanContext(0x0AF7651916CD43DD8448EB211C80319C, 0xB7AD6B7169203331, is_remote=False)
 log.info("before")
@@ -167,13 +167,13 @@ def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it() -> None:
 
 def test_a_library_that_repeats_itself_gets_one_line_a_minute() -> None:
     now = 100.0
-    once = OncePerMinute(lambda: now)
+    once = OncePerMinuteFilter(lambda: now)
 
     def written(*names: str) -> list[bool]:
         return [once.filter(logging.makeLogRecord({"name": name})) for name in names]
 
     assert written("opentelemetry.exporter", "opentelemetry.sdk", "grpc._channel") == [True, False, True]
-    assert written("faust", "faust", "streams.worker.run") == [True, True, True]
+    assert written("faust", "faust", "streams.worker.run_worker") == [True, True, True]
     now += 60
     assert written("opentelemetry.sdk", "opentelemetry.sdk") == [True, False]
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from streams.observability.logs import NamelessErrors
+from streams.observability.logs import EmptyErrorFilter
 
 
 @pytest.mark.parametrize(
@@ -14,5 +14,5 @@ from streams.observability.logs import NamelessErrors
 def test_an_error_without_a_text_is_told_by_its_type(error: object, told: str) -> None:
     message = "Unable connect to node with id %s: %s"
     record = logging.LogRecord("aiokafka", logging.ERROR, "", 1, message, (1, error), None)
-    assert NamelessErrors().filter(record)
+    assert EmptyErrorFilter().filter(record)
     assert record.getMessage() == f"Unable connect to node with id 1: {told}"

@@ -15,9 +15,9 @@ from opentelemetry.trace import get_tracer_provider
 from pydantic import SecretStr, ValidationError
 
 from streams.observability import tracing
-from streams.observability.otlp import Reported, span_exporter
-from streams.observability.tracing import Tracing, open_tracing, refusals
-from streams.settings import Settings, TelemetrySettings, WrongSettings
+from streams.observability.otlp import ReportingExporter, span_exporter
+from streams.observability.tracing import Tracing, open_tracing, otel_setup_errors
+from streams.settings import InvalidSettings, Settings, TelemetrySettings
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
@@ -185,7 +185,7 @@ def test_a_host_that_is_not_known_is_told_as_that(worker_log: pytest.LogCaptureF
 
 def test_a_failing_exporter_is_told_of_when_that_changes(worker_log: pytest.LogCaptureFixture) -> None:
     results = iter(["FAILURE", "FAILURE", "SUCCESS", "SUCCESS", "FAILURE"])
-    exporter = Reported(
+    exporter = ReportingExporter(
         SimpleNamespace(export=lambda _: SpanExportResult[next(results)], name="x"), "traces", ""
     )
     for _ in range(5):
@@ -199,7 +199,7 @@ def test_a_failing_exporter_is_told_of_when_that_changes(worker_log: pytest.LogC
 
 
 def test_an_exporter_that_raises_is_told_of_too(worker_log: pytest.LogCaptureFixture) -> None:
-    exporter = Reported(SimpleNamespace(), "traces", "")
+    exporter = ReportingExporter(SimpleNamespace(), "traces", "")
     for _ in range(2):
         with pytest.raises(AttributeError):
             exporter.export(())
@@ -211,7 +211,7 @@ def test_a_certificate_that_cannot_be_read_is_a_wrong_setting(tmp_path: Path) ->
         settings = TelemetrySettings(
             otlp_endpoint="https://collector:4317", otlp_protocol=protocol, otlp_cafile=tmp_path / "none.pem"
         )
-        with pytest.raises(WrongSettings, match="otlp_cafile"):
+        with pytest.raises(InvalidSettings, match="otlp_cafile"):
             span_exporter(settings)
 
 
@@ -229,21 +229,21 @@ async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"):
+    with pytest.raises(InvalidSettings, match=rf"^telemetry: .*{variable}\)$"):
         async with open_tracing(_settings(otlp_endpoint=f"http://{NOBODY}")):
             pass
 
 
 @pytest.mark.parametrize("text", ["no key 'a\nsecret' here", 'no key "secret" here', "no key 'it's secret'"])
 def test_a_refusal_is_one_line_without_values(text: str) -> None:
-    with pytest.raises(WrongSettings, match="no key \\.\\.\\.") as caught, refusals():
+    with pytest.raises(InvalidSettings, match="no key \\.\\.\\.") as caught, otel_setup_errors():
         raise ValueError(text)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_refusal_without_words_tells_its_kind() -> None:
-    with pytest.raises(WrongSettings, match="KeyError"), refusals():
+    with pytest.raises(InvalidSettings, match="KeyError"), otel_setup_errors():
         raise KeyError
 
 

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, get_current_span, use_span
 
-from streams.observability.attributes import context_of, with_current
+from streams.observability.span_attributes import extract_context, inject_context
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{SPAN}-01".encode()
 
 
 def test_a_valid_context_is_continued_with_its_state() -> None:
-    context = context_of((("traceparent", VALID), ("tracestate", b"a=1,b=2"), ("other", b"x")))
+    context = extract_context((("traceparent", VALID), ("tracestate", b"a=1,b=2"), ("other", b"x")))
     assert context is not None
     found = get_current_span(context).get_span_context()
     assert (f"{found.trace_id:032x}", f"{found.span_id:016x}") == (TRACE, SPAN)
@@ -38,7 +38,7 @@ def test_a_valid_context_is_continued_with_its_state() -> None:
     ],
 )
 def test_what_is_not_exactly_one_valid_parent_is_none(headers: tuple[tuple[str, bytes], ...]) -> None:
-    assert context_of(headers) is None
+    assert extract_context(headers) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_not_exactly_one_valid_parent_is_none(headers: tuple[tuple[str, 
 def test_a_state_that_is_not_valid_leaves_the_parent_as_it_is_and_the_log_empty(
     state: bytes, worker_log: pytest.LogCaptureFixture
 ) -> None:
-    context = context_of((("traceparent", VALID), ("tracestate", state)))
+    context = extract_context((("traceparent", VALID), ("tracestate", state)))
     assert context is not None
     assert f"{get_current_span(context).get_span_context().trace_id:032x}" == TRACE
     assert not worker_log.records
@@ -66,19 +66,19 @@ def test_a_state_that_is_not_valid_leaves_the_parent_as_it_is_and_the_log_empty(
 def test_no_headers_whatever_fail_and_what_is_sent_on_is_one_valid_context(
     headers: list[tuple[str, bytes]],
 ) -> None:
-    context = context_of(tuple(headers))
+    context = extract_context(tuple(headers))
     span = get_current_span(context) if context else _span()
     with use_span(span):
-        sent = with_current(tuple(headers))
+        sent = inject_context(tuple(headers))
     assert [name for name, _ in sent].count("traceparent") == 1
-    assert context_of(sent) is not None
+    assert extract_context(sent) is not None
     assert [pair for pair in sent if pair[0] in {"baggage", "Traceparent"}] == [
         pair for pair in headers if pair[0] in {"baggage", "Traceparent"}
     ]
 
 
 def test_without_a_current_span_no_context_is_sent_and_that_of_before_is_not_either() -> None:
-    assert with_current((("traceparent", VALID), ("tracestate", b"a=1"), ("ce_id", b"1"))) == (
+    assert inject_context((("traceparent", VALID), ("tracestate", b"a=1"), ("ce_id", b"1"))) == (
         ("ce_id", b"1"),
     )
 

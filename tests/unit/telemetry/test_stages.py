@@ -29,7 +29,7 @@ def test_a_stage_is_observed_and_is_a_span_below_the_current_one(exporter: InMem
     stages = Stages(tracer, observed.__setitem__)
     with tracer.start_as_current_span("process"), stages.stage("enrich") as enrich:
         assert get_current_span() is enrich
-        with stages.part("search") as search:
+        with stages.span("search") as search:
             search.set_attribute("found", 3)
     by_name = {span.name: span for span in exporter.get_finished_spans()}
     assert by_name["search"].parent == by_name["enrich"].context

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from scoring.lexicon import load_shipped
-from scoring.text.language import LanguageDetector
+from scoring.text.language_detection import LanguageDetector
 from training.rated.html_tree import read_html
 from training.rated.markdown import Writer
 from training.rated.pages import Page, chosen, distinguished, identified, paired, usable

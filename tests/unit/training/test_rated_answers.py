@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.values.types import MessageType
+from scoring.values.exchange import MessageType
 from training.packed import read_lines
 from training.rated.agreement import agreed_rating
 from training.rated.products import PRODUCTS

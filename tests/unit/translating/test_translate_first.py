@@ -17,21 +17,21 @@ from prometheus_client import generate_latest
 from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.cache.circuit_breaker import BreakerState
 from scoring.lexicon import Lexicon, load_shipped
-from scoring.text.language import LanguageDetector
-from scoring.translation.errors import Fault, Observer
+from scoring.text.language_detection import LanguageDetector
+from scoring.translation.errors import TranslationFault, TranslationObserver
 from scoring.translation.translator import ExchangeTranslator
-from scoring.values.assessment import Assessment
+from scoring.values.exchange import Exchange, Passage, Translation
 from scoring.values.rules import Reason
-from scoring.values.types import Exchange, Passage, Translation
+from scoring.values.scored_answer import ScoredAnswer
 from streams.observability.instruments import Instruments
-from streams.pipeline.context import GivenDocuments
-from streams.pipeline.pipeline import Deadline, OfflineAnswers, Pipeline
-from streams.scorers.options import Assessor, unassessed
-from streams.settings import Settings, TranslationSettings, WrongSettings, load_settings
+from streams.pipeline.context import StaticDocuments
+from streams.pipeline.pipeline import Deadline, OfflinePipeline, Pipeline
+from streams.scorers.options import AsyncScorer, unscored_answer
+from streams.settings import InvalidSettings, Settings, TranslationSettings, load_settings
 from streams.translating import translate_first
 from streams.translating.opening import open_translation
-from streams.translating.step import Translated, TranslationTelemetry
-from streams.translating.step import Translation as Translating
+from streams.translating.step import TranslationMetrics, TranslationResult
+from streams.translating.step import TranslationStage as Translating
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -42,7 +42,7 @@ QUESTION, ANSWER = (
 EXCHANGE = Exchange(QUESTION, ANSWER, (Passage("d-1", ANSWER, "Rooster"),), "nl")
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 RECORD = ChatbotAnswer("a-1", "c-1", QUESTION, ANSWER, NOW, document_ids=("d-1",), language="nl")
-LIBRARY = GivenDocuments({"d-1": KnowledgeDocument("d-1", "nl", "Rooster", ANSWER, NOW)})
+LIBRARY = StaticDocuments({"d-1": KnowledgeDocument("d-1", "nl", "Rooster", ANSWER, NOW)})
 
 
 @pytest.fixture(autouse=True)
@@ -90,12 +90,12 @@ def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
     )
 
 
-def way_of(settings: Settings, assessor: Assessor, translation: Translating | None) -> Pipeline:
+def way_of(settings: Settings, assessor: AsyncScorer, translation: Translating | None) -> Pipeline:
     return Pipeline(LIBRARY, assessor, settings.policy.decide, settings.scoring.profile, translation)
 
 
-def of_file(settings: Settings, assessor: Assessor, translation: Translating | None) -> OfflineAnswers:
-    return OfflineAnswers(way_of(settings, assessor, translation), NOW)
+def of_file(settings: Settings, assessor: AsyncScorer, translation: Translating | None) -> OfflinePipeline:
+    return OfflinePipeline(way_of(settings, assessor, translation), NOW)
 
 
 class NotingAssessor:
@@ -104,18 +104,18 @@ class NotingAssessor:
     def __init__(self) -> None:
         self.asked: list[Exchange] = []
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         self.asked.append(exchange)
-        return unassessed("paper", exchange.language, degraded)
+        return unscored_answer("paper", exchange.language, degraded)
 
 
-class Counting(Observer):
+class Counting(TranslationObserver):
     """Notes how exchanges fared."""
 
     def __init__(self) -> None:
         self.outcomes: list[str] = []
 
-    def ended(self, outcome: str, seconds: float) -> None:
+    def exchange_finished(self, outcome: str, seconds: float) -> None:
         self.outcomes.append(outcome)
 
 
@@ -171,7 +171,9 @@ async def test_what_no_text_can_hold_is_no_translation(
     server.behave(nonsense=nonsense)
     counting = Counting()
     async with open_translation(translation, observer=counting) as opened:
-        assert await opened.translate(EXCHANGE, 10) == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+        assert await opened.translate(EXCHANGE, 10) == TranslationResult(
+            EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,)
+        )
     assert counting.outcomes == ["not_text"]
 
 
@@ -186,7 +188,7 @@ async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its
     step = translate_first.TranslateFirst(cast("ExchangeTranslator", Defective()), detector, 5, counting)
     with structlog.testing.capture_logs() as lines:
         translated = await step.translate(EXCHANGE, 10)
-    assert translated == Translated(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
+    assert translated == TranslationResult(EXCHANGE, (Reason.TRANSLATION_UNAVAILABLE,))
     assert counting.outcomes == ["unexpected"]
     assert lines == [
         {"event": "translation_failed_unexpectedly", "error_type": "LookupError", "log_level": "error"}
@@ -227,7 +229,7 @@ async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
 class TooSlow:
     """An assessor that is over its time, whatever it is asked."""
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         raise TimeoutError
 
 
@@ -294,18 +296,18 @@ async def test_a_file_is_judged_on_translations_too(translation: TranslationSett
 
 def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> None:
     instruments = Instruments()
-    instruments.begin("Translation")
-    telemetry = TranslationTelemetry(instruments)
+    instruments.begin_section("Translation")
+    telemetry = TranslationMetrics(instruments)
     with structlog.testing.capture_logs() as lines:
-        telemetry.breaker_became(BreakerState.OPEN)
-        telemetry.breaker_became(BreakerState.HALF_OPEN)
+        telemetry.breaker_changed(BreakerState.OPEN)
+        telemetry.breaker_changed(BreakerState.HALF_OPEN)
         for _ in range(3):
             telemetry.cache_failed("SQLITE_FULL")
-        telemetry.document_failed("d-1", Fault.EMPTY)
-    telemetry.ended("translated", 0.2)
-    telemetry.ended("not_needed", 0)
-    telemetry.called("timeout", 5)
-    telemetry.looked_up(3, 1)
+        telemetry.document_failed("d-1", TranslationFault.EMPTY)
+    telemetry.exchange_finished("translated", 0.2)
+    telemetry.exchange_finished("not_needed", 0)
+    telemetry.call_finished("timeout", 5)
+    telemetry.cache_looked_up(3, 1)
     assert [(line["event"], line["log_level"]) for line in lines] == [
         ("translation_breaker", "warning"),
         ("translation_breaker", "info"),
@@ -344,7 +346,7 @@ def test_a_wrong_setting_is_one_line(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(f"TRUTHGATE_TRANSLATION__{name}", value)
-    with pytest.raises(WrongSettings) as raised:
+    with pytest.raises(InvalidSettings) as raised:
         load_settings()
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -361,7 +363,7 @@ def test_a_wrong_setting_is_one_line(
 )
 async def test_what_a_provider_needs_is_told_at_the_start(changes: dict, part: str, tmp_path: Path) -> None:
     settings = TranslationSettings(mode="auto", cache=tmp_path / "c").model_copy(update=changes)
-    with pytest.raises(WrongSettings, match=part):
+    with pytest.raises(InvalidSettings, match=part):
         async with open_translation(settings):
             pass
 
@@ -371,6 +373,6 @@ async def test_a_cache_that_cannot_be_made_is_told_at_the_start(
 ) -> None:
     (tmp_path / "file").write_text("")
     settings = translation.model_copy(update={"cache": tmp_path / "file" / "cache"})
-    with pytest.raises(WrongSettings, match="cannot use"):
+    with pytest.raises(InvalidSettings, match="cannot use"):
         async with open_translation(settings):
             pass

@@ -10,15 +10,15 @@ from prometheus_client import generate_latest
 
 from schemas.records import ChatbotAnswer, ContextPassage, Verdict
 from scoring.policy import Policy
-from scoring.values.assessment import Assessment
-from scoring.values.types import Exchange, MessageType
+from scoring.values.exchange import Exchange, MessageType
+from scoring.values.scored_answer import ScoredAnswer
 from streams.observability.stages import Stages
-from streams.pause.board import STALE_SECONDS, HoldBoard
-from streams.pipeline.context import GivenDocuments
+from streams.pause.pause_state import STALE_SECONDS, PauseState
+from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import Deadline, Pipeline
 from streams.settings import Settings
-from streams.worker import parts
-from streams.worker.metrics import Metrics
+from streams.worker import worker_components
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.clock import Clock
 from tests.support.holds import a_hold, board_of_nothing, hold_record, resumed
 from tests.support.verdicts import any_verdict
@@ -35,9 +35,9 @@ class Assessing:
     def __init__(self) -> None:
         self.meanwhile: Callable[[], object] = lambda: None
 
-    async def assess(self, exchange: Exchange, degraded: tuple[str, ...]) -> Assessment:
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         self.meanwhile()
-        return Assessment(4.5, MessageType.BINARY, "nl", degraded=degraded)
+        return ScoredAnswer(4.5, MessageType.BINARY, "nl", degraded=degraded)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def board(clock: Clock) -> HoldBoard:
+def board(clock: Clock) -> PauseState:
     return board_of_nothing(clock)
 
 
@@ -55,10 +55,12 @@ def assessing() -> Assessing:
     return Assessing()
 
 
-def way_of(board: HoldBoard | None, assessing: Assessing, policy: Policy = SENDING) -> Pipeline:
+def way_of(board: PauseState | None, assessing: Assessing, policy: Policy = SENDING) -> Pipeline:
     settings = Settings(policy=policy)
-    documents = GivenDocuments({})
-    return parts.way(settings, board, documents, assessing, None, None, None, Metrics(), Stages())
+    documents = StaticDocuments({})
+    return worker_components.build_pipeline(
+        settings, board, documents, assessing, None, None, None, WorkerMetrics(), Stages()
+    )
 
 
 async def judged(way: Pipeline) -> tuple[str, tuple[str, ...]]:
@@ -67,18 +69,18 @@ async def judged(way: Pipeline) -> tuple[str, tuple[str, ...]]:
 
 
 async def test_an_answer_is_sent_held_and_sent_again_as_operators_say(
-    board: HoldBoard, assessing: Assessing
+    board: PauseState, assessing: Assessing
 ) -> None:
     way = way_of(board, assessing)
     assert await judged(way) == ("auto_send", ("high_score",))
-    board.take_in([hold_record(IN_DUTCH)])
+    board.apply([hold_record(IN_DUTCH)])
     assert await judged(way) == ("review", ("sending_held", "high_score"))
-    board.take_in([hold_record(resumed(IN_DUTCH), 1), hold_record(a_hold("binary", "en"), 2)])
+    board.apply([hold_record(resumed(IN_DUTCH), 1), hold_record(a_hold("binary", "en"), 2)])
     assert await judged(way) == ("auto_send", ("high_score",))
 
 
-async def test_a_hold_counts_for_what_is_in_work_already(board: HoldBoard, assessing: Assessing) -> None:
-    assessing.meanwhile = lambda: board.take_in([hold_record(EVERYTHING)])
+async def test_a_hold_counts_for_what_is_in_work_already(board: PauseState, assessing: Assessing) -> None:
+    assessing.meanwhile = lambda: board.apply([hold_record(EVERYTHING)])
     assert (await judged(way_of(board, assessing)))[1][0] == "sending_held"
 
 
@@ -89,9 +91,9 @@ async def test_where_no_holds_are_followed_that_of_the_policy_counts_alone(asses
 
 
 async def test_nothing_is_sent_where_it_is_not_known_what_is_held(
-    board: HoldBoard, assessing: Assessing, clock: Clock
+    board: PauseState, assessing: Assessing, clock: Clock
 ) -> None:
-    assert (await judged(way_of(HoldBoard(clock), assessing)))[1][0] == "holds_unknown"
+    assert (await judged(way_of(PauseState(clock), assessing)))[1][0] == "holds_unknown"
     way = way_of(board, assessing)
     clock.now += STALE_SECONDS + 1
     assert await judged(way) == ("review", ("holds_unknown", "high_score"))
@@ -99,22 +101,22 @@ async def test_nothing_is_sent_where_it_is_not_known_what_is_held(
     assert (await judged(way))[0] == "auto_send"
 
 
-async def test_the_settings_can_hold_what_no_operator_does(board: HoldBoard, assessing: Assessing) -> None:
+async def test_the_settings_can_hold_what_no_operator_does(board: PauseState, assessing: Assessing) -> None:
     way = way_of(board, assessing, replace(SENDING, hold=True))
     assert await judged(way) == ("review", ("sending_held", "high_score"))
 
 
-def _shown(metrics: Metrics) -> list[str]:
+def _shown(metrics: WorkerMetrics) -> list[str]:
     lines = generate_latest(metrics.registry).decode().splitlines()
     return [line for line in lines if line.startswith("truthgate_holds")]
 
 
 def test_metrics_show_what_is_held_by_whom_ever_and_whether_that_is_known() -> None:
-    metrics, board = Metrics(), HoldBoard()
-    metrics.holds.watch(Policy(hold=True), board)
+    metrics, board = WorkerMetrics(), PauseState()
+    metrics.pauses.watch(Policy(hold=True), board)
     all_held = 'truthgate_holds{language="all",message_type="all"} 1.0'
     assert _shown(metrics) == [all_held, "truthgate_holds_known 0.0"]
-    board.take_in([hold_record(EVERYTHING), hold_record(IN_DUTCH, 1)])
+    board.apply([hold_record(EVERYTHING), hold_record(IN_DUTCH, 1)])
     board.confirm(time.time())
     assert _shown(metrics) == [
         all_held,
@@ -128,7 +130,7 @@ def _verdict(*reasons: str) -> Verdict:
 
 
 def test_what_a_hold_kept_from_being_sent_is_counted_by_its_reason() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     for reasons in (("sending_held", "high_score"), ("holds_unknown", "refusal"), ("middle_score",), ()):
         metrics.answers.count_verdict(_verdict(*reasons))
     shown = generate_latest(metrics.registry).decode()

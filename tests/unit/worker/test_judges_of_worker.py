@@ -6,8 +6,8 @@ from prometheus_client import generate_latest
 
 from streams.observability.stages import Stages
 from streams.settings import DocumentSettings, JudgeSettings, Settings
-from streams.worker import parts
-from streams.worker.metrics import Metrics
+from streams.worker import worker_components
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.ports import NOBODY
 
 
@@ -16,10 +16,12 @@ def settings(store: Path, **judges: object) -> Settings:
 
 
 async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_asked(tmp_path: Path) -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     endpoints = {"small": {"base_url": f"http://{NOBODY}/v1", "model": "gpt-small"}}
     named = settings(tmp_path, endpoints=endpoints, budget={"requests_per_day": 40})
-    async with parts.judges(named, metrics, Stages(), lambda: (frozenset({0}), 1)) as advise:
+    async with worker_components.open_cascade(
+        named, metrics, Stages(), lambda: (frozenset({0}), 1)
+    ) as advise:
         assert advise is not None
         shown = generate_latest(metrics.registry).decode()
     assert 'truthgate_judge_breaker{judge="small",state="closed"} 1.0' in shown
@@ -27,5 +29,7 @@ async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_
 
 
 async def test_where_nobody_is_named_nothing_is_opened(tmp_path: Path) -> None:
-    async with parts.judges(settings(tmp_path), Metrics(), Stages(), lambda: (frozenset({0}), 1)) as advise:
+    async with worker_components.open_cascade(
+        settings(tmp_path), WorkerMetrics(), Stages(), lambda: (frozenset({0}), 1)
+    ) as advise:
         assert advise is None

@@ -16,14 +16,14 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from streams.observability.health import Health, Progress
-from streams.observability.instruments import OTHER, Definition, Instruments, Label
-from streams.rates.outcomes import ClosedWindow, Group
-from streams.rates.thresholds import ThresholdState
+from streams.observability.health import Health, PartitionProgress
+from streams.observability.instruments import OTHER, Instruments, MetricDefinition, MetricLabel
+from streams.rates.alert_thresholds import ThresholdState
+from streams.rates.verdict_counts import ClosedWindow, RateGroup
 from streams.rates.windows import Tally, WindowSpec
 from streams.scorers.pool import ScoringPool
-from streams.settings import AlertThreshold, ObjectiveSettings, Settings, TelemetrySettings, WrongSettings
-from streams.worker.metrics import Metrics, open_metrics
+from streams.settings import AlertThreshold, InvalidSettings, ObjectiveSettings, Settings, TelemetrySettings
+from streams.worker.worker_metrics import WorkerMetrics, open_metrics
 from tests.support.clock import Clock
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 from tests.support.verdicts import any_verdict
@@ -39,7 +39,7 @@ VERDICT = any_verdict(
     scored_at=NOW,
 )
 TALLY = Tally(answers=50, scored=40, hallucinated=10, faithfulness_answers=20, faithfulness_sum=150_000)
-CLOSED = ClosedWindow(WindowSpec(300_000, 60_000), 0, {Group("binary", "nl"): TALLY})
+CLOSED = ClosedWindow(WindowSpec(300_000, 60_000), 0, {RateGroup("binary", "nl"): TALLY})
 THRESHOLD = AlertThreshold(
     name="untrue", window_seconds=3600, rate=0.2, minimum_answers=30, severity="critical"
 )
@@ -49,7 +49,7 @@ ALERT = ThresholdState(THRESHOLD, TALLY, firing=True)
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def samples(metrics: Metrics | Instruments) -> Samples:
+def samples(metrics: WorkerMetrics | Instruments) -> Samples:
     families = text_string_to_metric_families(generate_latest(metrics.registry).decode())
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
@@ -58,23 +58,23 @@ def samples(metrics: Metrics | Instruments) -> Samples:
     }
 
 
-def shown(metrics: Metrics | Instruments, name: str, **labels: str) -> float | None:
+def shown(metrics: WorkerMetrics | Instruments, name: str, **labels: str) -> float | None:
     return samples(metrics).get((name, frozenset(labels.items())))
 
 
-def names(metrics: Metrics | Instruments) -> set[str]:
+def names(metrics: WorkerMetrics | Instruments) -> set[str]:
     return {name for name, _ in samples(metrics)}
 
 
 @pytest.fixture
 def instruments() -> Instruments:
     made = Instruments()
-    made.begin("Test")
+    made.begin_section("Test")
     return made
 
 
 def test_a_verdict_is_counted_by_all_that_it_says() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.answers.count_verdict(VERDICT, time.time() - 3)
     metrics.answers.count_verdict(replace(VERDICT, score=None, language=None, degraded=()), time.time() + 60)
     counted = {"decision": "blocked", "message_type": "binary"}
@@ -91,7 +91,7 @@ def test_a_verdict_is_counted_by_all_that_it_says() -> None:
 
 
 def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
-    metrics = Metrics(models=("gpt-7",))
+    metrics = WorkerMetrics(models=("gpt-7",))
     for model in ("gpt-7", "gpt-7", "somebody's own", "another", None, ""):
         metrics.answers.count_verdict(replace(VERDICT, model=model, metadata={"tenant": "secret"}))
     counted = {
@@ -106,20 +106,20 @@ def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
 
 
 def test_without_models_nothing_is_told_by_model() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.answers.count_verdict(replace(VERDICT, model="gpt-7"))
     assert "gpt-7" not in generate_latest(metrics.registry).decode()
 
 
 def test_one_bucket_of_the_latency_ends_exactly_at_the_objective() -> None:
-    metrics = Metrics(verdict_within=7.5)
+    metrics = WorkerMetrics(verdict_within=7.5)
     metrics.answers.count_verdict(VERDICT, time.time() - 7)
     assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="5.0") == 0
     assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="7.5") == 1
 
 
 def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
-    before = samples(Metrics())
+    before = samples(WorkerMetrics())
     for name, labels in (
         ("truthgate_answers_total", {}),
         ("truthgate_verdicts_total", {"decision": "blocked", "message_type": "binary", "language": "nl"}),
@@ -134,7 +134,7 @@ def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
 
 
 def test_partitions_that_moved_away_are_shown_no_more() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.answers.watch_progress(lambda: {0: (5, 1.5), 1: (0, 0.0)})
     assert shown(metrics, "truthgate_consumer_lag", partition="0") == 5
     assert shown(metrics, "truthgate_commit_age_seconds", partition="0") == 1.5
@@ -144,13 +144,13 @@ def test_partitions_that_moved_away_are_shown_no_more() -> None:
 
 
 def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
-    clock, metrics = Clock(), Metrics()
+    clock, metrics = Clock(), WorkerMetrics()
     health = Health(180, 10, clock)
     metrics.watch(health)
-    health.waits_for(None)
+    health.set_waiting_for(None)
     assert shown(metrics, "truthgate_kafka_up") is None, "it was not asked yet"
     assert shown(metrics, "truthgate_kafka_silence_seconds") is None
-    health.observe({TP("answers", 3): Progress(committed=7, lag=5)})
+    health.observe({TP("answers", 3): PartitionProgress(committed=7, lag=5)})
     clock.now += 10
     assert shown(metrics, "truthgate_ready") == shown(metrics, "truthgate_kafka_up") == 1
     assert shown(metrics, "truthgate_kafka_silence_seconds") == 10
@@ -164,11 +164,11 @@ def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
 
 
 def test_only_a_leader_shows_rates_and_alerts() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     metrics.rates.leader.set(1)
     metrics.rates.watch(lambda: 2.5, lambda: 7)
-    metrics.rates.show_rates([CLOSED])
-    metrics.rates.show_alerts([ALERT])
+    metrics.rates.set_rates([CLOSED])
+    metrics.rates.set_alerts([ALERT])
     of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
     of_alert = {
         "alert": "untrue",
@@ -203,17 +203,17 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
 
 
 def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness() -> None:
-    metrics = Metrics()
+    metrics = WorkerMetrics()
     unchecked = replace(TALLY, faithfulness_answers=0, faithfulness_sum=0)
-    metrics.rates.show_rates([replace(CLOSED, tallies={Group("binary", "nl"): unchecked})])
+    metrics.rates.set_rates([replace(CLOSED, tallies={RateGroup("binary", "nl"): unchecked})])
     assert "truthgate_faithfulness" not in names(metrics)
     of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
     assert shown(metrics, "truthgate_faithfulness_answers", **of_rate) == 0
 
 
 def test_where_nothing_was_scored_there_is_no_rate_and_the_bounds_say_that_nothing_is_known() -> None:
-    metrics = Metrics()
-    metrics.rates.show_rates([replace(CLOSED, tallies={Group("binary", "nl"): Tally(answers=3)})])
+    metrics = WorkerMetrics()
+    metrics.rates.set_rates([replace(CLOSED, tallies={RateGroup("binary", "nl"): Tally(answers=3)})])
     of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
     rate = {
         name: shown(metrics, f"truthgate_hallucination_{name}", **of_rate)
@@ -235,7 +235,7 @@ class Pool:
 
 
 def test_a_pool_shows_whether_it_is_full() -> None:
-    metrics, pool = Metrics(), Pool()
+    metrics, pool = WorkerMetrics(), Pool()
     assert shown(metrics, "truthgate_scoring_processes") == 0
     metrics.scoring.watch(cast("ScoringPool", pool))
     pool.busy = 4
@@ -244,7 +244,7 @@ def test_a_pool_shows_whether_it_is_full() -> None:
 
 
 def test_a_process_shows_itself_as_prometheus_clients_do() -> None:
-    found = samples(Metrics())
+    found = samples(WorkerMetrics())
     assert found["process_cpu_seconds_total", frozenset()] > 0
     assert found["process_resident_memory_bytes", frozenset()] > 1e6
     assert time.time() - 86_400 < found["process_start_time_seconds", frozenset()] <= time.time()
@@ -254,7 +254,7 @@ def test_a_process_shows_itself_as_prometheus_clients_do() -> None:
 
 def test_two_workers_in_one_process_share_nothing() -> None:
     provider = get_meter_provider()
-    one, two = Metrics(), Metrics()
+    one, two = WorkerMetrics(), WorkerMetrics()
     one.answers.received.add()
     one.answers.observe_stage("decode", 0.1)
     assert shown(two, "truthgate_answers_total") == 0
@@ -263,7 +263,9 @@ def test_two_workers_in_one_process_share_nothing() -> None:
 
 
 def test_a_flood_of_labels_is_counted_as_others(instruments: Instruments) -> None:
-    counter = instruments.counter("truthgate.floods", "", "", Label("who"), Label("what"), at_zero=[])
+    counter = instruments.counter(
+        "truthgate.floods", "", "", MetricLabel("who"), MetricLabel("what"), at_zero=[]
+    )
     for number in range(1_100):
         counter.add(str(number), "x")
     counter.add("7", "x")
@@ -272,7 +274,7 @@ def test_a_flood_of_labels_is_counted_as_others(instruments: Instruments) -> Non
 
 
 def test_counting_from_many_threads_loses_nothing(instruments: Instruments) -> None:
-    counter = instruments.counter("truthgate.hits", "", "", Label("kind", ("a",)))
+    counter = instruments.counter("truthgate.hits", "", "", MetricLabel("kind", ("a",)))
 
     def count() -> None:
         for _ in range(2_000):
@@ -290,10 +292,10 @@ def test_what_cannot_be_read_is_left_out_and_the_rest_is_shown(instruments: Inst
     def fails() -> float:
         raise LookupError
 
-    instruments.gauge("truthgate.broken", "", "").show(fails)
-    instruments.gauge("truthgate.absent", "", "").show(lambda: None)
-    instruments.gauge("truthgate.unknown", "", "").show(lambda: math.nan)
-    instruments.gauge("truthgate.whole", "", "").show(lambda: 3)
+    instruments.gauge("truthgate.broken", "", "").set_function(fails)
+    instruments.gauge("truthgate.absent", "", "").set_function(lambda: None)
+    instruments.gauge("truthgate.unknown", "", "").set_function(lambda: math.nan)
+    instruments.gauge("truthgate.whole", "", "").set_function(lambda: 3)
     assert shown(instruments, "truthgate_whole") == 3
     assert names(instruments) == {"target_info", "truthgate_whole"}
 
@@ -312,7 +314,7 @@ def _points(metric: Metric) -> Iterator[tuple[dict[str, Any], float]]:
         yield attributes(point.attributes), value
 
 
-def _as_prometheus(one: Definition, metric: Metric) -> Samples:
+def _as_prometheus(one: MetricDefinition, metric: Metric) -> Samples:
     name = f"{one.prometheus}_count" if one.kind == "histogram" else one.prometheus
     return {
         (name, frozenset((key.replace(".", "_"), value) for key, value in labels.items())): count
@@ -334,7 +336,7 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
             metrics.answers.count_dead_letter("decode", "truncated")
             metrics.answers.observe_stage("decode", 0.001)
             metrics.answers.watch_progress(lambda: {2: (5, 1.5)})
-            metrics.rates.show_alerts([ALERT])
+            metrics.rates.set_alerts([ALERT])
             expected = {key: value for key, value in samples(metrics).items() if _is_comparable(key[0])}
         definitions = {one.name: one for section in metrics.sections.values() for one in section}
         arrived: Samples = {}
@@ -392,7 +394,7 @@ def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 ) -> None:
     monkeypatch.setenv(variable, value)
     settings = Settings(telemetry=TelemetrySettings(otlp_endpoint=endpoint))
-    with pytest.raises(WrongSettings, match=rf"^telemetry: .*{variable}\)$"), open_metrics(settings):
+    with pytest.raises(InvalidSettings, match=rf"^telemetry: .*{variable}\)$"), open_metrics(settings):
         pass
 
 

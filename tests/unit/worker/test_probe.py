@@ -8,11 +8,11 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaTimeoutError
 from faust.types import TP
 
-from streams.kafka.topic_identity import Origin, TopicDescription
+from streams.kafka.topic_identity import TopicDescription, TopicIdentity
 from streams.observability.health import Health
 from streams.settings import KafkaSettings
-from streams.worker import probe as probing
-from streams.worker.probe import ProgressProbe
+from streams.worker import progress_probe as probing
+from streams.worker.progress_probe import ProgressProbe
 from tests.support.virtual_time import run_virtually
 
 TP0 = TP("answers", 0)
@@ -29,7 +29,7 @@ class Brokers:
         self._client = self
 
     async def describe(self) -> TopicDescription:
-        return TopicDescription(Origin("cluster", "answers", "id"), (0,))
+        return TopicDescription(TopicIdentity("cluster", "answers", "id"), (0,))
 
     async def committed(self, _: TopicPartition) -> int:
         return 7
@@ -62,7 +62,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario], None]:
     async def play(scenario: Scenario) -> None:
         brokers = Brokers()
         health = Health(180, 10, asyncio.get_running_loop().time)
-        health.waits_for(None)
+        health.set_waiting_for(None)
 
         async def rewind() -> None:
             raise AssertionError
@@ -87,7 +87,7 @@ def test_brokers_that_answer_are_never_silent_for_longer_than_the_interval(
             await asyncio.sleep(1)
             assert health.kafka_silence is not None
             assert health.kafka_silence <= 3
-            assert health.progress() == {TP0: (0, 0)}
+            assert health.partition_progress() == {TP0: (0, 0)}
 
     probed(scenario)
 
@@ -99,15 +99,15 @@ def test_brokers_that_describe_a_topic_and_tell_no_offsets_are_silent_until_they
         await asyncio.sleep(4)
         brokers.awake.clear()
         await asyncio.sleep(10)
-        assert health.not_ready == "Kafka has not answered for 11 s"
+        assert health.unready_reason == "Kafka has not answered for 11 s"
         await asyncio.sleep(40)
-        assert health.not_ready == "Kafka has not answered for 51 s (TimeoutError)"
-        assert health.progress() == {}
+        assert health.unready_reason == "Kafka has not answered for 51 s (TimeoutError)"
+        assert health.partition_progress() == {}
         assert brokers.metadata_updates == 1
         brokers.awake.set()
         await asyncio.sleep(0.2)
-        assert health.not_ready is None
-        assert health.progress() == {TP0: (0, 0)}
+        assert health.unready_reason is None
+        assert health.partition_progress() == {TP0: (0, 0)}
 
     probed(scenario)
 
@@ -118,7 +118,7 @@ def test_what_the_client_fails_of_is_told_and_its_metadata_renewed(
     async def scenario(brokers: Brokers, health: Health, _: asyncio.Task[None]) -> None:
         brokers.refuses = KafkaTimeoutError()
         await asyncio.sleep(11.5)
-        assert health.not_ready == "Kafka has not answered for 12 s (KafkaTimeoutError)"
+        assert health.unready_reason == "Kafka has not answered for 12 s (KafkaTimeoutError)"
         assert brokers.metadata_updates == 4
 
     probed(scenario)
@@ -130,6 +130,6 @@ def test_brokers_that_are_asked_no_more_are_not_called_silent(probed: Callable[[
         task.cancel()
         await asyncio.sleep(30)
         assert health.kafka_silence is None
-        assert health.not_ready is None
+        assert health.unready_reason is None
 
     probed(scenario)

@@ -13,7 +13,7 @@ async def test_another_deployment_that_came_meanwhile_is_told_later(monkeypatch:
 
     monkeypatch.setattr(surroundings, "group_conflicts", conflicts)
     with capture_logs() as lines:
-        await surroundings.look_for_others_later(Settings(), after_seconds=0)
+        await surroundings.recheck_groups_later(Settings(), after_seconds=0)
     assert [(line["event"], line["reason"]) for line in lines] == [
         ("another_deployment", "consumer group green reads answers too")
     ]

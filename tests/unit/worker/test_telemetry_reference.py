@@ -8,9 +8,9 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 import streams
-from docs.generate.reference.telemetry import PAGE, render
+from docs.generate.reference.telemetry_page import PAGE, render
 from streams.observability.instruments import Instruments
-from streams.worker.metrics import Metrics
+from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.log_lines import documented_log_lines
 
 _ROOT = Path(streams.__file__).parents[1]
@@ -19,16 +19,16 @@ _LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 
 def test_the_page_is_what_the_definitions_say() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == render(Metrics().sections, page), "run `python -m docs.generate`"
+    assert page == render(WorkerMetrics().sections, page), "run `python -m docs.generate`"
 
 
 def test_every_metric_is_exported_with_the_name_type_and_meaning_that_the_page_gives() -> None:
-    definitions = [one for section in Metrics().sections.values() for one in section]
+    definitions = [one for section in WorkerMetrics().sections.values() for one in section]
     again = Instruments()
-    again.begin("all")
+    again.begin_section("all")
     for one in definitions:
         values = tuple("x" for _ in one.labels)
-        about = (one.name, one.meaning, one.look_at, *one.labels)
+        about = (one.name, one.description, one.look_at, *one.labels)
         if one.kind == "counter":
             again.counter(*about, unit=one.unit).add(*values)
         elif one.kind == "gauge":
@@ -41,7 +41,7 @@ def test_every_metric_is_exported_with_the_name_type_and_meaning_that_the_page_g
     }
     labels = {f.name: set(f.samples[-1].labels) - {"le"} for f in families}
     assert exported.pop("target_info")[0] == "gauge"
-    assert exported == {one.prometheus: (one.kind, one.meaning) for one in definitions}
+    assert exported == {one.prometheus: (one.kind, one.description) for one in definitions}
     for one in definitions:
         expected = {label.prometheus for label in one.labels}
         assert labels[one.prometheus.removesuffix("_total")] == expected, one.name

@@ -4,13 +4,13 @@ import pytest
 from aiokafka.errors import CommitFailedError
 
 from streams.observability.failures import (
+    EXIT_INVALID_SETTINGS,
     EXIT_SOFTWARE,
     EXIT_UNREACHABLE,
-    EXIT_WRONG_SETTINGS,
     InfrastructureFailure,
 )
-from streams.settings import WrongSettings
-from streams.worker.run import as_told
+from streams.settings import InvalidSettings
+from streams.worker.run_worker import as_infrastructure_failure
 
 SECRET = "Zwaluwstaart-4711"
 
@@ -21,12 +21,12 @@ SECRET = "Zwaluwstaart-4711"
         (InfrastructureFailure("the topic is gone"), "the topic is gone", EXIT_UNREACHABLE),
         (InfrastructureFailure("the pool is broken", EXIT_SOFTWARE), "the pool is broken", EXIT_SOFTWARE),
         (CommitFailedError(SECRET), "Kafka does not do its part: CommitFailedError", EXIT_UNREACHABLE),
-        (WrongSettings("flow: no"), "flow: no", EXIT_WRONG_SETTINGS),
+        (InvalidSettings("flow: no"), "flow: no", EXIT_INVALID_SETTINGS),
         (ValueError(SECRET), "ValueError", EXIT_SOFTWARE),
     ],
 )
 def test_the_reason_quotes_only_what_is_ours_and_the_code_is_that_of_who_is_at_fault(
     failure: Exception, reason: str, exit_code: int
 ) -> None:
-    told = as_told(failure)
+    told = as_infrastructure_failure(failure)
     assert (str(told), told.exit_code) == (reason, exit_code)

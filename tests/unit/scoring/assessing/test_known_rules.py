@@ -6,16 +6,23 @@ from collections import Counter
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.scorer.profile import AT_FAULT, KINDS, FeatureGroup, Profile, describe, profiles
+from scoring.scorer.profile import (
+    FAULT_KINDS,
+    RULES_BY_KIND,
+    FeatureGroup,
+    Profile,
+    describe_reason,
+    profiles,
+)
 from scoring.scorer.refusal import REFUSAL
-from scoring.scorer.score import truthfulness
-from scoring.values.assessment import Assessment
-from scoring.values.rules import Reason, Rule, Severity
-from scoring.values.types import Evidence, FeatureValue, MessageType
-from streams.cli.demo.run import sample_answers, sample_documents
+from scoring.scorer.score import mean_score
+from scoring.values.exchange import Evidence, FeatureValue, MessageType
+from scoring.values.rules import Reason, Rule, RuleEffect
+from scoring.values.scored_answer import ScoredAnswer
+from streams.cli.demo.demo_run import sample_answers, sample_documents
 
 FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
-RULES = list(dict.fromkeys(rule for rule in KINDS.values() if rule))
+RULES = list(dict.fromkeys(rule for rule in RULES_BY_KIND.values() if rule))
 CODES = [*(str(reason) for reason in Reason), *(rule.reason for rule in RULES)]
 
 
@@ -40,37 +47,37 @@ RECOGNISED = {
 
 
 def test_kinds_and_reasons_are_stable():
-    assert STABLE.items() <= {kind: str(rule) for kind, rule in KINDS.items()}.items()
-    assert {kind for kind, rule in KINDS.items() if rule is None} >= RECOGNISED
-    assert STABLE.keys() - AT_FAULT == {"verbatim_document", "courtesy"}
-    assert AT_FAULT.isdisjoint(RECOGNISED)
+    assert STABLE.items() <= {kind: str(rule) for kind, rule in RULES_BY_KIND.items()}.items()
+    assert {kind for kind, rule in RULES_BY_KIND.items() if rule is None} >= RECOGNISED
+    assert STABLE.keys() - FAULT_KINDS == {"verbatim_document", "courtesy"}
+    assert FAULT_KINDS.isdisjoint(RECOGNISED)
 
 
 def test_a_kind_of_evidence_is_that_of_one_feature_and_a_code_that_of_one_reason():
-    declared = [REFUSAL, *(kind for feature in FEATURES.values() for kind, _ in feature.evidence)]
+    declared = [REFUSAL, *(kind for feature in FEATURES.values() for kind, _ in feature.evidence_rules)]
     assert [kind for kind, times in Counter(declared).items() if times > 1] == []
-    assert sorted(declared) == sorted(KINDS)
+    assert sorted(declared) == sorted(RULES_BY_KIND)
     assert len(set(CODES)) == len(CODES)
-    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", name) for name in (*KINDS, *CODES))
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", name) for name in (*RULES_BY_KIND, *CODES))
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_reason_is_described_in_one_sentence(code):
-    description = describe(code)
+    description = describe_reason(code)
     assert description.endswith(".")
     assert "\n" not in description
-    assert describe("something else") is None
+    assert describe_reason("something else") is None
 
 
 @pytest.mark.parametrize("language", ["nl", "en"])
 def test_every_kind_of_evidence_on_the_sample_is_declared_by_its_feature(language):
-    declared = {name: {kind for kind, _ in feature.evidence} for name, feature in FEATURES.items()}
+    declared = {name: {kind for kind, _ in feature.evidence_rules} for name, feature in FEATURES.items()}
     declared["refusal"] = {REFUSAL}
     texts = {document.document_id: document for document in sample_documents(language)}
     scorer, found = Scorer(), set()
     for answer in sample_answers(language):
         passages = tuple(Passage(i, texts[i].text, texts[i].title) for i in answer.document_ids)
-        assessment = scorer.assess(Exchange(answer.question, answer.answer, passages, language))
+        assessment = scorer.score(Exchange(answer.question, answer.answer, passages, language))
         found |= {(value.name, each.kind) for value in assessment.features for each in value.evidence}
     assert found
     assert [(name, kind) for name, kind in found if kind not in declared[name]] == []
@@ -83,15 +90,15 @@ class Shouts:
     on_translation = False
 
     def __init__(self, severity):
-        self.evidence = (("shouted", Rule("shouted", "The answer is written in capitals.", severity)),)
+        self.evidence_rules = (("shouted", Rule("shouted", "The answer is written in capitals.", severity)),)
 
 
-@pytest.mark.parametrize("severity", list(Severity))
+@pytest.mark.parametrize("severity", list(RuleEffect))
 def test_a_new_rule_decides_with_its_reason_and_nobody_else_need_know_of_it(severity):
-    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),), truthfulness)
+    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),), mean_score)
     values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
     score = profile.score(values, profile.rules)
-    decided = Policy().decide(Assessment(score.value, MessageType.BINARY, "en", score.because))
+    decided = Policy().decide(ScoredAnswer(score.value, MessageType.BINARY, "en", score.reason))
     expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
     assert (score.value, decided.decision) == expected[severity]
     assert decided.reasons == ("shouted",)

@@ -1,8 +1,8 @@
 import pytest
 
 from scoring.scorer.message_type import message_type
-from scoring.text.prepared import PreparedText
-from scoring.values.types import MessageType
+from scoring.text.prepared_text import PreparedText
+from scoring.values.exchange import MessageType
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 
 

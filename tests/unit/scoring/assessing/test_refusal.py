@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.scorer.refusal import refusal
-from scoring.values.types import Decision
+from scoring.scorer.refusal import find_refusal
+from scoring.values.exchange import Decision
 from tests.unit.scoring.scoring_support import judged, prepared
 
 QUESTION = {
@@ -64,13 +64,13 @@ NONE = [
 
 
 def refused(language, answer):
-    return refusal(prepared(answer, language), prepared(QUESTION[language], language))
+    return find_refusal(prepared(answer, language), prepared(QUESTION[language], language))
 
 
 @pytest.mark.parametrize(("language", "answer"), PURE)
 def test_an_answer_that_only_says_it_has_none_is_a_refusal(language, answer):
     found = refused(language, answer)
-    assert found.pure
+    assert found.is_pure
     for evidence in found.evidence:
         assert evidence.kind == "refusal"
         assert answer[evidence.start : evidence.end] == evidence.text
@@ -78,7 +78,7 @@ def test_an_answer_that_only_says_it_has_none_is_a_refusal(language, answer):
 
 @pytest.mark.parametrize(("language", "answer"), MORE)
 def test_a_refusal_that_says_something_of_the_product_is_not_pure(language, answer):
-    assert not refused(language, answer).pure
+    assert not refused(language, answer).is_pure
 
 
 @pytest.mark.parametrize(("language", "answer"), NONE)
@@ -145,5 +145,5 @@ def test_a_claim_behind_a_refusal_is_judged_as_any_other(scorer):
 )
 def test_advice_beside_a_refusal_may_have_three_words_and_no_name_number_or_deed(said, pure):
     question = prepared(QUESTION["en"])
-    found = refusal(prepared(f"I could not find that in the documentation. {said}"), question)
-    assert found.pure is pure
+    found = find_refusal(prepared(f"I could not find that in the documentation. {said}"), question)
+    assert found.is_pure is pure

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from scoring import (
     Decision,
     Exchange,
+    LoneSurrogateError,
     MessageType,
-    NoText,
     Passage,
     PipelineError,
     PublishedDocument,
     Scorer,
     ScorerOptions,
 )
-from scoring.scorer.profile import profile_named
-from scoring.scorer.score import truthfulness
-from scoring.values.types import Evidence, FeatureValue
+from scoring.scorer.profile import get_profile
+from scoring.scorer.score import mean_score
+from scoring.values.exchange import Evidence, FeatureValue
 from scoring.values.version import SCORER_VERSION
 from tests.unit.scoring.scoring_support import judged
 
@@ -40,7 +40,7 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
 
 @pytest.mark.parametrize("scorer", [SCORER, PAPER])
 def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
-    judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published=STORE))
+    judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published_documents=STORE))
     assert (judgement.decision, judgement.score, judgement.reasons) == (
         "auto_send",
         5,
@@ -54,7 +54,9 @@ def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
 def test_what_only_the_context_holds_is_not_sent():
     assert judge(GUIDE).decision == "review"
     assert (
-        judged(SCORER, Exchange(HOW, GUIDE, (LEAVE,), published=STORE), ("documents_stale",)).decision
+        judged(
+            SCORER, Exchange(HOW, GUIDE, (LEAVE,), published_documents=STORE), ("documents_stale",)
+        ).decision
         == "review"
     )
 
@@ -167,8 +169,8 @@ def test_an_unknown_profile_is_refused_with_the_names_there_are():
 
 def test_an_assessment_survives_the_way_between_processes_and_is_repeatable():
     exchange = Exchange(HOW, GUIDE, (LEAVE,))
-    assessment = SCORER.assess(exchange)
-    assert pickle.loads(pickle.dumps(assessment)) == assessment == Scorer().assess(exchange)
+    assessment = SCORER.score(exchange)
+    assert pickle.loads(pickle.dumps(assessment)) == assessment == Scorer().score(exchange)
 
 
 def test_the_version_is_that_of_the_package():
@@ -196,7 +198,7 @@ def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, 
     ],
 )
 def test_half_of_a_character_is_refused_without_a_quotation(exchange, name):
-    with pytest.raises(NoText, match=f"^the {name} holds half of a character"):
+    with pytest.raises(LoneSurrogateError, match=f"^the {name} holds half of a character"):
         judged(SCORER, exchange)
 
 
@@ -214,7 +216,7 @@ def test_each_pipeline_on_demand_is_loaded_once_and_where_the_caller_can_tell():
         yield
         loads.append("done")
 
-    scorer = Scorer(options=ScorerOptions(on_demand=True), loading=loading)
+    scorer = Scorer(options=ScorerOptions(on_demand=True), loading_context=loading)
     assert loads == []
     for _ in range(2):
         judged(scorer, Exchange(HOW, GUIDE, (LEAVE,)))
@@ -231,16 +233,16 @@ def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once()
 
 def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
     values = [FeatureValue("a", 0.5), FeatureValue("b", 1.0), FeatureValue("c", None)]
-    rules = profile_named("paper").rules
-    assert truthfulness(values, rules).value == pytest.approx(4.0)
-    assert truthfulness([FeatureValue("c", None)], rules).value is None
+    rules = get_profile("paper").rules
+    assert mean_score(values, rules).value == pytest.approx(4.0)
+    assert mean_score([FeatureValue("c", None)], rules).value is None
     undefined = FeatureValue("components_defined", 0.9, (Evidence("misplaced_component", "x", 0, 1),))
-    assert truthfulness([undefined, values[1]], rules).value == 1
+    assert mean_score([undefined, values[1]], rules).value == 1
     guide = FeatureValue("verbatim_document", 1.0, (Evidence("verbatim_document", "x", 0, 1),))
-    assert truthfulness([guide, values[0]], rules).value == 5
-    assert truthfulness([guide, undefined], rules).value == 1
+    assert mean_score([guide, values[0]], rules).value == 5
+    assert mean_score([guide, undefined], rules).value == 1
 
 
 def test_the_score_is_the_same_to_the_last_digit_however_a_python_adds_up():
     values = [FeatureValue("a", 0.1), FeatureValue("b", 0.2), FeatureValue("c", 0.3)]
-    assert truthfulness(values, {}).value == 1 + 4 * 0.6 / 3
+    assert mean_score(values, {}).value == 1 + 4 * 0.6 / 3

@@ -5,22 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.policy import Policy
-from scoring.scorer.profile import profile_named
-from scoring.scorer.score import SUPPORT, supported_score
-from scoring.values.assessment import Assessment
-from scoring.values.rules import Reason, Severity
-from scoring.values.types import Decision, Evidence, FeatureValue, MessageType
+from scoring.scorer.profile import get_profile
+from scoring.scorer.score import SUPPORT_WEIGHTS, support_score
+from scoring.values.exchange import Decision, Evidence, FeatureValue, MessageType
+from scoring.values.rules import Reason, RuleEffect
+from scoring.values.scored_answer import ScoredAnswer
 
-RULES = profile_named("truthgate").rules
+RULES = get_profile("truthgate").rules
 SHARES = st.floats(0, 1)
 ALL = st.tuples(SHARES, SHARES, SHARES, st.none() | SHARES)
 
 
 def score(shares, kinds=(), refused=None):
-    values = [FeatureValue(name, share) for name, share in zip(SUPPORT, (*shares, None)[:4], strict=True)]
+    values = [
+        FeatureValue(name, share) for name, share in zip(SUPPORT_WEIGHTS, (*shares, None)[:4], strict=True)
+    ]
     values.append(FeatureValue("refusal_justified", refused))
     values += [FeatureValue("x", 0.0, (Evidence(kind, "x", 0, 1),)) for kind in kinds]
-    return supported_score(values, RULES)
+    return support_score(values, RULES)
 
 
 @given(ALL, ALL)
@@ -33,7 +35,7 @@ def test_more_support_never_lowers_the_score(left, right):
 def test_what_a_rule_says_against_an_answer_caps_its_score_whatever_its_support(shares):
     against = score(shares, ["unknown_number"])
     assert against.value == pytest.approx(min(score(shares).value, 1.4))
-    assert str(against.because) == "unknown_number"
+    assert str(against.reason) == "unknown_number"
     assert (against.contradiction, score(shares).contradiction) == (0.9, 0.0)
 
 
@@ -74,15 +76,15 @@ PAIRS = [
     (hold, block)
     for hold, holding in RULES.items()
     for block, blocking in RULES.items()
-    if holding and blocking and (holding.severity, blocking.severity) == (Severity.HOLDS, Severity.BLOCKS)
+    if holding and blocking and (holding.effect, blocking.effect) == (RuleEffect.REVIEW, RuleEffect.BLOCK)
 ]
 
 
 @pytest.mark.parametrize(("hold", "block"), PAIRS)
 def test_what_blocks_decides_beside_what_only_holds(hold, block):
     found = score((1, 1, 1), [hold, block])
-    assert found.because is RULES[block]
-    assessment = Assessment(found.value, MessageType.BINARY, "en", found.because)
+    assert found.reason is RULES[block]
+    assessment = ScoredAnswer(found.value, MessageType.BINARY, "en", found.reason)
     assert Policy().decide(assessment).decision is Decision.BLOCKED
 
 
@@ -104,7 +106,7 @@ def test_support_is_lower_than_the_cap_of_a_rule_where_nothing_supports_the_answ
 
 
 def test_the_surest_rule_caps_the_score():
-    held = next(kind for kind, rule in RULES.items() if rule and rule.severity is Severity.HOLDS)
+    held = next(kind for kind, rule in RULES.items() if rule and rule.effect is RuleEffect.REVIEW)
     found = score((1, 1, 1), [held])
     assert found.value == pytest.approx(5 - 4 * RULES[held].contradiction)
     assert score((1, 1, 1), [held, "unknown_number"]).contradiction == max(0.9, RULES[held].contradiction)
@@ -112,10 +114,10 @@ def test_the_surest_rule_caps_the_score():
 
 def test_a_quotation_has_5_for_the_reason_that_it_is_one_and_tells_its_support():
     found = score((0.2, 0.2, 0.2), ["verbatim_document"])
-    assert (found.value, str(found.because), found.contradiction) == (5, "verbatim_document", 0)
+    assert (found.value, str(found.reason), found.contradiction) == (5, "verbatim_document", 0)
     assert found.support == pytest.approx(0.2)
 
 
 def test_without_anything_measured_there_is_no_score_and_the_reason_says_so():
     found = score((None, 0.5, 0.5))
-    assert (found.value, found.because, found.support) == (None, Reason.NO_APPLICABLE_FEATURE, None)
+    assert (found.value, found.reason, found.support) == (None, Reason.NO_APPLICABLE_FEATURE, None)

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from scoring import Exchange, Passage, PublishedDocument, Scorer
-from scoring.text.prepared import Source
+from scoring.text.prepared_text import TranslationSource
 from scoring.text.spans import original_spans
-from scoring.values.types import Segment, TranslatedText, Translation
+from scoring.values.exchange import Segment, TranslatedText, Translation
 from tests.unit.scoring.scoring_support import judged
 
 SCORER, PAPER = Scorer(), Scorer("paper")
@@ -114,7 +114,7 @@ def test_an_answer_whose_translation_is_the_section_of_a_document_is_not_sent_fo
     asked = "How do I delete a draft invoice?"
     page = f"# {heading}\n\n{body}"
     published = (PublishedDocument("d", "en", heading, page),)
-    english = Exchange(asked, body, (Passage("d", page),), "en", published=published)
+    english = Exchange(asked, body, (Passage("d", page),), "en", published_documents=published)
     assert judged(SCORER, english).decision == "auto_send"
     said = [("Rechnungsentwürfe dürfen Sie entfernen.", body)]
     question = ("Wie kann ich einen Rechnungsentwurf löschen?", asked)
@@ -139,10 +139,12 @@ def test_a_translation_of_other_passages_is_refused():
 
 
 def test_a_span_is_mapped_to_the_segments_it_touches_each_once():
-    source = Source("Een. Twee. Drie.", (Segment(0, 4, 0, 4), Segment(4, 10, 5, 9), Segment(10, 16, 10, 16)))
+    source = TranslationSource(
+        "Een. Twee. Drie.", (Segment(0, 4, 0, 4), Segment(4, 10, 5, 9), Segment(10, 16, 10, 16))
+    )
     spans = [(1, 3), (0, 2), (2, 7), (16, 20), (4, 5)]
     assert [source.text[start:end] for start, end in original_spans(source, spans)] == ["Een.", "Een. Twee."]
 
 
 def test_segments_beyond_the_original_yield_nothing():
-    assert list(original_spans(Source("Een.", (Segment(9, 12, 0, 4),)), [(0, 3)])) == []
+    assert list(original_spans(TranslationSource("Een.", (Segment(9, 12, 0, 4),)), [(0, 3)])) == []

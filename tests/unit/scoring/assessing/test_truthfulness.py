@@ -2,20 +2,20 @@
 
 import pytest
 
-from scoring.features.components_defined import UNDEFINED
-from scoring.features.error_mismatch import MISMATCH
-from scoring.features.verbatim_document import VERBATIM
-from scoring.scorer.score import Score, rules_met, truthfulness
-from scoring.values.rules import Reason, Rule, Severity
-from scoring.values.types import Evidence, FeatureValue
+from scoring.features.components_defined import UNDEFINED_COMPONENT_RULE
+from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
+from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
+from scoring.scorer.score import Score, mean_score, triggered_rules
+from scoring.values.exchange import Evidence, FeatureValue
+from scoring.values.rules import Reason, Rule, RuleEffect
 
-HOLDS = Rule("held", "A rule that holds.", Severity.HOLDS)
+HOLDS = Rule("held", "A rule that holds.", RuleEffect.REVIEW)
 RULES = {
-    "undefined": UNDEFINED,
+    "undefined": UNDEFINED_COMPONENT_RULE,
     "held": HOLDS,
-    "mismatch": MISMATCH,
-    "section": VERBATIM,
-    "also_undefined": UNDEFINED,
+    "mismatch": ERROR_MISMATCH_RULE,
+    "section": VERBATIM_DOCUMENT_RULE,
+    "also_undefined": UNDEFINED_COMPONENT_RULE,
     "nothing": None,
 }
 
@@ -25,7 +25,7 @@ def value(share, *kinds):
 
 
 def score(*values):
-    return truthfulness(values, RULES)
+    return mean_score(values, RULES)
 
 
 @pytest.mark.parametrize(
@@ -44,20 +44,20 @@ def test_where_nothing_applies_there_is_none_whatever_was_found():
 
 @pytest.mark.parametrize("kinds", [("undefined",), ("section", "undefined"), ("mismatch", "undefined")])
 def test_a_rule_against_the_answer_makes_it_1_before_a_quotation_and_the_first_decides(kinds):
-    assert score(value(1.0, *kinds), value(1.0)) == Score(1, UNDEFINED)
+    assert score(value(1.0, *kinds), value(1.0)) == Score(1, UNDEFINED_COMPONENT_RULE)
 
 
 def test_evidence_of_several_features_counts_together():
-    assert score(value(1.0, "section"), value(None, "mismatch")) == Score(1, MISMATCH)
+    assert score(value(1.0, "section"), value(None, "mismatch")) == Score(1, ERROR_MISMATCH_RULE)
 
 
 def test_what_blocks_decides_before_what_only_holds():
-    assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, MISMATCH)
+    assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, ERROR_MISMATCH_RULE)
     assert score(value(1.0, "held", "section")) == Score(1, HOLDS)
 
 
 def test_a_quotation_makes_it_5():
-    assert score(value(0.1, "section")) == Score(5, VERBATIM)
+    assert score(value(0.1, "section")) == Score(5, VERBATIM_DOCUMENT_RULE)
 
 
 def test_evidence_that_no_rule_follows_from_changes_nothing():
@@ -66,4 +66,4 @@ def test_evidence_that_no_rule_follows_from_changes_nothing():
 
 def test_of_kinds_with_one_rule_it_is_given_once():
     values = [value(0.5, "also_undefined", "undefined", "held")]
-    assert rules_met(values, RULES) == [UNDEFINED, HOLDS]
+    assert triggered_rules(values, RULES) == [UNDEFINED_COMPONENT_RULE, HOLDS]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
-from scoring.claims.verification import asked
+from scoring.claims.claim_verification import claims_in_doubt
 from scoring.features.claims_covered import ClaimsCovered
 from scoring.features.claims_verified import ClaimsVerified
-from scoring.values.types import Decision
+from scoring.values.exchange import Decision
 from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import NoVerifier, Opinion, Verified
+from scoring.verifier.verifying import VerifierPrediction, VerifierResult, VerifierUnavailable
 from tests.unit.scoring.scoring_support import material
 
 TINY = Path(__file__).parents[1] / "verifier" / "tiny"
@@ -26,7 +26,7 @@ PROBABILITIES = st.floats(0, 1)
 
 
 def ask(answer, scorer=SCORER, language="en"):
-    return scorer.assess(Exchange("How long does it work?", answer, (LINK,), language))
+    return scorer.score(Exchange("How long does it work?", answer, (LINK,), language))
 
 
 def verified(assessment):
@@ -55,7 +55,7 @@ def test_the_temperature_of_the_language_makes_it_milder():
         "Hoe lang werkt het?", "De link yes werkt een week.", (Passage("l", "De link werkt 24 uur."),), "nl"
     )
     english = "The link yes works for a week."
-    assert 0.5 < verified(SCORER.assess(dutch)) < verified(ask(english))
+    assert 0.5 < verified(SCORER.score(dutch)) < verified(ask(english))
 
 
 def test_without_a_verifier_it_is_as_before_and_the_feature_does_not_apply():
@@ -66,7 +66,7 @@ def test_without_a_verifier_it_is_as_before_and_the_feature_does_not_apply():
 
 def test_profile_paper_asks_nobody_and_opens_nothing(tmp_path):
     Scorer("paper", ScorerOptions(verifier=tmp_path))
-    with pytest.raises(NoVerifier, match=r"model\.onnx is missing"):
+    with pytest.raises(VerifierUnavailable, match=r"model\.onnx is missing"):
         Scorer("truthgate", ScorerOptions(verifier=tmp_path))
 
 
@@ -76,7 +76,7 @@ def test_it_is_opened_once_and_its_time_is_told_as_a_part_of_its_own():
     assert "verifier" not in [
         timing.name
         for timing in Scorer(options=replace(OPTIONS, verifier=None))
-        .assess(Exchange("How?", "So.", (LINK,), "en"))
+        .score(Exchange("How?", "So.", (LINK,), "en"))
         .timings
     ]
 
@@ -93,7 +93,7 @@ class Broken:
 
 class Late:
     def verify(self, asked, language, seconds):
-        return Verified((None,) * len(asked), seconds)
+        return VerifierResult((None,) * len(asked), seconds)
 
 
 class Sure:
@@ -101,7 +101,9 @@ class Sure:
         self._probability = probability
 
     def verify(self, asked, language, seconds):
-        return Verified((Opinion(self._probability, 0, 1 - self._probability),) * len(asked), 0)
+        return VerifierResult(
+            (VerifierPrediction(self._probability, 0, 1 - self._probability),) * len(asked), 0
+        )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_where_it_has_no_time_or_fails_the_words_decide_and_nothing_is_sent_by_i
     decided = keen.decide(late)
     assert (decided.decision, decided.reasons[0]) == (Decision.REVIEW, code)
     # What was not verified adds to what else could not be had.
-    more = SCORER.assess(Exchange("How?", answer, (LINK,), "en"), ("documents_stale",))
+    more = SCORER.score(Exchange("How?", answer, (LINK,), "en"), ("documents_stale",))
     assert more.degraded == ("documents_stale", code)
 
 
@@ -154,12 +156,14 @@ def test_the_more_probable_the_claims_the_higher_the_score(one, other):
 @given(st.dictionaries(st.integers(0, 3), PROBABILITIES))
 def test_a_claim_that_nobody_was_asked_about_counts_with_the_share_of_its_words(probable):
     texts = material("The link works for a week. The mail works too. It is blue. Great!", LINK.text)
-    value = ClaimsVerified().measure(replace(texts, verified=probable)).value
+    value = ClaimsVerified().measure(replace(texts, support_probabilities=probable)).value
     assert 0 <= value <= 1
-    alone = ClaimsVerified().measure(replace(texts, verified={})).value
+    alone = ClaimsVerified().measure(replace(texts, support_probabilities={})).value
     assert alone == pytest.approx(ClaimsCovered().measure(texts).value)
-    doubtful = asked(texts)
-    raised = ClaimsVerified().measure(replace(texts, verified=dict.fromkeys(doubtful, 1.0))).value
+    doubtful = claims_in_doubt(texts)
+    raised = (
+        ClaimsVerified().measure(replace(texts, support_probabilities=dict.fromkeys(doubtful, 1.0))).value
+    )
     assert raised > alone
     assert ClaimsVerified().measure(texts).value is None
 
@@ -168,7 +172,7 @@ def test_a_claim_that_nobody_was_asked_about_counts_with_the_share_of_its_words(
 def test_a_folder_that_lacks_a_file_is_told_with_its_name_in_one_line(tmp_path, file):
     folder = Path(shutil.copytree(TINY, tmp_path / "model"))
     (folder / file).unlink()
-    with pytest.raises(NoVerifier, match=file.replace(".", r"\.")) as refused:
+    with pytest.raises(VerifierUnavailable, match=file.replace(".", r"\.")) as refused:
         Scorer(options=ScorerOptions(verifier=folder))
     assert str(folder) in str(refused.value)
     assert "\n" not in str(refused.value)

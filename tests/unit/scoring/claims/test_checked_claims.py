@@ -3,8 +3,8 @@
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.values.claims import ClaimStatus, faithfulness
-from streams.cli.demo.run import sample_answers, sample_documents
+from scoring.values.checked_claims import ClaimStatus, faithfulness
+from streams.cli.demo.demo_run import sample_answers, sample_documents
 
 SCORER = Scorer()
 LINK = Passage(
@@ -13,7 +13,7 @@ LINK = Passage(
 
 
 def check(answer, question="For how many hours does the link work?", passage=LINK):
-    return SCORER.assess(Exchange(question, answer, (passage,), "en"))
+    return SCORER.score(Exchange(question, answer, (passage,), "en"))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_claims_and_passages_of_the_sample_stand_where_they_say(language):
     checked = 0
     for answer in sample_answers(language):
         passages = tuple(Passage(i, documents[i].text, documents[i].title) for i in answer.document_ids)
-        assessment = SCORER.assess(Exchange(answer.question, answer.answer, passages, language))
+        assessment = SCORER.score(Exchange(answer.question, answer.answer, passages, language))
         for claim in assessment.claims:
             assert answer.answer[claim.start : claim.end] == claim.text
             if claim.source:
@@ -74,7 +74,7 @@ def test_faithfulness_is_the_share_of_supported_claims_among_those_that_can_be_c
     assessment = check("Hi! The link works for 24 hours. It is sent to your manager's telephone. Good luck!")
     assert faithfulness(assessment.claims) == 0.5
     assert faithfulness(check("Great question!").claims) is None
-    paper = Scorer("paper").assess(Exchange("How?", "It works for 24 hours.", (LINK,), "en"))
+    paper = Scorer("paper").score(Exchange("How?", "It works for 24 hours.", (LINK,), "en"))
     assert (paper.claims, paper.support, faithfulness(paper.claims)) == ((), None, None)
 
 
@@ -101,7 +101,7 @@ def test_a_figure_that_does_not_follow_contradicts_the_data_and_a_person_decides
     (claim,) = assessment.claims
     assert (claim.status, claim.mistake) == (ClaimStatus.CONTRADICTED, "answer_contradiction")
     assert claim.derivation == "100 + 150 = 250"
-    assert str(assessment.because) == "refuted_figure"
+    assert str(assessment.reason) == "refuted_figure"
     assert Policy().decide(assessment).decision == "review"
 
 

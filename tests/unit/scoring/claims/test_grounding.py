@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.claims.grounding import answerable, grounded_claims, grounding, passages
-from scoring.claims.reading import claims
-from scoring.text.prepared import ContextText, Material
+from scoring.claims.claim_extraction import claims
+from scoring.claims.grounding import ground_words, grounded_claims, question_coverage, sentence_index
+from scoring.text.prepared_text import PreparedExchange, PreparedPassage
 from tests.unit.scoring.scoring_support import prepared
 
 DOCUMENT = (
@@ -17,8 +17,8 @@ DOCUMENT = (
 
 def ground(claim, document=DOCUMENT, question="", language="en"):
     (found,) = claims(prepared(claim, language))
-    document, question = (passages(prepared(text, language)) for text in (document, question))
-    return grounding(found.words, [document], question), document
+    document, question = (sentence_index(prepared(text, language)) for text in (document, question))
+    return ground_words(found.words, [document], question), document
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,25 @@ def test_a_compound_counts_for_a_part_of_what_it_names():
 def test_what_the_question_supplies_is_no_invention_and_no_support():
     unasked, _ = ground("The printer works.")
     asked, _ = ground("The printer works.", question="My printer?")
-    assert (unasked.share, unasked.document) == (0, None)
+    assert (unasked.share, unasked.document_index) == (0, None)
     assert 0 < asked.share <= 0.7
-    assert asked.document is None
+    assert asked.document_index is None
 
 
 def test_the_passage_is_no_longer_than_what_the_claim_is_found_in():
     found, document = ground("A final invoice keeps its number.")
-    text = DOCUMENT[document.spans[found.first][0] : document.spans[found.last][1]]
+    text = DOCUMENT[document.spans[found.first_sentence][0] : document.spans[found.last_sentence][1]]
     assert text == "A final invoice keeps its number"
     wide, document = ground("A final invoice keeps its number, drafts have none.")
-    assert wide.last == wide.first + 1
+    assert wide.last_sentence == wide.first_sentence + 1
 
 
 def test_refusals_are_weighed_by_what_the_documents_say_of_the_question():
     def asked(question):
-        document = ContextText("d", prepared(DOCUMENT, "en"))
-        return answerable(Material(prepared(question, "en"), prepared("I don't know.", "en"), (document,)))
+        document = PreparedPassage("d", prepared(DOCUMENT, "en"))
+        return question_coverage(
+            PreparedExchange(prepared(question, "en"), prepared("I don't know.", "en"), (document,))
+        )
 
     assert asked("When does paid leave end?") > 0.9
     assert asked("How do I bake bread?") == 0
@@ -73,7 +75,7 @@ def test_refusals_are_weighed_by_what_the_documents_say_of_the_question():
 @given(st.text(max_size=120), st.text(max_size=120), st.text(max_size=60))
 def test_shares_are_between_nothing_and_all_for_whatever_texts(answer, document, question):
     texts = [prepared(text, "en") for text in (question, answer, document)]
-    material = Material(texts[0], texts[1], (ContextText("d", texts[2]),))
+    material = PreparedExchange(texts[0], texts[1], (PreparedPassage("d", texts[2]),))
     for each in grounded_claims(material):
         if each.grounding:
             assert 0 <= each.grounding.share <= 1

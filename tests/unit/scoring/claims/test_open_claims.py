@@ -3,7 +3,7 @@
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.values.claims import ClaimStatus
+from scoring.values.checked_claims import ClaimStatus
 
 SCORER = Scorer()
 PLANS = {
@@ -27,7 +27,7 @@ Je kunt op elk moment wisselen.
 
 
 def judged(answer, language="en"):
-    assessment = SCORER.assess(
+    assessment = SCORER.score(
         Exchange("What does it cost?", answer, (Passage("plans", PLANS[language]),), language)
     )
     decided = Policy().decide(assessment)
@@ -75,7 +75,7 @@ def test_what_else_is_wrong_blocks_as_before():
 
 def test_a_claim_that_the_documents_have_as_it_stands_is_supported_though_it_cannot_be_computed():
     text = "# Fees\n\nOn average the median fee is € 9.\n\n- Low: € 5\n- High: € 20\n\nAsk us.\n"
-    assessment = SCORER.assess(
+    assessment = SCORER.score(
         Exchange("What is it?", "On average the median fee is € 9.", (Passage("fees", text),), "en")
     )
     assert [claim.status for claim in assessment.claims] == [ClaimStatus.SUPPORTED]
@@ -94,6 +94,6 @@ def test_a_refuted_figure_contradicts_also_where_its_number_stands_nowhere():
     ],
 )
 def test_a_figure_at_the_end_belongs_to_its_claim_with_its_sign(answer, language):
-    assessment = SCORER.assess(Exchange("?", answer, (Passage("plans", PLANS[language]),), language))
+    assessment = SCORER.score(Exchange("?", answer, (Passage("plans", PLANS[language]),), language))
     assert "28" in assessment.claims[0].text
     assert not any(feature.evidence for feature in assessment.features if feature.name == "numbers_known")

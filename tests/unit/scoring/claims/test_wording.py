@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Scorer
-from scoring.claims.statements import statements
+from scoring.claims.document_statements import document_statements
 from scoring.lexicon import load_shipped
-from scoring.text.prepared import PreparedText
-from scoring.values.claims import CheckedClaim, ClaimStatus, DecidedBy
+from scoring.text.prepared_text import PreparedText
+from scoring.values.checked_claims import CheckedClaim, ClaimStatus, DecidedBy
 
 SCORER = Scorer()
 
 
 def check(answer: str, text: str, language: str, title: str = "") -> CheckedClaim:
     """Give the first claim of an answer that speaks of the document."""
-    found = SCORER.assess(Exchange("?", answer, (Passage("d", text, title),), language))
+    found = SCORER.score(Exchange("?", answer, (Passage("d", text, title),), language))
     return found.claims[0]
 
 
@@ -218,7 +218,7 @@ def test_a_claim_is_not_supported_where_the_same_words_say_something_else(
     ("text", "language"), sorted({(text, language) for text, _, language in UNTRUE_PAIRS if "?" not in text})
 )
 def test_what_a_document_says_is_supported_by_it(text: str, language: str) -> None:
-    found = SCORER.assess(Exchange("?", text, (Passage("d", text),), language))
+    found = SCORER.score(Exchange("?", text, (Passage("d", text),), language))
     assert any(claim.status is ClaimStatus.SUPPORTED for claim in found.claims)
 
 
@@ -235,7 +235,7 @@ def test_what_a_document_says_is_supported_by_it(text: str, language: str) -> No
     ],
 )
 def test_a_courtesy_a_test_or_a_question_is_never_supported(answer: str, text: str, language: str) -> None:
-    found = SCORER.assess(Exchange("?", answer, (Passage("d", text),), language))
+    found = SCORER.score(Exchange("?", answer, (Passage("d", text),), language))
     assert all(claim.status is not ClaimStatus.SUPPORTED for claim in found.claims)
 
 
@@ -268,10 +268,12 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=12))
 def test_statements_are_places_of_the_text_each_of_it_own(lines: list[str]) -> None:
     text = PreparedText.of("\n".join(lines), load_shipped()["en"])
-    found = statements(text)
-    first = [each.own[0] for each in found]
+    found = document_statements(text)
+    first = [each.own_spans[0] for each in found]
     assert first == sorted(first)
     assert all(
-        0 <= start < end <= len(text.original) for each in found for start, end in (*each.own, *each.above)
+        0 <= start < end <= len(text.original)
+        for each in found
+        for start, end in (*each.own_spans, *each.parent_spans)
     )
     assert all(left[1] <= right[0] for left, right in pairwise(first))

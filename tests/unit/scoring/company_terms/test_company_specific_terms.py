@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.features.company_terms import OWN_LANGUAGE, CompanySpecificTerms
+from scoring.features.company_specific_terms import FULL_TERM_SHARE, CompanySpecificTerms
 from scoring.text.spans import MAX_EVIDENCE
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 
@@ -29,7 +29,7 @@ def test_an_answer_in_the_words_of_the_documents_has_all():
 
 def test_a_few_terms_among_many_general_words_are_in_between():
     words = "green house water stone forest river cloud window bridge garden"
-    assert measured(f"payslip {words}").value == pytest.approx(1 / 11 / OWN_LANGUAGE)
+    assert measured(f"payslip {words}").value == pytest.approx(1 / 11 / FULL_TERM_SHARE)
 
 
 def test_repeating_a_term_or_adding_small_words_and_numbers_changes_nothing():

@@ -8,23 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.company_terms import CompanyTerms, CompanyTermsError, LanguageTerms, Watched, load, save
-from scoring.company_terms.building import (
-    LEAST_SPREAD,
-    MOST_FREQUENT,
-    GeneralLanguage,
+from scoring.company_terms import (
+    CompanyTerms,
+    CompanyTermsError,
+    LanguageTerms,
+    WatchedTermsFile,
+    load_terms,
+    save_terms,
+)
+from scoring.company_terms.term_extraction import (
+    MAX_CANDIDATES,
+    MIN_DOCUMENT_FREQUENCY,
+    GeneralWordFrequencies,
     LanguageCounts,
     WordCounts,
-    build,
     count_words,
+    extract_terms,
 )
-from scoring.text.prepared import words_of
+from scoring.text.prepared_text import split_words
 from tests.support.clock import Clock
 
 TERMS = CompanyTerms(
     {"nl": LanguageTerms(3, {"verzuim": 2, "loonstrook": 5, "verlof": 1}), "en": LanguageTerms(1, {"a": 1})}
 )
-GENERAL = GeneralLanguage()
+GENERAL = GeneralWordFrequencies()
 
 WORDS = st.sampled_from(["payslip", "leave", "the", "Kantora", "é", "l'heure", "2026", "x", "", "\n"])
 DOCUMENTS = st.dictionaries(
@@ -89,7 +96,7 @@ def test_quotes_are_no_part_of_a_word_and_apostrophes_are():
 
 @given(st.text() | st.lists(WORDS).map(" ".join))
 def test_words_are_those_that_an_answer_is_split_into(text):
-    split = {word.text for word in words_of(text)}
+    split = {word.text for word in split_words(text)}
     assert count_words(text).keys() <= split
 
 
@@ -97,17 +104,17 @@ def test_a_word_without_end_is_not_counted_and_costs_little():
     assert not count_words("a" * 100_000)
 
 
-def counts_of(documents, occurrences, spread=LEAST_SPREAD):
+def counts_of(documents, occurrences, spread=MIN_DOCUMENT_FREQUENCY):
     counts = LanguageCounts(documents)
     counts.occurrences.update(occurrences)
-    counts.spread.update(dict.fromkeys(occurrences, spread))
+    counts.document_frequency.update(dict.fromkeys(occurrences, spread))
     return counts
 
 
 def test_what_documents_use_much_more_than_the_language_at_large_is_a_term():
     usual = {"the": 600, "to": 300, "of": 300, "and": 300, "in": 200, "house": 1}
     counts = counts_of(20, {**usual, "payroll": 20, "kantora": 10, "table": 40})
-    assert build({"en": counts}, GENERAL).languages["en"].counts == {
+    assert extract_terms({"en": counts}, GENERAL).languages["en"].counts == {
         "payroll": 20,
         "kantora": 10,
         "table": 40,
@@ -116,28 +123,29 @@ def test_what_documents_use_much_more_than_the_language_at_large_is_a_term():
 
 def test_a_word_of_one_document_alone_is_no_term():
     counts = counts_of(20, {"kantora": 50})
-    counts.occurrences["jansens"], counts.spread["jansens"] = 30, 1
-    assert set(build({"nl": counts}, GENERAL).languages["nl"].counts) == {"kantora"}
+    counts.occurrences["jansens"], counts.document_frequency["jansens"] = 30, 1
+    assert set(extract_terms({"nl": counts}, GENERAL).languages["nl"].counts) == {"kantora"}
 
 
 def test_a_language_with_too_few_documents_or_without_a_list_has_no_terms():
     counts = {"en": counts_of(19, {"kantora": 50}), "sw": counts_of(40, {"kantora": 50})}
-    assert build(counts, GENERAL) == CompanyTerms()
-    assert build(counts, GENERAL, least_documents=19).for_language("en") == {"kantora"}
+    assert extract_terms(counts, GENERAL) == CompanyTerms()
+    assert extract_terms(counts, GENERAL, min_documents=19).for_language("en") == {"kantora"}
 
 
 def test_only_the_most_frequent_words_are_looked_at():
     occurrences = {
-        f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}zq{n // 100:03}x": 3 for n in range(MOST_FREQUENT)
+        f"{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}zq{n // 100:03}x": 3
+        for n in range(MAX_CANDIDATES)
     }
     counts = counts_of(20, {**occurrences, "kantora": 2})
-    assert "kantora" not in build({"en": counts}, GENERAL).languages["en"].counts
+    assert "kantora" not in extract_terms({"en": counts}, GENERAL).languages["en"].counts
     counts.occurrences["kantora"] = 4
-    assert "kantora" in build({"en": counts}, GENERAL).languages["en"].counts
+    assert "kantora" in extract_terms({"en": counts}, GENERAL).languages["en"].counts
 
 
 def test_frequencies_of_the_language_at_large_are_those_of_the_list_whatever_was_asked_before():
-    general = GeneralLanguage()
+    general = GeneralWordFrequencies()
     assert general.frequencies("en", ["the"])["the"] == pytest.approx(0.0537, rel=0.01)
     assert general.frequencies("en", ["the", "kantora"]) == GENERAL.frequencies("en", ["kantora", "the"])
     assert general.frequencies("en", ["kantora"]) == {"kantora": 0}
@@ -152,11 +160,11 @@ def test_terms_survive_the_file_and_the_same_terms_are_the_same_bytes(tmp_path):
             for code, t in reversed(TERMS.languages.items())
         }
     )
-    save(TERMS, one)
-    save(reversed_terms, two)
-    assert load(one) == TERMS
+    save_terms(TERMS, one)
+    save_terms(reversed_terms, two)
+    assert load_terms(one) == TERMS
     assert one.read_bytes() == two.read_bytes()
-    assert load(one).version == json.loads(one.read_text("utf-8"))["version"]
+    assert load_terms(one).version == json.loads(one.read_text("utf-8"))["version"]
     assert {path.name for path in tmp_path.iterdir()} == {"one.json", "two.json"}
 
 
@@ -167,10 +175,10 @@ def test_another_count_is_another_version():
 
 def test_terms_may_be_taken_out_by_hand(tmp_path):
     path = tmp_path / "terms.json"
-    save(TERMS, path)
+    save_terms(TERMS, path)
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join(line for line in lines if "loonstrook" not in line), "utf-8")
-    assert load(path).for_language("nl") == {"verlof", "verzuim"}
+    assert load_terms(path).for_language("nl") == {"verlof", "verzuim"}
 
 
 GOOD = {"format": 1, "version": "x", "languages": {"nl": {"documents": 3, "terms": {"loonstrook": 5}}}}
@@ -214,7 +222,7 @@ def test_a_wrong_file_is_refused_by_name_place_and_reason(tmp_path, text, reason
     path = tmp_path / "terms.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(CompanyTermsError) as caught:
-        load(path)
+        load_terms(path)
     assert str(path) in str(caught.value)
     assert reason in str(caught.value)
 
@@ -232,35 +240,35 @@ def test_no_content_of_a_file_raises_anything_else(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("terms") / "terms.json"
     path.write_bytes(content)
     with pytest.raises(CompanyTermsError):
-        load(path)
+        load_terms(path)
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path):
     path = tmp_path / "terms.json"
-    save(TERMS, path)
+    save_terms(TERMS, path)
     with pytest.raises(UnicodeEncodeError):
-        save(CompanyTerms({"nl": LanguageTerms(1, {"\ud800": 1})}), path)
-    assert load(path) == TERMS
+        save_terms(CompanyTerms({"nl": LanguageTerms(1, {"\ud800": 1})}), path)
+    assert load_terms(path) == TERMS
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_watched_file_is_read_again_when_it_changes_but_not_looked_at_all_the_time(tmp_path):
     path, clock = tmp_path / "terms.json", Clock()
-    watched = Watched(path, seconds=5, clock=clock)
+    watched = WatchedTermsFile(path, check_interval_seconds=5, clock=clock)
     assert watched.for_language("nl") is None
-    save(TERMS, path)
+    save_terms(TERMS, path)
     assert watched.for_language("nl") is None
     clock.now += 5
     assert watched.for_language("nl") == {"verzuim", "verlof", "loonstrook"}
-    save(CompanyTerms({"nl": LanguageTerms(1, {"nieuw": 1})}), path)
+    save_terms(CompanyTerms({"nl": LanguageTerms(1, {"nieuw": 1})}), path)
     clock.now += 5
     assert watched.for_language("nl") == {"nieuw"}
 
 
 def test_a_broken_or_missing_file_leaves_the_last_good_terms_in_use(tmp_path):
     path, clock = tmp_path / "terms.json", Clock()
-    watched = Watched(path, seconds=5, clock=clock)
-    save(TERMS, path)
+    watched = WatchedTermsFile(path, check_interval_seconds=5, clock=clock)
+    save_terms(TERMS, path)
     assert watched.terms == TERMS
     path.write_text("{", "utf-8")
     clock.now += 5
@@ -270,7 +278,7 @@ def test_a_broken_or_missing_file_leaves_the_last_good_terms_in_use(tmp_path):
     clock.now += 5
     assert watched.terms == TERMS
     assert watched.error is None
-    save(CompanyTerms(), path)
+    save_terms(CompanyTerms(), path)
     clock.now += 5
     assert watched.for_language("nl") is None
 

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.evaluation.cases import Case
-from scoring.evaluation.comparison import Shift, compared
+from scoring.evaluation.cases import EvaluationCase
+from scoring.evaluation.comparison import ReasonShift, compare_runs
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, MessageType
 
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
-BASE = Case("a", MessageType.BINARY, "nl", 3.0, HELD, ("middle_score",))
+BASE = EvaluationCase("a", MessageType.BINARY, "nl", 3.0, HELD, ("middle_score",))
 
 
 def case(
     name: str, decision: Decision, reason: str, rating: int | None = None, score: float | None = 3.0
-) -> Case:
+) -> EvaluationCase:
     return replace(BASE, answer_id=name, decision=decision, reasons=(reason,), rating=rating, score=score)
 
 
@@ -29,7 +29,7 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
         case("a-4", BLOCKED, "low_score"),
         replace(first[5], reasons=("middle_score", "documents_stale")),
     ]
-    found = compared(first, second)
+    found = compare_runs(first, second)
     told = [
         (each.answer_id, each.rating, each.before.decision, each.after.decision) for each in found.changes
     ]
@@ -44,8 +44,8 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
     assert found.decided is not None
     assert (found.decided.count, found.decided.total) == (4, 6)
     assert found.shifts == (
-        Shift("middle_score", "low_score", 2),
-        Shift("middle_score", "high_score", 2),
+        ReasonShift("middle_score", "low_score", 2),
+        ReasonShift("middle_score", "high_score", 2),
     )
     assert found.reasoned is not None
     assert found.reasoned.count == 5
@@ -54,7 +54,7 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
 def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> None:
     first = [case(f"a-{n}", HELD, "middle_score", rating) for n, rating in enumerate((5, 4, 1, 2, 3))]
     second = [case(each.answer_id, SENT, "high_score", each.rating) for each in first]
-    found = compared(first, second)
+    found = compare_runs(first, second)
     before, after = found.before.sending, found.after.sending
     assert (before.true.auto_send.count, before.untrue.auto_send.count) == (0, 0)  # type: ignore[union-attr]
     assert after.untrue.auto_send is not None
@@ -71,7 +71,7 @@ def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> No
         [case(f"a-{n}", HELD, "middle_score", None, pair[side]) for n, pair in enumerate(scores)]
         for side in (0, 1)
     )
-    found = compared(first, second)
+    found = compare_runs(first, second)
     assert found.scored is not None
     assert (found.scored.count, found.higher, found.lower) == (4, 1, 1)
     assert [each.answer_id for each in found.changes] == ["a-1", "a-2", "a-3", "a-4"]
@@ -81,14 +81,14 @@ def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> No
 
 def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison() -> None:
     run = [case("a-1", HELD, "middle_score", 5)]
-    same = compared(run, run)
+    same = compare_runs(run, run)
     assert (same.changes, same.shifts, same.decisions.same.value) == ((), (), 1.0)  # type: ignore[union-attr]
-    nothing = compared([], [])
+    nothing = compare_runs([], [])
     assert (nothing.answers, nothing.decided, nothing.change) == (0, None, None)
 
 
 def test_what_could_not_be_translated_is_in_no_table() -> None:
     first = [case("a-1", HELD, "middle_score", 1)]
     second = [replace(first[0], decision=SENT, degraded=(Reason.TRANSLATION_UNAVAILABLE,))]
-    found = compared(first, second)
+    found = compare_runs(first, second)
     assert (found.decisions.counted_out, found.after.counted_out) == (1, 1)

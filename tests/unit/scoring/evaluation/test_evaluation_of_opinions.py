@@ -9,24 +9,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation.cases import Case
-from scoring.evaluation.opinion_accuracy import Judged, dimensions, flag_rows, label_table
+from scoring.evaluation.cases import EvaluationCase
+from scoring.evaluation.opinion_accuracy import JudgedCase, dimensions, flag_rows, label_table
 from scoring.evaluation.opinion_report import (
     Confidence,
-    Flipping,
+    LabelFlipping,
     Simulation,
-    as_they_are,
-    flipped,
-    judge_runs,
+    evaluate_judges,
+    flip_opinion,
     simulate,
+    unflipped_result,
 )
-from scoring.evaluation.opinion_routing import by_both, by_opinion, costs, curve, rankings, sending_rows
+from scoring.evaluation.opinion_routing import (
+    costs,
+    curve,
+    decide_by_both,
+    decide_by_opinion,
+    rankings,
+    sending_rows,
+)
 from scoring.policy import Policy
-from scoring.scorer.profile import KINDS
-from scoring.values.assessment import Assessment
-from scoring.values.opinion import Label, Opinion, Unsure, Usage
+from scoring.scorer.profile import RULES_BY_KIND
+from scoring.values.exchange import Decision, MessageType, RefusalKind
+from scoring.values.opinion import Label, Opinion, UnsureReason, Usage
 from scoring.values.rules import Reason
-from scoring.values.types import Decision, MessageType, Refuses
+from scoring.values.scored_answer import ScoredAnswer
 
 TRUE, FALSE, NOT_GIVEN = Label.TRUE, Label.FALSE, Label.NOT_GIVEN
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
@@ -36,11 +43,11 @@ SCORES = {TRUE: 5.0, FALSE: 1.0}
 
 
 def opinion(label: Label | None = TRUE, confidence: float = 0.9, **other: object) -> Opinion:
-    known = {"score": SCORES.get(label), "unsure": None if label else Unsure.NO_REPLY, **other}
+    known = {"score": SCORES.get(label), "unsure": None if label else UnsureReason.NO_REPLY, **other}
     return Opinion("single", ("m",), "p", label, confidence if label else 0.0, **known)
 
 
-def judged(rating: int | None, given: Opinion, score: float | None = None, **other: object) -> Judged:
+def judged(rating: int | None, given: Opinion, score: float | None = None, **other: object) -> JudgedCase:
     known = {
         "answer_id": "a-1",
         "recognised": MessageType.BINARY,
@@ -48,7 +55,7 @@ def judged(rating: int | None, given: Opinion, score: float | None = None, **oth
         "decision": HELD,
         "reasons": ("middle_score",),
     }
-    return Judged(Case(score=score, rating=rating, **{**known, **other}), given)
+    return JudgedCase(EvaluationCase(score=score, rating=rating, **{**known, **other}), given)
 
 
 def percent(*shares: object) -> list[str | None]:
@@ -206,13 +213,13 @@ def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
     given: Opinion, known: dict[str, object], alone: Decision, both: Decision
 ) -> None:
     answer = judged(5, given, **known)
-    assert (by_opinion(answer, 0.9), by_both(answer, 0.9)) == (alone, both)
+    assert (decide_by_opinion(answer, 0.9), decide_by_both(answer, 0.9)) == (alone, both)
 
 
 @given(
     score=st.none() | st.floats(1, 5),
-    because=st.sampled_from([None, *Reason, *dict.fromkeys(filter(None, KINDS.values()))]),
-    refuses=st.sampled_from(list(Refuses)),
+    because=st.sampled_from([None, *Reason, *dict.fromkeys(filter(None, RULES_BY_KIND.values()))]),
+    refuses=st.sampled_from(list(RefusalKind)),
     gap=st.sampled_from([(), (Reason.CONTEXT_MISSING,), (Reason.TRANSLATION_UNAVAILABLE,)]),
     label=st.sampled_from([None, *Label]),
     confidence=st.floats(0, 1),
@@ -223,13 +230,13 @@ def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     score, because, refuses, gap, label, confidence, shortened, tau
 ) -> None:
     """But that a worker may still block what could not be checked whole, which is left to people here."""
-    assessment = Assessment(score, MessageType.BINARY, "nl", because, gap, refuses)
+    assessment = ScoredAnswer(score, MessageType.BINARY, "nl", because, gap, refuses)
     given_ = opinion(label, confidence, shortened=shortened)
     alone = Policy().decide(assessment)
     answer = judged(5, given_, decision=alone.decision, reasons=alone.reasons, degraded=gap)
     policy = Policy(send_confidence=tau, block_confidence=tau)
     expected = policy.decide(assessment, [given_]).decision
-    found = by_both(answer, tau)
+    found = decide_by_both(answer, tau)
     assert found is expected or (gap and (found, expected) == (HELD, BLOCKED))
 
 
@@ -243,7 +250,7 @@ def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sen
         judged(2, opinion(FALSE)),
         judged(None, opinion(TRUE)),
     ]
-    low, high = sending_rows(answers, by_both, (0.8, 0.95))
+    low, high = sending_rows(answers, decide_by_both, (0.8, 0.95))
     assert percent(low.true_sent, low.untrue_sent, low.untrue_of_sent) == ["1/2", "1/2", "1/3"]
     assert percent(low.untrue_blocked, low.true_blocked, low.reviewed) == ["1/2", "1/2", "0/5"]
     assert [percent(row.auto_send) for row in low.routing.ratings] == [
@@ -294,26 +301,26 @@ class Chance:
 
 @pytest.mark.parametrize(("label", "other"), [(TRUE, FALSE), (FALSE, TRUE), (NOT_GIVEN, TRUE)])
 def test_an_overconfident_model_is_turned_round_and_as_sure_as_before(label: Label, other: Label) -> None:
-    flipping = Flipping(0.1, Confidence.OVERCONFIDENT)
+    flipping = LabelFlipping(0.1, Confidence.OVERCONFIDENT)
     given = opinion(label, 0.8, score=4.5)
-    wrong = flipped(given, flipping, Chance(0.09))
+    wrong = flip_opinion(given, flipping, Chance(0.09))
     assert (wrong.label, wrong.score, wrong.confidence) == (other, 1.5, 0.8)
-    assert flipped(given, flipping, Chance(0.1)) == given
+    assert flip_opinion(given, flipping, Chance(0.1)) == given
 
 
 def test_an_honest_model_is_wrong_as_often_as_its_confidence_leaves_room_for() -> None:
-    flipping = Flipping(0.1, Confidence.HONEST)
-    wrong, right = (flipped(opinion(), flipping, Chance(number, 0.7)) for number in (0.29, 0.31))
+    flipping = LabelFlipping(0.1, Confidence.HONEST)
+    wrong, right = (flip_opinion(opinion(), flipping, Chance(number, 0.7)) for number in (0.29, 0.31))
     assert [(each.label, each.confidence) for each in (wrong, right)] == [(FALSE, 0.7), (TRUE, 0.7)]
     unsure = opinion(None)
-    assert flipped(unsure, flipping, Chance(0.0)) is unsure
+    assert flip_opinion(unsure, flipping, Chance(0.0)) is unsure
 
 
 @pytest.mark.parametrize("kind", Confidence)
 def test_about_so_many_opinions_are_turned_round_as_was_asked_for(kind: Confidence) -> None:
     chance = np.random.default_rng(1)
-    flipping = Flipping(0.2, kind)
-    drawn = [flipped(opinion(), flipping, chance) for _ in range(4_000)]
+    flipping = LabelFlipping(0.2, kind)
+    drawn = [flip_opinion(opinion(), flipping, chance) for _ in range(4_000)]
     share = sum(each.label is FALSE for each in drawn) / len(drawn)
     assert abs(share - 0.2) < 4 * math.sqrt(0.16 / 4_000)
     sure = [each for each in drawn if each.confidence >= 0.9]
@@ -321,7 +328,7 @@ def test_about_so_many_opinions_are_turned_round_as_was_asked_for(kind: Confiden
     assert wrong < 0.05 if kind is Confidence.HONEST else wrong == share
 
 
-def answers_of(*ratings: int) -> list[Judged]:
+def answers_of(*ratings: int) -> list[JudgedCase]:
     labels = {rating: TRUE if rating > 3 else FALSE for rating in ratings}
     return [judged(rating, opinion(labels[rating], score=float(rating))) for rating in ratings]
 
@@ -329,9 +336,10 @@ def answers_of(*ratings: int) -> list[Judged]:
 def test_a_model_that_is_never_wrong_is_the_one_there_is_and_one_that_always_is_the_opposite() -> None:
     answers = answers_of(1, 2, 4, 5)
     never, always = (
-        simulate(answers, Flipping(share, Confidence.OVERCONFIDENT), 0.9, draws=3) for share in (0.0, 1.0)
+        simulate(answers, LabelFlipping(share, Confidence.OVERCONFIDENT), 0.9, draws=3)
+        for share in (0.0, 1.0)
     )
-    real = as_they_are(answers, 0.9)
+    real = unflipped_result(answers, 0.9)
     names = ("spearman", "auroc", "true_sent", "untrue_sent", "untrue_of_sent", "untrue_blocked")
     means = [[getattr(each, name).value for name in names] for each in (real, never, always)]
     assert means == [[1, 1, 1, 0, 0, 1], [1, 1, 1, 0, 0, 1], [-1, 0, 0, 1, 1, 0]]
@@ -341,7 +349,7 @@ def test_a_model_that_is_never_wrong_is_the_one_there_is_and_one_that_always_is_
 
 def test_the_same_seed_gives_the_same_figures_and_another_seed_others() -> None:
     answers = answers_of(1, 1, 2, 2, 4, 4, 5, 5)
-    flipping = Flipping(0.3, Confidence.HONEST)
+    flipping = LabelFlipping(0.3, Confidence.HONEST)
     first, again, other = (simulate(answers, flipping, 0.9, seed, draws=20) for seed in (1, 1, 2))
     assert first == again != other
 
@@ -371,11 +379,11 @@ JUDGED = st.lists(
 
 @settings(deadline=None, max_examples=5)
 @given(JUDGED)
-def test_any_opinions_give_figures_that_are_json_and_the_same_each_time(answers: list[Judged]) -> None:
+def test_any_opinions_give_figures_that_are_json_and_the_same_each_time(answers: list[JudgedCase]) -> None:
     pairs = {"judge": [(each.case, each.opinion) for each in answers]}
-    simulation = Simulation(tuple(Flipping(0.1, kind) for kind in Confidence))
+    simulation = Simulation(tuple(LabelFlipping(0.1, kind) for kind in Confidence))
     first, again = (
-        json.dumps([asdict(run) for run in judge_runs(pairs, 0.9, simulation)], allow_nan=False)
+        json.dumps([asdict(run) for run in evaluate_judges(pairs, 0.9, simulation)], allow_nan=False)
         for _ in range(2)
     )
     assert first == again

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation.cases import Case, Group
+from scoring.evaluation.cases import CaseGroup, EvaluationCase
 from scoring.evaluation.comparison import decision_table
 from scoring.evaluation.correlation import agreement, correlation, deviation, feature_table, gain
 from scoring.evaluation.message_types import type_table
 from scoring.evaluation.report import report
 from scoring.evaluation.routing import check_table, misrouted, routing, sending_table
 from scoring.evaluation.statistics import Share, auroc, spearman
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label
-from scoring.values.types import Decision, MessageType
 
 BINARY, INSTRUCTION, ERROR = MessageType.BINARY, MessageType.INSTRUCTION, MessageType.ERROR
 
 
-def case(score: float | None = None, rating: int | None = None, **other: object) -> Case:
+def case(score: float | None = None, rating: int | None = None, **other: object) -> EvaluationCase:
     known = {
         "answer_id": "a-1",
         "recognised": BINARY,
@@ -29,10 +29,10 @@ def case(score: float | None = None, rating: int | None = None, **other: object)
         "decision": Decision.REVIEW,
         "reasons": ("middle_score" if score else "message_type_not_scored",),
     }
-    return Case(score=score, rating=rating, **{**known, **other})
+    return EvaluationCase(score=score, rating=rating, **{**known, **other})
 
 
-def types(*pairs: tuple[MessageType | None, MessageType]) -> list[Case]:
+def types(*pairs: tuple[MessageType | None, MessageType]) -> list[EvaluationCase]:
     return [case(labelled=labelled, recognised=recognised) for labelled, recognised in pairs]
 
 
@@ -182,7 +182,7 @@ def test_a_share_has_wilsons_interval() -> None:
 RATING = st.none() | st.integers(1, 5)
 CASES = st.lists(
     st.builds(
-        Case,
+        EvaluationCase,
         answer_id=st.sampled_from(["a-1", "a-2", "a-3"]),
         recognised=st.sampled_from(MessageType),
         language=st.sampled_from(["nl", "en", None]),
@@ -201,21 +201,21 @@ CASES = st.lists(
 
 @settings(deadline=None, max_examples=5)
 @given(CASES)
-def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases: list[Case]) -> None:
+def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases: list[EvaluationCase]) -> None:
     first, again = (json.dumps(asdict(report({"off": cases})), allow_nan=False) for _ in range(2))
     assert first == again
 
 
 @given(CASES)
-def test_languages_share_the_answers_out(cases: list[Case]) -> None:
-    shares = [Group(language).of(cases) for language in ("nl", "en", "und")]
-    assert sum(map(len, shares)) == len(Group().of(cases)) == len(cases)
+def test_languages_share_the_answers_out(cases: list[EvaluationCase]) -> None:
+    shares = [CaseGroup(language).select(cases) for language in ("nl", "en", "und")]
+    assert sum(map(len, shares)) == len(CaseGroup().select(cases)) == len(cases)
 
 
 SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
 
 
-def decided(*decisions: Decision, **other: object) -> list[Case]:
+def decided(*decisions: Decision, **other: object) -> list[EvaluationCase]:
     return [case(decision=each, **other) for each in decisions]
 
 
@@ -248,7 +248,7 @@ def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(
     table = decision_table(first, second)
     assert sum(row.auto_send + row.review + row.blocked for row in table.rows) == table.answers
     assert table.answers + table.counted_out == len(pairs)
-    assert decision_table(first, second, Group("en")).answers == 0
+    assert decision_table(first, second, CaseGroup("en")).answers == 0
 
 
 def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_translated_ones() -> None:
@@ -305,14 +305,14 @@ def test_each_check_has_its_hits_on_untrue_true_and_other_answers_of_the_languag
         case(None, 1, checks={"number": True}, **UNTRANSLATED),
     ]
     english = case(None, 5, language="en", checks={"number": True})
-    number, order = check_table([*cases, english], Group("nl")).rows
+    number, order = check_table([*cases, english], CaseGroup("nl")).rows
     assert [each and (each.count, each.total) for each in (number.untrue, number.true, number.others)] == [
         (2, 3),
         (1, 4),
         (0, 1),
     ]
     assert (order.reason, order.untrue and order.untrue.count) == ("order", 0)
-    assert check_table([*cases, english], Group("en")).rows[0].untrue is None
+    assert check_table([*cases, english], CaseGroup("en")).rows[0].untrue is None
 
 
 def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named_the_sent_first() -> None:
@@ -334,7 +334,7 @@ def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named
 
 @given(CASES)
 def test_as_many_answers_are_named_as_the_table_has_untrue_ones_sent_and_true_ones_blocked(
-    cases: list[Case],
+    cases: list[EvaluationCase],
 ) -> None:
     found = sending_table(cases).sending
     shares = (found.untrue.auto_send, found.true.blocked)
@@ -342,9 +342,9 @@ def test_as_many_answers_are_named_as_the_table_has_untrue_ones_sent_and_true_on
 
 
 @given(CASES)
-def test_languages_share_the_hits_of_a_check_out(cases: list[Case]) -> None:
-    def hits(group: Group) -> int:
+def test_languages_share_the_hits_of_a_check_out(cases: list[EvaluationCase]) -> None:
+    def hits(group: CaseGroup) -> int:
         rows = check_table(cases, group).rows
         return sum(each.count for row in rows for each in (row.untrue, row.true, row.others) if each)
 
-    assert sum(hits(Group(language)) for language in ("nl", "en", "und")) == hits(Group())
+    assert sum(hits(CaseGroup(language)) for language in ("nl", "en", "und")) == hits(CaseGroup())

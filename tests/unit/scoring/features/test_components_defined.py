@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from scoring.components.marked import components
+from scoring.components.marked_components import components
 from scoring.features.components_defined import ComponentsDefined
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 

@@ -5,7 +5,7 @@ import pytest
 from scoring import Exchange, Passage, Scorer
 from scoring.features.courtesy import Courtesy
 from scoring.text.greeting import content_span
-from scoring.text.prepared import Material
+from scoring.text.prepared_text import PreparedExchange
 from tests.unit.scoring.scoring_support import judged, prepared
 
 RETURNED = [
@@ -72,7 +72,7 @@ def exchanged(question, answer, language):
     """Prepare both as the scorer does: without the greeting and closing."""
     texts = [prepared(text, language) for text in (question, answer)]
     spoken = [text.part(*content_span(text.original, text.lexicon)) for text in texts]
-    return Material(*spoken, (), texts[1])
+    return PreparedExchange(*spoken, (), texts[1])
 
 
 @pytest.mark.parametrize(("language", "question", "answer"), RETURNED)

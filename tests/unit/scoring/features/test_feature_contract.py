@@ -44,7 +44,7 @@ def check(feature, texts):
     assert value.value is None or 0 <= value.value <= 1
     answer = texts.answer.original
     for evidence in value.evidence:
-        assert evidence.kind in dict(feature.evidence)
+        assert evidence.kind in dict(feature.evidence_rules)
         assert 0 <= evidence.start < evidence.end <= len(answer)
         assert answer[evidence.start : evidence.end] == evidence.text
         assert evidence.document_id in {None, *(document.document_id for document in texts.context)}
@@ -129,9 +129,9 @@ def test_a_feature_of_words_alone_never_parses(feature, language):
     parsed = [
         derive.__name__
         for text in (texts.answer, texts.question, *(document.text for document in texts.context))
-        for derive in text._derived
+        for derive in text._cache
     ]
-    assert "_parsed" not in parsed
+    assert "_compared_parse" not in parsed
 
 
 @EACH_FEATURE

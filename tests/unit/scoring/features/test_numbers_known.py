@@ -9,7 +9,7 @@ import pytest
 from scoring import Exchange, Passage, Scorer
 from scoring.features.numbers_known import NumbersKnown
 from scoring.policy import Policy
-from scoring.values.types import Decision
+from scoring.values.exchange import Decision
 from tests.unit.scoring.scoring_support import material
 
 DOCUMENTS = tomllib.loads((Path(__file__).parents[1] / "data" / "numbers.toml").read_text("utf-8"))[
@@ -26,7 +26,7 @@ def blocked():
         passage = Passage("help", document["text"], document["title"])
         for kind, answers in found.items():
             for question, answer in document[kind]:
-                scored = scorer.assess(Exchange(question, answer, (passage,), document["language"]))
+                scored = scorer.score(Exchange(question, answer, (passage,), document["language"]))
                 decided = policy.decide(scored)
                 answers.append((answer, decided.decision is Decision.BLOCKED, decided.reasons[0]))
     return found

@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.features.claims_covered import ClaimsCovered
-from scoring.features.company_terms import CompanySpecificTerms, content_words
+from scoring.features.company_specific_terms import CompanySpecificTerms, first_content_word_spans
 from scoring.features.complex_answer import ComplexAnswer
 from scoring.features.error_mismatch import ErrorMismatch
 from scoring.features.figures_follow import FiguresFollow
@@ -11,13 +11,13 @@ from scoring.features.numbers_known import NumbersKnown
 from scoring.features.phrases_known import PhrasesKnown
 from scoring.features.prompt_overlap import PromptOverlap
 from scoring.features.refusal_justified import RefusalJustified
-from scoring.text.prepared import Material
+from scoring.text.prepared_text import PreparedExchange
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 
 
 def with_terms(answer, *terms):
     return CompanySpecificTerms().measure(
-        Material(prepared("How?"), prepared(answer), (), company_terms=frozenset(terms))
+        PreparedExchange(prepared("How?"), prepared(answer), (), company_terms=frozenset(terms))
     )
 
 
@@ -43,7 +43,10 @@ def test_without_terms_or_content_words_company_terms_are_not_applicable(answer,
 
 
 def test_content_words_are_no_function_words_numbers_or_single_letters():
-    assert list(content_words(prepared("The x menu of 2024, K9 and Ox: the menu."))) == ["menu", "ox"]
+    assert list(first_content_word_spans(prepared("The x menu of 2024, K9 and Ox: the menu."))) == [
+        "menu",
+        "ox",
+    ]
 
 
 @pytest.mark.parametrize(

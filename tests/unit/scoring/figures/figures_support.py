@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from scoring.figures.checking import DataSource, bearing, check
+from scoring.figures.figure_checking import DataSource, check_clause, derivation_hints
 from scoring.figures.grids import grids, listings
 from scoring.lexicon import load_shipped
-from scoring.text.prepared import PreparedText
+from scoring.text.prepared_text import PreparedText
 
 LEXICONS = load_shipped()
 
@@ -14,14 +14,16 @@ LEXICONS = load_shipped()
 def source(text, language, document_id="d-1"):
     """The data of a document, as the scorer prepares them."""
     prepared = PreparedText.of(text, LEXICONS[language])
-    return DataSource(document_id, grids(prepared), listings=listings(prepared), bearing=bearing(prepared))
+    return DataSource(
+        document_id, grids(prepared), listings=listings(prepared), hints=derivation_hints(prepared)
+    )
 
 
 def checked(clause, documents, language, offset=0, before=""):
     """Check a clause against one text or several, all in its language."""
     texts = (documents,) if isinstance(documents, str) else documents
     sources = [source(text, language, f"d-{n}") for n, text in enumerate(texts, 1)]
-    return check(clause, offset, LEXICONS[language], sources, before)
+    return check_clause(clause, offset, LEXICONS[language], sources, before)
 
 
 def outcome(clause, documents, language, before=""):

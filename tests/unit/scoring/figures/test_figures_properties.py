@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scoring.figures.values import Outcome
+from scoring.figures.figure_claims import FigureOutcome
 from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome
 
 REGIONS = ("Alfa", "Bravo", "Delta", "Foxtrot", "Golf", "Hotel", "India", "Kilo")
@@ -155,7 +155,7 @@ def test_no_text_makes_it_fail(clause, documents, before, language):
 def test_whatever_is_claimed_of_data_its_derivation_stands_in_them(clause, drawn, at):
     language, document, labels, _, _ = drawn
     found = checked(f"{labels[at % len(labels)]} {clause}", document, language)
-    if found is not None and found.outcome is not Outcome.NOT_CHECKABLE:
+    if found is not None and found.outcome is not FigureOutcome.NOT_CHECKABLE:
         assert all(document[cell.start : cell.end] == cell.text for cell in found.derivation.cells)
 
 

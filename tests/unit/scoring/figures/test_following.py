@@ -25,7 +25,7 @@ def said(*kinds):
 
 def open_in(sentence, text, language):
     found = checked(sentence, text, language)
-    return [sentence[start:end] for start, end in found.open] if found else []
+    return [sentence[start:end] for start, end in found.open_spans] if found else []
 
 
 @pytest.mark.parametrize(("sentence", "text", "language"), said("true"))
@@ -82,10 +82,10 @@ def test_a_figure_is_open_by_what_is_said_of_it_and_what_stands_beside_others(se
 def test_what_is_refuted_is_not_open():
     text = "Prices:\n\n- Basic: $10\n- Team: $25\n\nAsk us.\n"
     found = checked("Team is $20 more expensive than Basic", text, "en")
-    assert (found.outcome, found.open) == ("refuted", ())
+    assert (found.outcome, found.open_spans) == ("refuted", ())
 
 
 def test_words_that_are_said_of_anything_leave_no_claim_open():
     text = "Attachments: 25 MB\nMailbox: 2 GB\nAliases: 10\n\nAsk us.\n"
-    assert not checked("You can find more attachments in the archive", text, "en").is_of_data
-    assert checked("Aliases are more than attachments", text, "en").is_of_data
+    assert not checked("You can find more attachments in the archive", text, "en").is_about_data
+    assert checked("Aliases are more than attachments", text, "en").is_about_data

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.figures.checking import check
-from scoring.figures.values import Outcome
+from scoring.figures.figure_checking import check_clause
+from scoring.figures.figure_claims import FigureOutcome
 from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome, source
 
 NL = """# Omzet 2024
@@ -127,7 +127,7 @@ def test_what_does_not_follow_from_them_is_refuted(wrong, document, language):
 def test_a_refuted_claim_says_what_is_true_and_from_which_cells():
     claim = "De totale omzet was € 4.350."
     found = checked(claim, NL, "nl", offset=100)
-    assert (found.outcome, found.obstacle) == (Outcome.REFUTED, None)
+    assert (found.outcome, found.obstacle) == (FigureOutcome.REFUTED, None)
     assert claim[found.start - 100 : found.end - 100] == "€ 4.350"
     derivation = found.derivation
     assert derivation.document_id == "d-1"
@@ -195,7 +195,7 @@ def test_what_claims_nothing_that_follows_from_data_is_no_indirect_claim(claim, 
 
 def test_a_language_without_words_for_figures_claims_none():
     lexicon = replace(LEXICONS["en"], figures=None)
-    assert check("There are four plans", 0, lexicon, [source(EN, "en")]) is None
+    assert check_clause("There are four plans", 0, lexicon, [source(EN, "en")]) is None
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_cells_without_a_figure_refute_nothing():
 )
 def test_a_table_at_the_edge_of_a_passage_may_have_been_cut(text, total):
     passage = replace(source(text, "nl"), is_whole=False)
-    found = check("De totale omzet was € 4.350.", 0, LEXICONS["nl"], [passage])
+    found = check_clause("De totale omzet was € 4.350.", 0, LEXICONS["nl"], [passage])
     assert (found and (found.obstacle or found.outcome).value) == total
     assert outcome("De totale omzet was € 4.350.", text, "nl") == "refuted"
 

@@ -3,12 +3,12 @@ from decimal import Decimal
 
 import pytest
 
-from scoring.figures.blocks import blocks
+from scoring.figures.calendar_periods import CalendarPeriod, calendar_periods, whole_period
+from scoring.figures.data_blocks import find_blocks
 from scoring.figures.grids import grids, listings
-from scoring.figures.labels import stem
-from scoring.figures.numbers import Convention, amounts, read_number
-from scoring.figures.times import Time, times, whole_time
-from scoring.text.prepared import PreparedText
+from scoring.figures.quantities import NumberConvention, find_quantities, parse_number
+from scoring.figures.table_cells import figure_stem
+from scoring.text.prepared_text import PreparedText
 from tests.unit.scoring.figures.figures_support import LEXICONS
 
 
@@ -29,7 +29,7 @@ from tests.unit.scoring.figures.figures_support import LEXICONS
     ],
 )
 def test_a_number_is_read_both_ways_where_its_shape_allows(text, point, comma):
-    number = read_number(text)
+    number = parse_number(text)
     assert number.point == (point and Decimal(point))
     assert number.comma == (comma and Decimal(comma))
 
@@ -38,7 +38,7 @@ def test_a_number_is_read_both_ways_where_its_shape_allows(text, point, comma):
     "text", ["", "1.2.3", "007", "1,2,3", "1.23.456", "1" * 16, "1234.567.890", "a", "1."]
 )
 def test_what_is_no_number_is_read_as_none(text):
-    assert read_number(text) is None
+    assert parse_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_is_no_number_is_read_as_none(text):
     ],
 )
 def test_amounts_are_found_with_their_units(text, language, found):
-    read = amounts(text, LEXICONS[language].figures)
+    read = find_quantities(text, LEXICONS[language].figures)
     assert [(each.number.values[-1], each.unit) for each in read] == [(Decimal(n), unit) for n, unit in found]
 
 
@@ -73,26 +73,26 @@ def test_amounts_are_found_with_their_units(text, language, found):
     ],
 )
 def test_a_date_is_read_unless_its_order_is_unclear_or_it_is_none(text, language, day):
-    time = whole_time(text, LEXICONS[language])
+    time = whole_period(text, LEXICONS[language])
     assert (time and time.date) == day
 
 
 @pytest.mark.parametrize(
     ("text", "language", "time"),
     [
-        ("maart", "nl", Time(month=3)),
-        ("Mrt 2024", "nl", Time(year=2024, month=3)),
-        ("2024-03", "en", Time(year=2024, month=3)),
-        ("2023", "en", Time(year=2023)),
-        ("Q2 2024", "en", Time(year=2024, quarter=2)),
+        ("maart", "nl", CalendarPeriod(month=3)),
+        ("Mrt 2024", "nl", CalendarPeriod(year=2024, month=3)),
+        ("2024-03", "en", CalendarPeriod(year=2024, month=3)),
+        ("2023", "en", CalendarPeriod(year=2023)),
+        ("Q2 2024", "en", CalendarPeriod(year=2024, quarter=2)),
     ],
 )
 def test_months_quarters_and_years_are_read(text, language, time):
-    assert whole_time(text, LEXICONS[language]) == time
+    assert whole_period(text, LEXICONS[language]) == time
 
 
 def test_a_verb_is_not_taken_for_a_month():
-    found = times("May I pay in May? You may.", LEXICONS["en"])
+    found = calendar_periods("May I pay in May? You may.", LEXICONS["en"])
     assert [start for _, start, _ in found] == [13]
 
 
@@ -114,9 +114,9 @@ def test_a_table_is_read_with_its_labels_units_and_places():
     grid, turned = read(TABLE)
     assert [row.text for row in grid.rows] == ["Noord", "Zuid"]
     assert [column.text for column in grid.columns] == ["Omzet", "Klanten"]
-    assert [[cell.amount.unit for cell in row] for row in grid.cells] == [["EUR", None], ["EUR", None]]
+    assert [[cell.quantity.unit for cell in row] for row in grid.cells] == [["EUR", None], ["EUR", None]]
     assert all(TABLE[cell.start : cell.end] == cell.text for row in grid.cells for cell in row)
-    assert turned.is_turned
+    assert turned.is_transposed
     assert turned.rows == grid.columns
 
 
@@ -126,10 +126,10 @@ def test_totals_are_no_row_and_are_kept_to_compare():
 
 
 def test_one_number_of_a_clear_shape_decides_how_a_table_is_read():
-    assert read(TABLE)[0].conventions == (Convention.COMMA,)
+    assert read(TABLE)[0].conventions == (NumberConvention.COMMA,)
     unclear = TABLE.replace("€ 900,50", "€ 1.900").replace("2.100,50", "2.100")
-    assert read(unclear)[0].conventions == (Convention.COMMA, Convention.POINT)
-    assert read(unclear.replace("1.900", "900"))[0].conventions == (Convention.COMMA,)
+    assert read(unclear)[0].conventions == (NumberConvention.COMMA, NumberConvention.POINT)
+    assert read(unclear.replace("1.900", "900"))[0].conventions == (NumberConvention.COMMA,)
 
 
 @pytest.mark.parametrize(
@@ -175,22 +175,25 @@ def test_a_table_that_is_too_large_is_left_out_as_a_whole():
 
 def test_years_and_times_above_columns_are_labels():
     grid, turned = read("Regio;2022;2023\nNoord;5;6\nZuid;7;8\n")
-    assert [column.time for column in grid.columns] == [Time(year=2022), Time(year=2023)]
-    assert [row.time for row in turned.rows] == [Time(year=2022), Time(year=2023)]
+    assert [column.period for column in grid.columns] == [
+        CalendarPeriod(year=2022),
+        CalendarPeriod(year=2023),
+    ]
+    assert [row.period for row in turned.rows] == [CalendarPeriod(year=2022), CalendarPeriod(year=2023)]
 
 
 @pytest.mark.parametrize(
     ("header", "times_"),
     [
-        ("Region;Q1 sales;Q2 sales", [Time(quarter=1), Time(quarter=2)]),
-        ("Region;Sales 2022;Sales 2023 (€)", [Time(year=2022), Time(year=2023)]),
+        ("Region;Q1 sales;Q2 sales", [CalendarPeriod(quarter=1), CalendarPeriod(quarter=2)]),
+        ("Region;Sales 2022;Sales 2023 (€)", [CalendarPeriod(year=2022), CalendarPeriod(year=2023)]),
         ("Region;Q1 sales;Q2 costs", [None, None]),
         ("Region;Q1 sales;Sales", [None, None]),
     ],
 )
 def test_columns_that_differ_in_their_time_alone_are_these_times(header, times_):
     grid, _ = read(f"{header}\nNorth;5;6\nSouth;7;8\n", "en")
-    assert [column.time for column in grid.columns] == times_
+    assert [column.period for column in grid.columns] == times_
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def test_columns_that_differ_in_their_time_alone_are_these_times(header, times_)
     ],
 )
 def test_singular_and_plural_are_compared_as_one(one, other, language):
-    assert stem(one, LEXICONS[language]) == stem(other, LEXICONS[language])
+    assert figure_stem(one, LEXICONS[language]) == figure_stem(other, LEXICONS[language])
 
 
 @pytest.mark.parametrize(
@@ -222,15 +225,15 @@ def test_singular_and_plural_are_compared_as_one(one, other, language):
 )
 def test_what_stands_above_a_list_tells_what_its_items_are_called(text, called):
     [listing] = listings(PreparedText.of(text, LEXICONS["en"]))
-    assert listing.called == called
+    assert listing.row_nouns == called
     assert len(listing.rows) == 2
 
 
 def test_columns_of_yes_and_no_are_read_and_others_are_not():
     text = "Role;Edit;Export;Since\nOwner;yes;✓;2020\nGuest;no;-;2021\n"
     [listing] = listings(PreparedText.of(text, LEXICONS["en"]))
-    assert [column.text for column in listing.columns] == ["Edit", "Export"]
-    assert listing.says == ((True, True), (False, False))
+    assert [column.text for column in listing.yes_no_columns] == ["Edit", "Export"]
+    assert listing.yes_cells == ((True, True), (False, False))
 
 
 def test_a_lead_in_gives_lists_their_unit_and_says_whether_they_are_complete():
@@ -241,5 +244,5 @@ def test_a_lead_in_gives_lists_their_unit_and_says_whether_they_are_complete():
 
 
 def test_no_block_is_made_of_too_many():
-    assert len(blocks("- a: 1\n- b: 2\n\nEn.\n\n" * 50)) == 50
-    assert blocks("- a: 1\n- b: 2\n\nEn.\n\n" * 51) == ()
+    assert len(find_blocks("- a: 1\n- b: 2\n\nEn.\n\n" * 50)) == 50
+    assert find_blocks("- a: 1\n- b: 2\n\nEn.\n\n" * 51) == ()

@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
-from scoring.lexicon import LexiconError, PhraseList, TypePatterns, load_folder, load_lexicon, load_shipped
+from scoring.lexicon import (
+    LexiconError,
+    MessageTypePatterns,
+    PhraseList,
+    load_folder,
+    load_lexicon,
+    load_shipped,
+)
 from scoring.scorer.profile import profiles
-from scoring.values.types import MessageType
+from scoring.values.exchange import MessageType
 
 SHIPPED = Path(__file__).parents[4] / "scoring" / "lexicon"
 
@@ -214,7 +221,7 @@ def test_a_gap_ends_with_its_clause():
 
 
 def test_a_hit_within_an_exception_is_none():
-    patterns = TypePatterns(MessageType.GENERAL, PhraseList(["what", "how"]), PhraseList(["what now"]))
+    patterns = MessageTypePatterns(MessageType.GENERAL, PhraseList(["what", "how"]), PhraseList(["what now"]))
     assert list(patterns.hits(["what", "now", "what", "how"], ())) == [(2, 3), (3, 4)]
 
 
@@ -235,7 +242,7 @@ def test_a_folder_of_lexicons_is_read_and_replaces_those_of_the_package(tmp_path
     assert list(load_folder(tmp_path)) == ["nl"]
     exchange = Exchange("Een boterham", "Lekker.", (Passage("d", "Klik op Opslaan."),), "nl")
     for options, kind in ((ScorerOptions(), "unspecified"), (ScorerOptions(lexicons=tmp_path), "reasoning")):
-        assert Scorer(options=options).assess(exchange).message_type == kind
+        assert Scorer(options=options).score(exchange).message_type == kind
 
 
 def test_a_folder_without_lexicons_and_one_that_is_not_there_are_refused(tmp_path):

@@ -3,12 +3,12 @@
 import pytest
 
 from scoring.lexicon import load_shipped
-from scoring.quotation.quoting import cues, quoted_document, quoted_page
-from scoring.text.language import LanguageDetector
-from scoring.values.types import Exchange, Passage, PublishedDocument
+from scoring.quotation.quoted_document import quoted_document, quoted_page, title_cues
+from scoring.text.language_detection import LanguageDetector
+from scoring.values.exchange import Exchange, Passage, PublishedDocument
 
 LEXICONS = load_shipped()
-IDENTIFY = LanguageDetector(LEXICONS.values()).identify
+IDENTIFY = LanguageDetector(LEXICONS.values()).detect
 BODY = {
     "en": "1. Open **Drafts**.\n2. Click **Delete**.\n\nYou can undo this for 30 days.",
     "nl": "1. Open **Facturen**.\n2. Klik op **Verwijderen**.\n\nU kunt dit 30 dagen lang ongedaan maken.",
@@ -27,7 +27,7 @@ def sent(language, question=None, answer=None, *, text=None, title=None, others=
         BODY[language] if answer is None else answer,
         context,
         language,
-        published=(document, *others),
+        published_documents=(document, *others),
     )
     return quoted_document(exchange, LEXICONS[language], IDENTIFY) == "d"
 
@@ -326,7 +326,7 @@ def test_nothing_is_sent_without_a_published_document():
     ],
 )
 def test_documents_with_another_wording_of_a_title_are_found_by_its_cues(one, other):
-    assert any(cue in other.lower() for cue in cues(one))
+    assert any(cue in other.lower() for cue in title_cues(one))
 
 
 def test_an_answer_is_all_of_a_document_with_or_without_its_title():

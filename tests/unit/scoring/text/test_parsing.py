@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.text.parsing import Parser, PipelineError, default_parser, make_together
-from scoring.text.parsing.parse import MOST_TOKENS, pieces
-from scoring.text.prepared import PreparedText
+from scoring.text.parsing import Parser, PipelineError, default_parser, parse_together
+from scoring.text.parsing.parse import MAX_TOKENS, text_chunks
+from scoring.text.prepared_text import PreparedText
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 
 MARKDOWN = (
@@ -29,7 +29,7 @@ def test_marks_of_markdown_and_html_are_no_tokens_and_every_token_has_its_place(
 
 
 def test_a_line_that_goes_on_with_a_sentence_is_parsed_with_it_and_an_item_alone():
-    assert [piece.text for piece in pieces(MARKDOWN)] == [
+    assert [piece.text for piece in text_chunks(MARKDOWN)] == [
         "Leave",
         "Go to HR / Leave and click Save.",
         "The request is sent to the manager.",
@@ -75,7 +75,7 @@ def test_a_part_has_the_tokens_that_begin_in_it_and_its_heads_are_its_own():
 def test_whole_and_part_share_one_parse():
     whole = prepared("Hello! The invoice is sent.")
     part = whole.part(7, len(whole.original))
-    make_together([part.whole_parse])
+    parse_together([part.whole_parse])
     assert whole.parse is whole.parse
     assert part.whole_parse is whole.whole_parse
     assert part.parse.lemma == whole.parse.lemma[2:]
@@ -84,7 +84,7 @@ def test_whole_and_part_share_one_parse():
 def test_texts_that_are_parsed_together_are_parsed_as_one_by_one():
     texts = [MARKDOWN, "", "Click **Save**.", "The invoice is sent.\n" * 40]
     together = [prepared(text) for text in texts]
-    make_together(text.whole_parse for text in (*together, together[0]))
+    parse_together(text.whole_parse for text in (*together, together[0]))
     for text, batched in zip(texts, together, strict=True):
         alone = parse(text)
         assert (batched.parse.lemma, batched.parse.dep) == (alone.lemma, alone.dep)
@@ -98,8 +98,8 @@ def test_a_text_without_words_has_no_tokens(text):
 @pytest.mark.parametrize("piece", ["a ", "1. ", "\n1. a", "x" * 50, "(", "**A", "[a](", "é😀 ", "a.b", "'"])
 def test_what_is_parsed_of_a_hostile_text_is_bounded(piece):
     text = (piece * 100_000)[:200_000]
-    assert sum(len(piece.text.split()) for piece in pieces(text)) <= MOST_TOKENS
-    assert all(len(piece.text) <= 1_000 for piece in pieces(text))
+    assert sum(len(piece.text.split()) for piece in text_chunks(text)) <= MAX_TOKENS
+    assert all(len(piece.text) <= 1_000 for piece in text_chunks(text))
 
 
 @settings(deadline=None, max_examples=50)

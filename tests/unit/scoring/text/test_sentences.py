@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.text.characters import SENTENCE_END, clause_ends_between, ends_between, is_closed
+from scoring.text.characters import SENTENCE_END, clause_ends_between, ends_with_stop, sentence_ends_between
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_a_stop_before_white_space_or_the_end_ends_a_sentence(text, ends):
 )
 def test_between_two_words_a_part_of_a_sentence_ends_it_too(between, after, ends):
     text = f"word{between}{after}"
-    assert ends_between(text, 4, 4 + len(between)) is ends
+    assert sentence_ends_between(text, 4, 4 + len(between)) is ends
 
 
 def test_a_clause_ends_at_signs_that_end_no_sentence():
     assert clause_ends_between("well, how", 4, 6)
     assert not clause_ends_between("how (fast) can", 9, 11)
-    assert clause_ends_between("how (fast) can", 9, 11, also=")")
+    assert clause_ends_between("how (fast) can", 9, 11, extra_signs=")")
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_clause_ends_at_signs_that_end_no_sentence():
     ],
 )
 def test_a_line_is_closed_by_a_stop_whatever_marks_follow_it(line, also, closed):
-    assert is_closed(line, also) is closed
+    assert ends_with_stop(line, also) is closed

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.text.prepared import TextCache, clause_starts, words_of
+from scoring.text.prepared_text import TextCache, clause_starts, split_words
 from tests.unit.scoring.scoring_support import LEXICONS, prepared
 
 EN, NL = LEXICONS["en"], LEXICONS["nl"]
@@ -22,13 +22,13 @@ EN, NL = LEXICONS["en"], LEXICONS["nl"]
     ],
 )
 def test_words_are_folded_and_numbers_stay_whole(text, words):
-    assert [word.text for word in words_of(text)] == words
+    assert [word.text for word in split_words(text)] == words
 
 
 @given(st.text())
 def test_every_word_is_at_its_place(text):
     previous = 0
-    for word in words_of(text):
+    for word in split_words(text):
         assert previous <= word.start < word.end <= len(text)
         assert text[word.start : word.end].casefold().replace("’", "'") == word.text
         previous = word.end
@@ -37,7 +37,7 @@ def test_every_word_is_at_its_place(text):
 @given(st.text(st.sampled_from("aé1'’.,: ")))
 def test_words_hold_every_letter_and_digit_and_signs_only_between_them(text):
     covered = set()
-    for word in words_of(text):
+    for word in split_words(text):
         assert word.text[0].isalnum()
         assert word.text[-1].isalnum()
         covered.update(range(word.start, word.end))
@@ -62,7 +62,7 @@ def test_what_is_derived_is_computed_once():
         return len(text.words)
 
     text = prepared("one two")
-    assert (text.derived(count), text.derived(count), len(calls)) == (2, 2, 1)
+    assert (text.cached(count), text.cached(count), len(calls)) == (2, 2, 1)
 
 
 def test_the_same_content_is_prepared_once_a_language():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.translation.checks import fault_of, is_untranslated, keeps_marks, tidied
-from scoring.translation.errors import Fault
+from scoring.translation.checks import find_fault, is_untranslated, preserves_bold, tidy
+from scoring.translation.errors import TranslationFault
 
 
 @pytest.mark.parametrize(
@@ -26,36 +26,36 @@ from scoring.translation.errors import Fault
     ],
 )
 def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
-    assert fault_of(source, translation) is None
+    assert find_fault(source, translation) is None
 
 
 @pytest.mark.parametrize(
     ("source", "translation", "fault"),
     [
-        ("Klik op Nieuw.", "", Fault.EMPTY),
-        ("Klik op Nieuw.", " ... ", Fault.EMPTY),
-        ("Klik op Nieuw.", "Click New. \ud800", Fault.NOT_TEXT),
-        ("Klik op Nieuw.", "Click \udfffNew.", Fault.NOT_TEXT),
-        ("Klik op Nieuw.", "Click New.\0", Fault.NOT_TEXT),
-        ("Klik op Nieuw.", "Click New. " * 20, Fault.WRONG_LENGTH),
-        ("Een zin die wel wat langer is. " * 10, "A sentence.", Fault.WRONG_LENGTH),
-        ("maximaal 500 regels", "at most 50 lines", Fault.NUMBERS_LOST),
-        ("maximaal 5 regels", "at most 15 lines", Fault.NUMBERS_LOST),
-        ("maximaal 500 regels", "at most some lines", Fault.NUMBERS_LOST),
-        ("foutcode K-1014", "error code K-1041", Fault.NUMBERS_LOST),
-        ("2 tot 2 keer", "2 times", Fault.NUMBERS_LOST),
-        ("om 22.30 uur", "at 10 pm", Fault.NUMBERS_LOST),
+        ("Klik op Nieuw.", "", TranslationFault.EMPTY),
+        ("Klik op Nieuw.", " ... ", TranslationFault.EMPTY),
+        ("Klik op Nieuw.", "Click New. \ud800", TranslationFault.NOT_TEXT),
+        ("Klik op Nieuw.", "Click \udfffNew.", TranslationFault.NOT_TEXT),
+        ("Klik op Nieuw.", "Click New.\0", TranslationFault.NOT_TEXT),
+        ("Klik op Nieuw.", "Click New. " * 20, TranslationFault.WRONG_LENGTH),
+        ("Een zin die wel wat langer is. " * 10, "A sentence.", TranslationFault.WRONG_LENGTH),
+        ("maximaal 500 regels", "at most 50 lines", TranslationFault.NUMBERS_LOST),
+        ("maximaal 5 regels", "at most 15 lines", TranslationFault.NUMBERS_LOST),
+        ("maximaal 500 regels", "at most some lines", TranslationFault.NUMBERS_LOST),
+        ("foutcode K-1014", "error code K-1041", TranslationFault.NUMBERS_LOST),
+        ("2 tot 2 keer", "2 times", TranslationFault.NUMBERS_LOST),
+        ("om 22.30 uur", "at 10 pm", TranslationFault.NUMBERS_LOST),
     ],
 )
-def test_nonsense_is_told(source: str, translation: str, fault: Fault) -> None:
-    assert fault_of(source, translation) is fault
+def test_nonsense_is_told(source: str, translation: str, fault: TranslationFault) -> None:
+    assert find_fault(source, translation) is fault
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_two_texts_can_be_compared(source: str, translation: str) -> None:
-    fault_of(source, translation)
-    tidied(translation)
-    keeps_marks(source, translation)
+    find_fault(source, translation)
+    tidy(translation)
+    preserves_bold(source, translation)
 
 
 def test_a_text_that_came_back_as_it_was_is_told_unless_it_was_english() -> None:
@@ -81,9 +81,9 @@ def test_a_few_words_may_be_the_same_in_both_languages() -> None:
     ],
 )
 def test_the_form_of_a_sentence_is_mended(raw: str, form: str) -> None:
-    assert tidied(raw) == form
+    assert tidy(raw) == form
 
 
 def test_lost_marks_are_noticed() -> None:
-    assert keeps_marks("Klik op **Nieuw**.", "Click **New**.")
-    assert not keeps_marks("Klik op **Nieuw**.", "Click New.")
+    assert preserves_bold("Klik op **Nieuw**.", "Click **New**.")
+    assert not preserves_bold("Klik op **Nieuw**.", "Click New.")

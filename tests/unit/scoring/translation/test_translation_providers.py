@@ -15,9 +15,9 @@ import pytest
 
 from scoring.translation import calls as providers
 from scoring.translation.calls import Provider
-from scoring.translation.engines import KINDS, Engine, ProviderOptions
-from scoring.translation.errors import Fault, TranslationFailed, TranslatorMisconfigured
-from scoring.translation.http import BoundedHttp
+from scoring.translation.engines import PROVIDER_SPECS, Engine, ProviderOptions
+from scoring.translation.errors import TranslationFailed, TranslationFault, TranslatorMisconfigured
+from scoring.translation.http import BoundedHttpClient
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 
@@ -40,7 +40,7 @@ def provider(server: LibreTranslate) -> Iterator[Provider]:
     provider.close()
 
 
-def fault(provider: Provider, source: str = "nl") -> Fault:
+def fault(provider: Provider, source: str = "nl") -> TranslationFault:
     """Give the fault, having seen that the failure holds neither the text nor a key."""
     with pytest.raises(TranslationFailed) as raised:
         provider.translate(f"Goedemorgen {SECRET}", source)
@@ -55,7 +55,7 @@ def fault(provider: Provider, source: str = "nl") -> Fault:
     return raised.value.fault
 
 
-def fault_or_none(provider: Provider) -> Fault | None:
+def fault_or_none(provider: Provider) -> TranslationFault | None:
     try:
         provider.translate(f"Goedemorgen {SECRET}", "nl")
     except TranslationFailed as failure:
@@ -66,14 +66,14 @@ def fault_or_none(provider: Provider) -> Fault | None:
 def _have_here(name: str, server: LibreTranslate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the provider's requests go to the server, whose answers the test gives."""
     if name != "libretranslate":
-        kind = KINDS[name]
+        kind = PROVIDER_SPECS[name]
 
-        def here(options: ProviderOptions, code: str, http: BoundedHttp) -> Engine:
+        def here(options: ProviderOptions, code: str, http: BoundedHttpClient) -> Engine:
             engine = kind.engine(options, code, http)
             monkeypatch.setattr(engine, "_base_url", f"{server.url}/{name}")
             return engine
 
-        monkeypatch.setitem(providers.KINDS, name, replace(kind, engine=here))
+        monkeypatch.setitem(providers.PROVIDER_SPECS, name, replace(kind, engine=here))
 
 
 def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, provider: Provider) -> None:
@@ -83,7 +83,7 @@ def test_a_text_is_translated_and_is_not_in_the_address(server: LibreTranslate, 
 
 def test_a_key_is_sent_only_where_one_is_set(server: LibreTranslate, provider: Provider) -> None:
     server.api_key = KEY
-    assert fault(provider) is Fault.UNAUTHORIZED
+    assert fault(provider) is TranslationFault.UNAUTHORIZED
     with closing(Provider(ProviderOptions("libretranslate", f"{server.url}/", api_key=KEY))) as keyed:
         assert keyed.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
     assert [asked.key for asked in server.asked] == [None, KEY]
@@ -93,19 +93,19 @@ def test_a_key_is_sent_only_where_one_is_set(server: LibreTranslate, provider: P
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (400, Fault.REFUSED),
-        (401, Fault.UNAUTHORIZED),
-        (403, Fault.UNAUTHORIZED),
-        (404, Fault.SERVER_ERROR),
-        (413, Fault.REFUSED),
-        (429, Fault.RATE_LIMITED),
-        (301, Fault.SERVER_ERROR),
-        (500, Fault.SERVER_ERROR),
-        (503, Fault.SERVER_ERROR),
+        (400, TranslationFault.REFUSED),
+        (401, TranslationFault.UNAUTHORIZED),
+        (403, TranslationFault.UNAUTHORIZED),
+        (404, TranslationFault.SERVER_ERROR),
+        (413, TranslationFault.REFUSED),
+        (429, TranslationFault.RATE_LIMITED),
+        (301, TranslationFault.SERVER_ERROR),
+        (500, TranslationFault.SERVER_ERROR),
+        (503, TranslationFault.SERVER_ERROR),
     ],
 )
 def test_a_status_is_told_by_its_code(
-    server: LibreTranslate, provider: Provider, status: int, expected: Fault
+    server: LibreTranslate, provider: Provider, status: int, expected: TranslationFault
 ) -> None:
     server.behave(status=status)
     assert fault(provider) is expected
@@ -131,12 +131,12 @@ def test_an_answer_of_another_shape_is_a_failure(
     server: LibreTranslate, provider: Provider, body: bytes
 ) -> None:
     server.behave(body=body)
-    assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
+    assert fault(provider) in {TranslationFault.SERVER_ERROR, TranslationFault.EMPTY}
 
 
 def test_an_answer_of_any_size_does_not_fill_the_memory(server: LibreTranslate, provider: Provider) -> None:
     server.behave(body=json.dumps({"translatedText": "x" * 5_000_000}).encode())
-    assert fault(provider) is Fault.SERVER_ERROR
+    assert fault(provider) is TranslationFault.SERVER_ERROR
 
 
 @pytest.mark.parametrize("behaviour", [{"delay": 5.0}, {"drip": 0.05}])
@@ -145,20 +145,20 @@ def test_a_slow_answer_ends_at_the_time_limit(
 ) -> None:
     server.behave(**behaviour)
     began = time.monotonic()
-    assert fault(provider) is Fault.TIMEOUT
+    assert fault(provider) is TranslationFault.TIMEOUT
     assert time.monotonic() - began < 4  # the answer would take five
 
 
 def test_a_connection_that_breaks_is_told(server: LibreTranslate, provider: Provider) -> None:
     server.behave(reset=True)
-    assert fault(provider) is Fault.UNREACHABLE
+    assert fault(provider) is TranslationFault.UNREACHABLE
     server.behave()
     assert provider.translate(f"Goedemorgen {SECRET}", "nl") == "Good morning"
 
 
 def test_nobody_there_is_told(server: LibreTranslate, provider: Provider) -> None:
     server.stop()
-    assert fault(provider) is Fault.UNREACHABLE
+    assert fault(provider) is TranslationFault.UNREACHABLE
 
 
 def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> None:
@@ -168,27 +168,27 @@ def test_a_server_that_accepts_and_says_nothing_is_left_at_the_time_limit() -> N
                 "libretranslate", f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=0.2
             )
         )
-        assert fault(provider) is Fault.TIMEOUT
+        assert fault(provider) is TranslationFault.TIMEOUT
         provider.close()
 
 
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (httpx2.ReadTimeout(""), Fault.TIMEOUT),
-        (httpx2.ConnectTimeout(""), Fault.TIMEOUT),
-        (httpx2.ConnectError(""), Fault.UNREACHABLE),
-        (httpx2.RemoteProtocolError(""), Fault.UNREACHABLE),
+        (httpx2.ReadTimeout(""), TranslationFault.TIMEOUT),
+        (httpx2.ConnectTimeout(""), TranslationFault.TIMEOUT),
+        (httpx2.ConnectError(""), TranslationFault.UNREACHABLE),
+        (httpx2.RemoteProtocolError(""), TranslationFault.UNREACHABLE),
     ],
 )
 def test_a_timeout_is_told_apart_from_other_failures_of_the_network(
-    error: Exception, expected: Fault
+    error: Exception, expected: TranslationFault
 ) -> None:
-    assert providers._fault_of(error) is expected
+    assert providers._fault_from_error(error) is expected
 
 
 def test_a_language_that_the_server_lacks_is_told(provider: Provider) -> None:
-    assert fault(provider, "tlh") is Fault.REFUSED
+    assert fault(provider, "tlh") is TranslationFault.REFUSED
 
 
 def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
@@ -200,7 +200,7 @@ def test_threads_do_not_get_in_each_others_way(server: LibreTranslate) -> None:
     ):
         thread = threading.Thread(target=lambda: found.append(slow.translate(f"Goedemorgen {SECRET}", "nl")))
         thread.start()
-        assert fault(quick) is Fault.TIMEOUT
+        assert fault(quick) is TranslationFault.TIMEOUT
         thread.join()
     assert found == ["Good morning"]
 
@@ -257,21 +257,24 @@ def test_google_and_mymemory_are_read_as_they_answer(
             server.behave(body=page)
             assert provider.translate(SECRET, "nl") == "Good morning"
             server.behave(body=b"<html>nothing</html>")
-            assert fault(provider) in {Fault.SERVER_ERROR, Fault.EMPTY}
+            assert fault(provider) in {TranslationFault.SERVER_ERROR, TranslationFault.EMPTY}
             server.behave(status=429)
-            assert fault(provider) is Fault.RATE_LIMITED
+            assert fault(provider) is TranslationFault.RATE_LIMITED
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ({"responseData": {"translatedText": "MYMEMORY WARNING: YOU USED ALL"}}, Fault.RATE_LIMITED),
-        ({"responseData": {"translatedText": ""}, "matches": []}, Fault.SERVER_ERROR),
+        (
+            {"responseData": {"translatedText": "MYMEMORY WARNING: YOU USED ALL"}},
+            TranslationFault.RATE_LIMITED,
+        ),
+        ({"responseData": {"translatedText": ""}, "matches": []}, TranslationFault.SERVER_ERROR),
         ({"responseData": {"translatedText": None}, "matches": [{"translation": "Good morning"}]}, None),
     ],
 )
 def test_mymemory_may_answer_with_a_match_and_says_in_words_that_it_has_had_enough(
-    server: LibreTranslate, monkeypatch: pytest.MonkeyPatch, answer: object, expected: Fault | None
+    server: LibreTranslate, monkeypatch: pytest.MonkeyPatch, answer: object, expected: TranslationFault | None
 ) -> None:
     _have_here("mymemory", server, monkeypatch)
     server.behave(body=json.dumps(answer).encode())
@@ -295,17 +298,17 @@ def test_mymemory_may_answer_with_a_match_and_says_in_words_that_it_has_had_enou
     ],
 )
 def test_a_language_has_the_code_of_each_provider(name: str, language: str, code: str | None) -> None:
-    assert KINDS[name].code(language) == code
+    assert PROVIDER_SPECS[name].language_code(language) == code
 
 
 def test_mymemory_is_asked_over_an_encrypted_connection() -> None:
     asked: list[str] = []
 
-    class Http(BoundedHttp):
+    class Http(BoundedHttpClient):
         def get(self, url: str, params: Mapping[str, str]) -> bytes:
             asked.append(url)
             return b'{"responseData": {"translatedText": "Good morning"}}'
 
-    engine = KINDS["mymemory"].engine(ProviderOptions("mymemory"), "nl-NL", Http(1, 1))
+    engine = PROVIDER_SPECS["mymemory"].engine(ProviderOptions("mymemory"), "nl-NL", Http(1, 1))
     assert engine.translate("Goedemorgen") == "Good morning"
     assert asked == ["https://api.mymemory.translated.net/get"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.translation.splitting import assemble, pieces
+from scoring.translation.splitting import assemble, split_sentences
 
 TEXTS = st.text(
     st.sampled_from(["a", "B", "é", "7", ".", "!", "。", " ", "\n", "*", "#", "-", "|", "`", ">", ")", "\t"]),
@@ -13,11 +13,11 @@ TEXTS = st.text(
 
 
 def sentences(text: str, longest: int = 1000) -> list[str]:
-    return [text[piece.start : piece.end] for piece in pieces(text, longest)]
+    return [text[piece.start : piece.end] for piece in split_sentences(text, longest)]
 
 
 def shouted(text: str, longest: int = 1000) -> str:
-    parts = tuple(pieces(text, longest))
+    parts = tuple(split_sentences(text, longest))
     return assemble(text, parts, [text[p.start : p.end].upper() for p in parts]).text
 
 
@@ -61,7 +61,7 @@ def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere() -> None
 @given(TEXTS, st.integers(5, 60))
 def test_pieces_are_in_order_short_and_not_blank(text: str, longest: int) -> None:
     end = 0
-    for piece in pieces(text, longest):
+    for piece in split_sentences(text, longest):
         assert end <= piece.start < piece.end
         assert piece.end - piece.start <= longest
         sentence = text[piece.start : piece.end]
@@ -79,7 +79,7 @@ def test_only_whole_list_marks_are_left_out_of_a_sentence(marks: str, rest: str)
 
 @given(TEXTS, st.data())
 def test_every_letter_and_digit_is_in_a_segment_that_tells_where_it_went(text: str, data) -> None:
-    parts = tuple(pieces(text, 40))
+    parts = tuple(split_sentences(text, 40))
     translations = [data.draw(st.sampled_from(["Yes.", "", "a longer one"])) for _ in parts]
     done = assemble(text, parts, translations)
     rendered = {(part.start, part.end): t for part, t in zip(parts, translations, strict=True)}
@@ -97,11 +97,11 @@ def test_every_letter_and_digit_is_in_a_segment_that_tells_where_it_went(text: s
 
 @given(st.text(max_size=300))
 def test_pieces_put_back_untranslated_give_the_text(text: str) -> None:
-    parts = tuple(pieces(text, 50))
+    parts = tuple(split_sentences(text, 50))
     assert assemble(text, parts, [text[p.start : p.end] for p in parts]).text == text
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("unit", [". ", "**", "|", "> ", "1. ", "```\n", "a.B ", "（。", "\t", '."'])
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    list(pieces(unit * (100_000 // len(unit)), 1000))
+    list(split_sentences(unit * (100_000 // len(unit)), 1000))

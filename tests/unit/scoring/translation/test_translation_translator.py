@@ -15,40 +15,40 @@ import pytest
 
 from scoring.cache.circuit_breaker import BreakerState
 from scoring.lexicon import load_shipped
-from scoring.text.language import LanguageDetector
-from scoring.translation.calls import Retries
+from scoring.text.language_detection import LanguageDetector
+from scoring.translation.calls import RetryPolicy
 from scoring.translation.engines import ProviderOptions
-from scoring.translation.errors import Fault, Observer, TranslationFailed
+from scoring.translation.errors import TranslationFailed, TranslationFault, TranslationObserver
 from scoring.translation.translator import ExchangeTranslator, TranslatorOptions
-from scoring.values.types import Exchange, Passage, TranslatedText
+from scoring.values.exchange import Exchange, Passage, TranslatedText
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 from tests.support.records import eventually
 
-QUICK = Retries(3, 0.01, 0.02)
+QUICK = RetryPolicy(3, 0.01, 0.02)
 
 
-class Watching(Observer):
+class Watching(TranslationObserver):
     """Counts what it hears."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.hits = self.misses = 0
         self.states: list[BreakerState] = []
-        self.failed: list[tuple[str, Fault]] = []
+        self.failed: list[tuple[str, TranslationFault]] = []
 
-    def called(self, outcome: str, seconds: float) -> None:
+    def call_finished(self, outcome: str, seconds: float) -> None:
         assert 0 <= seconds < 30
         self.calls[outcome] += 1
 
-    def looked_up(self, hits: int, misses: int) -> None:
+    def cache_looked_up(self, hits: int, misses: int) -> None:
         self.hits += hits
         self.misses += misses
 
-    def breaker_became(self, state: BreakerState) -> None:
+    def breaker_changed(self, state: BreakerState) -> None:
         self.states.append(state)
 
-    def document_failed(self, document_id: str, fault: Fault) -> None:
+    def document_failed(self, document_id: str, fault: TranslationFault) -> None:
         self.failed.append((document_id, fault))
 
     def cache_failed(self, error: str) -> None:
@@ -80,7 +80,7 @@ def texts() -> ParallelTexts:
 
 @pytest.fixture(scope="module")
 def identify() -> Callable[[str], str | None]:
-    return LanguageDetector(load_shipped().values()).identify
+    return LanguageDetector(load_shipped().values()).detect
 
 
 @pytest.fixture
@@ -113,7 +113,9 @@ def translator(options: TranslatorOptions, identify, watching: Watching) -> Iter
     translator.close()
 
 
-async def fault(translator: ExchangeTranslator, asked: Exchange = ONE, seconds: float = 10) -> Fault:
+async def fault(
+    translator: ExchangeTranslator, asked: Exchange = ONE, seconds: float = 10
+) -> TranslationFault:
     with pytest.raises(TranslationFailed) as raised:
         await translator.translate(asked, "nl", seconds)
     return raised.value.fault
@@ -213,7 +215,7 @@ async def test_a_slow_translator_gets_on_from_answer_to_answer(
         else:
             break
     assert 1 <= len(outcomes) < 19
-    assert set(outcomes) == {Fault.TIMEOUT}
+    assert set(outcomes) == {TranslationFault.TIMEOUT}
     assert watching.states == []
     translator.close()
 
@@ -225,7 +227,7 @@ async def test_no_answer_waits_beyond_its_time(
     patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
     with closing(ExchangeTranslator(patient, identify, watching)) as translator:
         began = time.monotonic()
-        assert await fault(translator, seconds=0.2) is Fault.TIMEOUT
+        assert await fault(translator, seconds=0.2) is TranslationFault.TIMEOUT
         assert time.monotonic() - began < 15  # half of what the call itself may take
         gate.set()
 
@@ -233,10 +235,10 @@ async def test_no_answer_waits_beyond_its_time(
 @pytest.mark.parametrize(
     ("behaviour", "expected"),
     [
-        ({"status": 500}, Fault.SERVER_ERROR),
-        ({"status": 429}, Fault.RATE_LIMITED),
-        ({"reset": True}, Fault.UNREACHABLE),
-        ({"body": b"<html>"}, Fault.SERVER_ERROR),
+        ({"status": 500}, TranslationFault.SERVER_ERROR),
+        ({"status": 429}, TranslationFault.RATE_LIMITED),
+        ({"reset": True}, TranslationFault.UNREACHABLE),
+        ({"body": b"<html>"}, TranslationFault.SERVER_ERROR),
     ],
 )
 async def test_failing_calls_are_tried_again_and_then_keep_everybody_from_waiting(
@@ -245,7 +247,7 @@ async def test_failing_calls_are_tried_again_and_then_keep_everybody_from_waitin
     identify,
     watching: Watching,
     behaviour: dict,
-    expected: Fault,
+    expected: TranslationFault,
 ) -> None:
     server.behave(**behaviour)
     patient = replace(
@@ -256,17 +258,17 @@ async def test_failing_calls_are_tried_again_and_then_keep_everybody_from_waitin
 
 
 async def _assert_keeps_everybody_from_waiting(
-    translator: ExchangeTranslator, server: LibreTranslate, watching: Watching, expected: Fault
+    translator: ExchangeTranslator, server: LibreTranslate, watching: Watching, expected: TranslationFault
 ) -> None:
     faults = {await fault(translator, replace(ONE, context=())) for _ in range(3)}
     assert expected in faults
-    assert faults <= {expected, Fault.BREAKER_OPEN}
+    assert faults <= {expected, TranslationFault.BREAKER_OPEN}
     assert watching.states[0] is BreakerState.OPEN
     calls = len(server.asked)
     began = time.monotonic()
     told = [await fault(translator, TWO) for _ in range(20)]
     tried = len(server.asked) - calls
-    assert told.count(Fault.BREAKER_OPEN) >= len(told) - tried
+    assert told.count(TranslationFault.BREAKER_OPEN) >= len(told) - tried
     assert tried <= time.monotonic() - began + 1  # after each second one call is let through
     server.behave()
     await _recovers(translator, watching)
@@ -297,12 +299,12 @@ async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
     with_one_thread = replace(
         options,
         provider=replace(options.provider, timeout_seconds=0.2, threads=1),
-        retries=Retries(1),
+        retries=RetryPolicy(1),
         breaker_failures=2,
     )
     translator = ExchangeTranslator(with_one_thread, identify, watching)
     faults = [await fault(translator, seconds=0.3) for _ in range(4)]
-    assert faults[-1] is Fault.BREAKER_OPEN
+    assert faults[-1] is TranslationFault.BREAKER_OPEN
     gate.set()
     translator.close()
 
@@ -310,15 +312,15 @@ async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("echo", Fault.NOT_ENGLISH),
-        ("empty", Fault.EMPTY),
-        ("long", Fault.WRONG_LENGTH),
-        ("short", Fault.WRONG_LENGTH),
-        ("numbers", Fault.NUMBERS_LOST),
-        ("list", Fault.SERVER_ERROR),
-        ("none", Fault.EMPTY),
-        ("surrogate", Fault.NOT_TEXT),
-        ("nul", Fault.NOT_TEXT),
+        ("echo", TranslationFault.NOT_ENGLISH),
+        ("empty", TranslationFault.EMPTY),
+        ("long", TranslationFault.WRONG_LENGTH),
+        ("short", TranslationFault.WRONG_LENGTH),
+        ("numbers", TranslationFault.NUMBERS_LOST),
+        ("list", TranslationFault.SERVER_ERROR),
+        ("none", TranslationFault.EMPTY),
+        ("surrogate", TranslationFault.NOT_TEXT),
+        ("nul", TranslationFault.NOT_TEXT),
     ],
 )
 async def test_nonsense_is_no_translation_and_is_not_kept(
@@ -326,7 +328,7 @@ async def test_nonsense_is_no_translation_and_is_not_kept(
     server: LibreTranslate,
     watching: Watching,
     kind: str,
-    expected: Fault,
+    expected: TranslationFault,
 ) -> None:
     server.behave(nonsense=kind)
     lines = DUTCH["hr-medewerker-toevoegen"]["text"].split("\n")
@@ -334,7 +336,7 @@ async def test_nonsense_is_no_translation_and_is_not_kept(
     assert await fault(translator, asked) is expected
     calls = len(server.asked)
     server.behave()
-    if expected is Fault.SERVER_ERROR:
+    if expected is TranslationFault.SERVER_ERROR:
         assert await translator.translate(asked, "nl", 10)
         assert watching.failed == []
     else:  # nothing better is expected of the same text for a while
@@ -363,7 +365,7 @@ async def test_a_language_without_native_lists_must_keep_its_marked_components(
     for native, fails in ((frozenset({"nl"}), False), (frozenset({"en"}), True)):
         translator = ExchangeTranslator(replace(options, native=native), identify, watching)
         if fails:
-            assert await fault(translator, asked) is Fault.MARKS_LOST
+            assert await fault(translator, asked) is TranslationFault.MARKS_LOST
         else:
             assert (await translator.translate(asked, "nl", 5)).answer.text == "Click New."
         translator.close()
@@ -382,7 +384,7 @@ async def test_an_english_document_is_left_as_it_is(
 async def test_a_text_longer_than_any_answer_is_not_sent(
     translator: ExchangeTranslator, server: LibreTranslate
 ) -> None:
-    assert await fault(translator, Exchange("", "Klik op Nieuw. " * 10_000)) is Fault.TOO_LONG
+    assert await fault(translator, Exchange("", "Klik op Nieuw. " * 10_000)) is TranslationFault.TOO_LONG
     assert server.asked == []
 
 

@@ -1,0 +1,120 @@
+"""The parts of the consumers' page that are made from the code; the rest of it is written by hand."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from docs.generate.contract.asyncapi import fingerprints
+from docs.generate.contract.channels import channels
+from docs.generate.contract.record_headers import DEAD_LETTER, PUBLISHED, TRACE, Header
+from docs.generate.reference.markdown_table import table
+from schemas import Codec, HumanRating
+from schemas.catalogue import RECORD_TYPES, current_schema
+from schemas.codec import CONFLUENT, CONFLUENT_HEADER, SINGLE_OBJECT, SINGLE_OBJECT_HEADER
+from streams.kafka.topics import Topics
+
+_PART = re.compile(r"(?s)(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)")
+#: An example that is short enough to be read by the byte.
+_RATING: Final = HumanRating("a-1", 4, "kim", datetime(2026, 3, 2, 9, 15, tzinfo=UTC))
+_REGISTRY_ID: Final = 42
+
+
+def fill_generated_parts(page: str) -> str:
+    """Return a page with what stands between ``made:`` and ``end`` made anew; KeyError: no such part."""
+    return _PART.sub(lambda part: f"{part[1]}\n{PARTS[part[2]]()}\n\n{part[3]}", page)
+
+
+def _topics() -> str:
+    rows = (
+        (
+            f"`{each.address}`",
+            each.direction.value,
+            each.record_type.__name__ if each.record_type else "",
+            each.key,
+        )
+        for each in channels(Topics())
+    )
+    return _table(("topic", "", "record", "key, in UTF-8"), rows)
+
+
+def _headers(headers: Iterable[Header]) -> str:
+    rows = ((f"`{each.name}`", each.meaning, f"`{each.example}`") for each in headers)
+    return _table(("header", "", "such as"), rows)
+
+
+def _fingerprints() -> str:
+    rows = (
+        (f"`{name}`", release, f"`{found}`", f"`{_big_endian(found)}`", _link(name, release))
+        for name, releases in ((current_schema(each).name, fingerprints(each)) for each in RECORD_TYPES)
+        for release, found in releases.items()
+    )
+    return _table(("record", "release", "bytes 2 to 9 of a value", "as a 64-bit number", ""), rows)
+
+
+def _link(name: str, release: str) -> str:
+    record = name.removeprefix("truthgate.")
+    return f"[schema](../schemas/released/{release}/{record}.avsc)"
+
+
+def _big_endian(digits: str) -> str:
+    return bytes.fromhex(digits)[::-1].hex()
+
+
+def _single_object() -> str:
+    value = Codec().encode(_RATING)
+    header = (
+        (SINGLE_OBJECT, "marks the Avro single-object encoding"),
+        (
+            value[len(SINGLE_OBJECT) : SINGLE_OBJECT_HEADER],
+            "the schema's CRC-64-AVRO fingerprint, little endian",
+        ),
+    )
+    return _bytes((*header, *_data(value[SINGLE_OBJECT_HEADER:])))
+
+
+def _confluent() -> str:
+    value = CONFLUENT + _REGISTRY_ID.to_bytes(CONFLUENT_HEADER - len(CONFLUENT), "big")
+    header = (
+        (CONFLUENT, "marks the Confluent wire format"),
+        (value[len(CONFLUENT) :], f"the schema's id in the registry, big endian: {_REGISTRY_ID}"),
+    )
+    return _bytes((*header, *_data(Codec().encode(_RATING)[SINGLE_OBJECT_HEADER:])))
+
+
+def _data(data: bytes) -> Iterable[tuple[bytes, str]]:
+    """Say what the bytes of the example are; they are cut where the fields of its schema end."""
+    meanings = (
+        (4, '`answer_id`: the length 3 as a zigzag number, and "a-1"'),
+        (1, "`rating`: 4 as a zigzag number"),
+        (4, '`rater`: the length 3, and "kim"'),
+        (len(data) - 10, "`rated_at`: milliseconds since 1970 as a zigzag number"),
+        (1, "`comment`: branch 0 of the union, null"),
+    )
+    begin = 0
+    for size, meaning in meanings:
+        yield data[begin : begin + size], meaning
+        begin += size
+
+
+def _bytes(parts: Iterable[tuple[bytes, str]]) -> str:
+    rows, begin = [], 0
+    for part, meaning in parts:
+        rows.append((str(begin), f"`{part.hex(' ')}`", meaning))
+        begin += len(part)
+    return _table(("at", "bytes", ""), rows)
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(table(heads, rows)).rstrip("\n")
+
+
+#: What makes each part.
+PARTS: Final[Mapping[str, Callable[[], str]]] = {
+    "topics": _topics,
+    "headers": lambda: _headers((*PUBLISHED, *TRACE)),
+    "dead-letters": lambda: _headers(DEAD_LETTER),
+    "fingerprints": _fingerprints,
+    "single-object": _single_object,
+    "confluent": _confluent,
+}

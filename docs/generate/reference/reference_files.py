@@ -1,0 +1,38 @@
+"""The pages of reference and the AsyncAPI and OpenAPI documents, and where they lie."""
+
+from pathlib import Path
+
+from docs.generate.contract.asyncapi import asyncapi_document, text_of
+from docs.generate.reference import (
+    commands_page,
+    consumers_page,
+    reasons_page,
+    records_page,
+    settings_page,
+    telemetry_page,
+)
+from docs.generate.site.site_pages import DOCS
+from streams.settings import Settings, VerdictSettings
+from streams.settings.setting_catalog import all_settings
+from streams.web import openapi
+from streams.worker.worker_metrics import WorkerMetrics
+
+ASYNCAPI = DOCS / "asyncapi.json"
+OPENAPI = DOCS / "openapi.json"
+CONSUMERS = DOCS / "consumers.md"
+
+
+def reference_texts() -> dict[Path, str]:
+    """Give the pages, in Markdown, and the AsyncAPI and OpenAPI documents, by their files."""
+    return {
+        DOCS / "commands.md": commands_page.render(),
+        DOCS / "records.md": records_page.render(),
+        DOCS / "reasons.md": reasons_page.render(),
+        settings_page.PAGE: settings_page.render(all_settings()),
+        telemetry_page.PAGE: telemetry_page.render(
+            WorkerMetrics().sections, telemetry_page.PAGE.read_text("utf-8")
+        ),
+        CONSUMERS: consumers_page.fill_generated_parts(CONSUMERS.read_text("utf-8")),
+        ASYNCAPI: text_of(asyncapi_document(Settings())),
+        OPENAPI: text_of(openapi.openapi_document(VerdictSettings())),
+    }

@@ -1,0 +1,143 @@
+"""Dates, months, quarters and years of a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from scoring.lexicon import Lexicon
+
+_YEAR = r"(?:19|20)\d\d"
+_BARE_YEAR = re.compile(rf"(?<![\w.,/-]){_YEAR}(?![\w/-]|[.,]\d)")
+_GAP = r"[ \u00a0]{1,2}"
+_MONTHS_OF_QUARTER = 3
+_MOST_MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarPeriod:
+    """A day, month, quarter or year, as far as it is told."""
+
+    year: int | None = None
+    quarter: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def date(self) -> date | None:
+        """The day, where it is told with month and year."""
+        if self.year and self.month and self.day:
+            return date(self.year, self.month, self.day)
+        return None
+
+    @property
+    def precision(self) -> tuple[bool, bool, bool, bool]:
+        """What of it is told: two times of one kind can be put in order."""
+        return (self.year is not None, self.quarter is not None, self.month is not None, self.day is not None)
+
+    @property
+    def sort_key(self) -> tuple[int, int, int, int]:
+        """A key by which times of one kind are in order."""
+        return (self.year or 0, self.quarter or 0, self.month or 0, self.day or 0)
+
+    @property
+    def finest_unit(self) -> str:
+        """The finest unit that it tells."""
+        return next(unit for unit in ("day", "month", "quarter", "year") if getattr(self, unit) is not None)
+
+    def covers(self, other: CalendarPeriod) -> bool:
+        """Say whether another time is this one or a part of it, as far as both are told."""
+        quarter = other.quarter or (other.month and (other.month - 1) // _MONTHS_OF_QUARTER + 1)
+        told = (
+            (self.year, other.year),
+            (self.quarter, quarter),
+            (self.month, other.month),
+            (self.day, other.day),
+        )
+        return all(own is None or own == its for own, its in told)
+
+
+def calendar_periods(
+    text: str, lexicon: Lexicon, start: int = 0, end: int | None = None
+) -> Iterator[tuple[CalendarPeriod, int, int]]:
+    """Yield the times of ``text[start:end]`` with their places, in order; a bare year is none.
+
+    A name of a month that is another word too ("may") counts only with a capital.
+    """
+    for found in _pattern(lexicon).finditer(text, start, len(text) if end is None else end):
+        if (time := _parse_period(found, lexicon)) and not _is_other_word(found, lexicon):
+            yield time, *found.span()
+
+
+def whole_period(text: str, lexicon: Lexicon) -> CalendarPeriod | None:
+    """Return the time that all of a text is, a bare year too, or None."""
+    stripped = text.strip()
+    if re.fullmatch(_YEAR, stripped):
+        return CalendarPeriod(year=int(stripped))
+    found = _pattern(lexicon).fullmatch(stripped)
+    return _parse_period(found, lexicon) if found else None
+
+
+def period_within(text: str, lexicon: Lexicon) -> tuple[CalendarPeriod, str] | None:
+    """Return the only time that a text tells, a bare year too, and the rest of the text; else None."""
+    found = [*calendar_periods(text, lexicon)]
+    if not found:
+        found = [(CalendarPeriod(year=int(year.group())), *year.span()) for year in _BARE_YEAR.finditer(text)]
+    if len(found) != 1:
+        return None
+    time, start, end = found[0]
+    return time, f"{text[:start]} {text[end:]}"
+
+
+@lru_cache(maxsize=16)
+def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
+    months = _alternatives(lexicon.figure_words.month_of)
+    forms = (
+        rf"(?P<y1>{_YEAR})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?",
+        rf"(?P<d2>\d{{1,2}})(?P<sign>[-/.])(?P<m2>\d{{1,2}})(?P=sign)(?P<y2>{_YEAR})",
+        rf"(?P<d3>\d{{1,2}}){_GAP}(?P<n3>{months})\b\.?(?:{_GAP}(?P<y3>{_YEAR}))?",
+        rf"(?P<n4>{months})\b\.?{_GAP}(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,?{_GAP}(?P<y4>{_YEAR})",
+        rf"(?P<n5>{months})\b\.?(?:(?:{_GAP}|-)(?P<y5>{_YEAR}))?",
+        rf"[QK](?P<q6>[1-4])(?:{_GAP}|-)?(?P<y6>{_YEAR})?",
+        rf"(?P<y7>{_YEAR})(?:{_GAP}|-)?[QK](?P<q7>[1-4])",
+    )
+    return re.compile(rf"(?<![\w.,/-])(?:{'|'.join(forms)})(?![\w/]|-\w|[.,]\d)", re.IGNORECASE)
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    longest_first = sorted(words, key=len, reverse=True)
+    return "|".join(map(re.escape, longest_first)) or r"(?!)"
+
+
+def _parse_period(found: re.Match[str], lexicon: Lexicon) -> CalendarPeriod | None:
+    # Each form of a time numbers its own groups, of which only one matched: "y1", "y2".
+    told = {group[0]: part for group, part in found.groupdict().items() if part and group[1:].isdigit()}
+    year, quarter, month, day, name = map(told.get, "yqmdn")
+    if name:
+        month = str(lexicon.figure_words.month_of[name.casefold()])
+    if found["sign"] and (day is None or month is None or not _is_day_first(int(day), int(month), lexicon)):
+        return None
+    numbers = (int(part) if part else None for part in (year, quarter, month, day))
+    return _valid(CalendarPeriod(*numbers))
+
+
+def _is_day_first(day: int, month: int, lexicon: Lexicon) -> bool:
+    return lexicon.figure_words.day_first or day > _MOST_MONTHS or day == month
+
+
+def _valid(time: CalendarPeriod) -> CalendarPeriod | None:
+    try:
+        date(time.year or 2000, time.month or 1, time.day or 1)
+    except ValueError:
+        return None
+    return time
+
+
+def _is_other_word(found: re.Match[str], lexicon: Lexicon) -> bool:
+    text = found.group().rstrip(".")
+    if text.casefold() not in lexicon.function_words:
+        return False
+    return text[0].islower() or not found.string[: found.start()].strip()

@@ -1,0 +1,187 @@
+"""Numbers that one plain computation gives from others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from scoring.figures.number_readings import (
+    CLOCK,
+    DURATION,
+    MONEY,
+    MONTHS,
+    SECONDS_OF_MONTH,
+    SHARE,
+    NumberReading,
+    number_readings,
+    time_units,
+)
+from scoring.text.prepared_text import PreparedExchange
+
+_DAY = 1440
+# Nobody tells by the minute what is told by the month: days of a year are the most that is counted.
+_MOST_OF_A_UNIT = 366
+_MOST_ROUNDED = Fraction(3, 100)
+_FINEST = Fraction(1, 10_000)
+# So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
+_MOST_OPERANDS, _MOST_FACTORS = 300, 20
+# Terms and factors that an answer shows of a total: "three nights at 36 and two children at 4 a night".
+_MOST_TERMS, _MOST_SHOWN_FACTORS = 6, 6
+# What stands farther apart nobody adds: of a long text, any number is the sum of two.
+_NEAR = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    value: Fraction
+    source: int
+    start: int
+
+    def is_near(self, other: _Operand) -> bool:
+        """Say whether two stand close together, or one of them is in the question."""
+        if self.source and other.source:
+            return self.source == other.source and 0 < abs(self.start - other.start) <= _NEAR
+        return self is not other
+
+
+class DerivableNumbers:
+    """What one plain computation gives from the numbers of a question and of documents.
+
+    Only amounts of one kind are computed with:
+
+    - a multiple of one or a part, by a number of the question or the answer, by what one unit of time that is
+      named has of another ("a month" and "per year"), or by how often the question has what a document tells;
+    - a sum or difference of two that stand close together, or of which one was asked about;
+    - a percentage of one, or that less or more, or the price that it is one of; what is left of a share; how
+      much less one price is than another, of which one was asked about; and what rounds one of these;
+    - a total of two amounts of the answer that the texts have, each once or times one or two of its numbers;
+    - the time between two times of day, or so long before or after one.
+
+    What was found to follow counts as if it had been asked about.
+    """
+
+    def __init__(self, exchange: PreparedExchange) -> None:
+        """Take in the numbers of the texts."""
+        question, answer = exchange.question, exchange.answer
+        texts = (question, *(document.text for document in exchange.context))
+        self._operands: defaultdict[str | None, list[_Operand]] = defaultdict(list)
+        for source, text in enumerate(texts):
+            for each in text.cached(number_readings):
+                self._add(each, source)
+        known_keys = {
+            each.key for text in texts for each in text.cached(number_readings) if not each.is_tentative
+        }
+        self._terms: defaultdict[str | None, list[Fraction]] = defaultdict(list)
+        for each in answer.cached(number_readings):
+            if each.key in known_keys:
+                self._add(each, 0)
+                self._add_term(each)
+        # Beside each what is its own place in the answer, since no number follows from itself.
+        told = [(each, -1) for each in question.cached(number_readings)]
+        told += [(each, each.start) for each in answer.cached(number_readings)]
+        self._told = [
+            (each.value, start)
+            for each, start in told
+            if each.kind in {None, SHARE} and isinstance(each.value, Fraction) and each.value
+        ][:_MOST_FACTORS]
+        asked = {**question.cached(time_units), **answer.cached(time_units)}.values()
+        known = [size for text in texts for size in text.cached(time_units).values()]
+        ratios = (Fraction(round(max(a, b) / min(a, b))) for a in asked for b in known)
+        # "45 minutes for each 100 GB", of which 300 were asked about.
+        times = (
+            asked.value / known.value
+            for kind, operands in self._operands.items()
+            for asked in operands
+            for known in operands
+            if kind not in {None, CLOCK} and asked.source == 0 < known.source and known.value
+        )
+        factors = (*(ratio for ratio in ratios if 1 < ratio <= _MOST_OF_A_UNIT), *times)
+        self._factors = [*dict.fromkeys(factors)][:_MOST_FACTORS]
+
+    def _add(self, reading: NumberReading, source: int) -> None:
+        own, value = self._operands[reading.kind], reading.value
+        if isinstance(value, Fraction) and not reading.is_tentative and len(own) < _MOST_OPERANDS:
+            own.append(_Operand(value, source, reading.start))
+
+    def _add_term(self, reading: NumberReading) -> None:
+        terms, value = self._terms[reading.kind], reading.value
+        if isinstance(value, Fraction) and value not in terms and len(terms) < _MOST_TERMS:
+            terms.append(value)
+
+    def is_derivable(self, candidates: Sequence[NumberReading]) -> bool:
+        """Say whether a number follows, by its readings; those by its kind count where there are such."""
+        own = [each for each in candidates if each.kind is not None and self._operands[each.kind]]
+        for each in own or candidates:
+            if isinstance(each.value, Fraction) and self._is_result(each, each.value):
+                self._add(each, 0)
+                self._add_term(each)
+                return True
+        return False
+
+    def _is_result(self, reading: NumberReading, value: Fraction) -> bool:
+        size = reading.size
+        return (
+            value in self._exact(reading.kind)
+            or any(_is_rounded(value / size, result / size) for result in self._multiples(reading))
+            or value in self._totals(reading)
+        )
+
+    def _multiples(self, reading: NumberReading) -> Iterator[Fraction]:
+        """Yield what may be rounded: multiples, parts and shares of the amounts of its kind, and these."""
+        kind, operands = reading.kind, self._operands
+        if kind == CLOCK:
+            return
+        factors = [*self._factors, *(value for value, start in self._told if start != reading.start)]
+        for each in operands[kind]:
+            yield each.value
+            yield from (found for by in factors if by for found in (each.value * by, each.value / by))
+            if kind is not None:
+                for share in filter(each.is_near, operands[SHARE]):
+                    yield from (each.value * by for by in (share.value, 1 - share.value, 1 + share.value))
+                    if kind == MONEY and share.value:
+                        yield each.value / share.value
+        if kind == MONTHS:
+            yield from (each.value / SECONDS_OF_MONTH for each in operands[DURATION])
+        elif kind == DURATION:
+            yield from (each.value * SECONDS_OF_MONTH for each in operands[MONTHS])
+
+    def _totals(self, reading: NumberReading) -> set[Fraction]:
+        """Return the totals of two amounts of the answer, each times none, one or two of its numbers."""
+        if reading.kind in {None, CLOCK, SHARE}:
+            return set()
+        shown = [value for value, start in self._told if start != reading.start][:_MOST_SHOWN_FACTORS]
+        factors = {Fraction(1), *shown, *(a * b for a, b in combinations(shown, 2))}
+        parts = [{term * by for by in factors} for term in self._terms[reading.kind]]
+        return {a + b for one, other in combinations(parts, 2) for a in one for b in other}
+
+    def _exact(self, kind: str | None) -> Iterator[Fraction]:
+        """Yield sums and differences, of times of day too."""
+        own, spans, clock = (self._operands[each] for each in (kind, DURATION, CLOCK))
+        if kind == SHARE:
+            yield from (1 - each.value for each in own)
+            prices = {each.value for each in self._operands[MONEY] if each.value > 0}
+            asked = {each.value for each in self._operands[MONEY] if each.value > 0 and not each.source}
+            yield from (1 - min(a, b) / max(a, b) for a in asked for b in prices)
+        if kind == DURATION:
+            yield from (abs(a.value - b.value) * 60 for a in clock for b in clock if a.is_near(b))
+        if kind == CLOCK:
+            pairs = [(a.value, b.value / 60) for a in clock for b in spans if a.is_near(b)]
+            yield from (result % _DAY for a, b in pairs for result in (a + b, a - b))
+        elif kind is not None:
+            pairs = [(a.value, b.value) for a in own for b in own if a.is_near(b)]
+            yield from (result for a, b in pairs for result in (a + b, abs(a - b)))
+
+
+def _is_rounded(value: Fraction, exact: Fraction) -> bool:
+    """Say whether a value is another one, or that rounded."""
+    if value == exact or not value or abs(value - exact) > _MOST_ROUNDED * abs(exact):
+        return value == exact
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > _FINEST:
+        place /= 10
+    while (value / place / 10).denominator == 1:
+        place *= 10
+    return abs(value - exact) <= place / 2

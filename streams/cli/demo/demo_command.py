@@ -1,0 +1,214 @@
+"""The command: starts Kafka and the worker, runs the sample through, and clears everything away."""
+
+import asyncio
+import json
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, SecretStr
+
+from streams.cli.command_output import CommandFailed, ExitCode, UsageError, say
+from streams.cli.demo.demo_board import DemoBoard, open_display
+from streams.cli.demo.demo_run import DemoFailed, DemoPlan, Language, WorkerProcess, page_address, run_demo
+from streams.cli.verdict_rendering import ResultConsole
+from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
+from streams.embedded.broker_properties import LOOPBACK, free_ports, is_free
+from streams.settings import (
+    AlertSettings,
+    AlertThreshold,
+    DocumentSettings,
+    EncodingSettings,
+    JudgeSettings,
+    KafkaSettings,
+    RatesSettings,
+    RateWindowSettings,
+    Settings,
+    TopicSettings,
+    WebSettings,
+    load_settings,
+    variable_name,
+)
+from streams.settings.judge_settings import OpinionCacheSettings
+
+# Two show that work is shared out by conversation, and start as fast as one.
+_PARTITIONS = 2
+
+# The demo lasts for less than a minute: with these there is something to see on the page.
+_RATES = RatesSettings(
+    windows=(
+        RateWindowSettings(size_seconds=60, hop_seconds=5),
+        RateWindowSettings(size_seconds=300, hop_seconds=15),
+        RateWindowSettings(size_seconds=3600, hop_seconds=300),
+    ),
+    allowed_lateness_seconds=10,
+)
+_ALERTS = AlertSettings(
+    thresholds=(AlertThreshold(name="hallucination-rate", window_seconds=60, rate=0.1, minimum_answers=20),)
+)
+
+
+def demo(
+    language: Annotated[
+        Language, typer.Option(help="The sample: Dutch as written, or its English translation.")
+    ] = "nl",
+    rate: Annotated[
+        float, typer.Option(min=0, metavar="N", help="Answers a second; 0 is as fast as it goes.")
+    ] = 2,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Where the worker serves its page; taken: a free one is used. Default: as configured "
+            "(web.port), 6066.",
+        ),
+    ] = None,
+    judges: Annotated[
+        bool,
+        typer.Option(
+            "--judges",
+            help="Ask the language models that your settings name (judges.endpoints), as a worker does.",
+        ),
+    ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep Kafka and the worker running at the end.")
+    ] = False,
+) -> None:
+    """Show the whole of truthgate on this machine: Kafka, a worker, and a sample chat log judged live.
+
+    Needs nothing but `pip install 'truthgate[demo]'`. The first run fetches Apache Kafka (44 MB).
+    It ends by itself when every sample answer has its verdict, and leaves nothing behind. Meanwhile
+    its page, by default http://127.0.0.1:6066/, shows how often answers are untrue, and which were blocked
+    and why.
+
+    Example: `truthgate demo --rate 5`
+    """
+    own = load_settings()
+    asked = _judges(own) if judges else None
+    folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
+    try:
+        with _stopped_in_order(), _reporting(folder):
+            own_port = _port(own.web.port if port is None else port)
+            board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
+        say(board.summary())
+        if not keep:
+            say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it there")
+    except (KeyboardInterrupt, UsageError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _judges(settings: Settings) -> JudgeSettings:
+    """Give the judges of a person's settings, without files that a worker of theirs may use."""
+    asking = settings.judges
+    if not asking.endpoints:
+        raise UsageError("--judges: nobody is named (set judges.endpoints)")
+    return asking.model_copy(
+        update={
+            "budget": asking.budget.model_copy(update={"file": None}),
+            "kept": OpinionCacheSettings(mib=asking.kept.mib),
+        }
+    )
+
+
+def _demo(
+    folder: Path,
+    judges: JudgeSettings | None,
+    language: Language,
+    rate: float,
+    port: int,
+    *,
+    plain: bool,
+    keep: bool,
+) -> DemoBoard:
+    say("starting Apache Kafka (the first time it is fetched, 44 MB)")
+    with EmbeddedKafka() as kafka:
+        say(f"Kafka runs at {kafka.bootstrap_servers}; the worker's log is {folder / 'worker.log'}")
+        sections = _sections(kafka.bootstrap_servers, folder, port) | ({"judges": judges} if judges else {})
+        worker = WorkerProcess(_variables(sections), folder / "worker.log")
+        settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
+        with open_display(ResultConsole(), plain=plain) as show:
+            return asyncio.run(run_demo(DemoPlan(settings, language, rate, port, keep), worker, show))
+
+
+def _sections(bootstrap_servers: str, folder: Path, port: int) -> dict[str, BaseModel]:
+    return {
+        "kafka": KafkaSettings(bootstrap_servers=bootstrap_servers),
+        "topics": TopicSettings(partitions=_PARTITIONS),
+        "documents": DocumentSettings(store=folder / "documents"),
+        "web": WebSettings(host=LOOPBACK, port=port, texts=True),  # its customers are invented
+        "rates": _RATES,
+        "alerts": _ALERTS,
+    }
+
+
+def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
+    return {
+        variable_name(section, name): value if isinstance(value, str) else json.dumps(value)
+        for section, values in sections.items()
+        for name, value in _as_json(values).items()
+    }
+
+
+def _as_json(section: BaseModel) -> dict[str, Any]:
+    """Give what is set of a section as values of JSON, secrets too, which pydantic would hide."""
+    plain: dict[str, Any] = json.loads(json.dumps(section.model_dump(exclude_unset=True), default=_plain))
+    return plain
+
+
+def _plain(value: Any) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+
+
+def _port(wanted: int) -> int:
+    if wanted and is_free(wanted):
+        return wanted
+    (free,) = free_ports(1)
+    if wanted:
+        say(f"port {wanted} is taken, so the worker serves its pages on port {free}")
+    return free
+
+
+@contextmanager
+def _stopped_in_order() -> Iterator[None]:
+    """Let a request to end, or the terminal's going away, clear up as Ctrl-C does."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(each, _interrupt) for each in signals]
+    try:
+        yield
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+
+
+def _interrupt(*_: object) -> None:
+    # A shell that starts the demo in the background has Ctrl-C ignored; to be asked to end still counts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _reporting(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except MissingExtra as error:
+        raise UsageError(str(error)) from error
+    except FetchFailed as error:
+        raise CommandFailed(str(error), ExitCode.UNREACHABLE) from error
+    except EmbeddedKafkaError as error:
+        raise CommandFailed(str(error), ExitCode.SOFTWARE) from error
+    except DemoFailed as error:
+        sys.stderr.write(error.log_tail + "\n")
+        raise CommandFailed(
+            f"{error}; the whole log is {folder / 'worker.log'}", ExitCode.SOFTWARE
+        ) from error

@@ -1,0 +1,127 @@
+"""Ratings against scores, and judges, as pictures. Needs matplotlib."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from scoring.evaluation.cases import RATINGS, EvaluationCase
+from scoring.evaluation.correlation import Correlation, correlation
+from scoring.evaluation.opinion_accuracy import FlagRow
+from scoring.evaluation.opinion_report import JudgeRun
+from scoring.evaluation.opinion_routing import CurvePoint
+from scoring.evaluation.statistics import Share
+from scoring.values.exchange import Decision
+from streams.cli.evaluate.scoring_variants import describe_variant
+
+PANELS = 3
+_SPACE = 0.02
+
+
+def draw_judges(part: SubFigure, judges: Sequence[JudgeRun]) -> None:
+    """Draw one line a judge in each panel; a band is the interval of 95% of the curve."""
+    flagged, reviewed, curve = part.subplots(1, PANELS)
+    for run in judges:
+        _flags(flagged, run, lambda row: row.flagged)
+        _flags(reviewed, run, lambda row: row.reviewed)
+        _curve(curve, run)
+    flagged.set(title="wrong labels flagged (002, Fig. 6a)", xlabel="confidence threshold", ylabel="share")
+    reviewed.set(title="opinions reviewed (002, Fig. 6b)", xlabel="confidence threshold", ylabel="share")
+    curve.set(
+        title="the cascade", xlabel="share of the answers asked about", ylabel="Spearman with the rating"
+    )
+    for panel in (flagged, reviewed):
+        panel.set(xlim=(-_SPACE, 1 + _SPACE), ylim=(-_SPACE, 1 + _SPACE))
+    part.legend(*curve.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+
+
+def _flags(panel: Axes, run: JudgeRun, share: Callable[[FlagRow], Share | None]) -> None:
+    points = [(row.tau, found.value) for row in run.flags if (found := share(row))]
+    panel.plot([tau for tau, _ in points], [value for _, value in points], marker=".", label=run.name)
+
+
+def _curve(panel: Axes, run: JudgeRun) -> None:
+    points = [(point.share, found) for point in run.curve if (found := _spearman(point))]
+    shares = [share for share, _ in points]
+    (line,) = panel.plot(shares, [found[0] for _, found in points], marker=".", label=run.name)
+    lows, highs = ([found[side] for _, found in points] for side in (1, 2))
+    panel.fill_between(shares, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
+
+
+def _spearman(point: CurvePoint) -> tuple[float, float, float] | None:
+    found = point.ranking.spearman
+    if found is None or found.low is None or found.high is None:
+        return None
+    return found.value, found.low, found.high
+
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+_COLOURS = {Decision.AUTO_SEND: "#009E73", Decision.REVIEW: "#E69F00", Decision.BLOCKED: "#D55E00"}
+_MARKERS = {Decision.AUTO_SEND: "o", Decision.REVIEW: "s", Decision.BLOCKED: "X"}
+_SCATTER = 0.28
+_HALF_BAR = 0.35
+_SIDE_INCHES = 5.0
+
+
+def draw(
+    path: Path, kind: str, runs: Mapping[str, Sequence[EvaluationCase]], judges: Sequence[JudgeRun] = ()
+) -> None:
+    """Draw one panel for each way of scoring, and write it as ``kind`` (``png`` or ``svg``).
+
+    A point is an answer with rating and score, its colour and shape the decision; a bar is the
+    median score of a rating. Below stand three panels with a line for each of the judges, where there are
+    some. Equal input gives an equal file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
+        rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))
+        figure = Figure(figsize=(_SIDE_INCHES * width, _SIDE_INCHES * rows), layout="constrained")
+        parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
+        _ratings(parts[0], runs)
+        if judges:
+            draw_judges(parts[1], judges)
+        metadata = {"Date": None} if kind == "svg" else {}
+        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+
+
+def _ratings(part: SubFigure, runs: Mapping[str, Sequence[EvaluationCase]]) -> None:
+    panels = part.subplots(1, len(runs), sharey=True, squeeze=False)[0]
+    for panel, (title, cases) in zip(panels, runs.items(), strict=True):
+        _panel(panel, describe_variant(title), cases)
+    panels[0].set_ylabel("score")
+    part.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+
+
+def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
+    chance = random.Random(0)  # noqa: S311 - only keeps points from hiding one another
+    compared = [case for case in cases if case.exclusion_reason is None]
+    for decision in Decision:
+        points = [(case.rating or 0, case.score or 0) for case in compared if case.decision is decision]
+        panel.scatter(
+            [rating + chance.uniform(-_SCATTER, _SCATTER) for rating, _ in points],
+            [score for _, score in points],
+            c=_COLOURS[decision],
+            marker=_MARKERS[decision],
+            s=28,
+            alpha=0.7,
+            linewidths=0,
+            label=decision.replace("_", " "),
+        )
+    scores = {rating: [case.score or 0 for case in compared if case.rating == rating] for rating in RATINGS}
+    medians = {rating: median(found) for rating, found in scores.items() if found}
+    starts, ends = ([rating + side for rating in medians] for side in (-_HALF_BAR, _HALF_BAR))
+    panel.hlines(list(medians.values()), starts, ends, colors="black", linewidth=1.5, label="median")
+    panel.axhline(3, color="grey", linewidth=0.8, linestyle=":")
+    panel.set(title=f"{title}: {_caption(correlation(cases))}", xlabel="rating", xticks=RATINGS)
+    panel.set(xlim=(0.5, 5.5), ylim=(0.8, 5.2), yticks=RATINGS)
+
+
+def _caption(found: Correlation) -> str:
+    answers = f"{found.answers} answers"
+    return f"{answers}, Spearman {found.spearman.value:.2f}" if found.spearman else answers

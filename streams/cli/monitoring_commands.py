@@ -1,0 +1,75 @@
+"""``truthgate monitoring``: Prometheus' rules and a Grafana dashboard, made for the settings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streams.cli.command_files import atomic_write
+from streams.cli.command_output import say, write_line
+from streams.cli.common_options import ConfigFile
+from streams.cli.evaluate.extras import require_package
+from streams.monitoring.dashboard import render_dashboard
+from streams.monitoring.prometheus_rules import Deployment
+from streams.monitoring.rule_file import RUNBOOK, all_rules, render_rule_file
+from streams.settings import load_settings
+
+app = typer.Typer(help="What watches the workers: rules for Prometheus, and a dashboard for Grafana.")
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Instead of standard output."),
+]
+Job = Annotated[
+    str, typer.Option("--job", metavar="NAME", help="The job under which Prometheus scrapes the workers.")
+]
+Runbook = Annotated[
+    str, typer.Option("--runbook-url", metavar="URL", help="Where those who are called find the runbook.")
+]
+
+
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Warn when fewer of them than this can be scraped."),
+]
+
+
+@app.command("rules")
+def rules(
+    output: Output = None,
+    job: Job = "truthgate",
+    runbook_url: Runbook = RUNBOOK,
+    workers: Workers = None,
+    config: ConfigFile = None,
+) -> None:
+    """Write the recording and alerting rules, a file for `rule_files` of Prometheus.
+
+    Objectives and limits come from the settings of the deployment; the thresholds of hallucination
+    rates come with the metrics of its workers.
+
+    Example: `truthgate monitoring rules --output /etc/prometheus/truthgate.yml`
+    """
+    require_package("yaml", "monitoring")
+    groups = all_rules(Deployment(load_settings(config), job, workers=workers))
+    _write(render_rule_file(groups, runbook_url), output)
+
+
+@app.command("dashboard")
+def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile = None) -> None:
+    """Write the dashboard as JSON, for Grafana's import or its folder of provisioned dashboards.
+
+    Alerts, and how fast budgets are spent, come from the rules of `truthgate monitoring rules`; all else
+    from the workers' metrics alone.
+
+    Example: `truthgate monitoring dashboard --output truthgate.json`
+    """
+    _write(render_dashboard(Deployment(load_settings(config), job)), output)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        write_line(text.rstrip("\n"))
+        return
+    with atomic_write(output) as partial:
+        partial.write_text(text, encoding="utf-8")
+    say(f"wrote {output}")

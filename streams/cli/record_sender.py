@@ -1,0 +1,157 @@
+"""Sending records from a command: each awaited, in order within a key, bounded in number."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from schemas import Codec, EncodeError, Record
+from streams.cli.command_files import InputErrors, SourceLocation
+from streams.cli.command_output import CommandFailed
+from streams.cli.topic_reading import refuse_missing_topics
+from streams.delivery.keyed_executor import KeyedExecutor
+from streams.delivery.publisher import Publisher
+from streams.kafka.kafka_clients import open_producer
+from streams.kafka.kafka_records import Headers
+from streams.kafka.topic_identity import describe_topic
+from streams.kafka.topics import message_limits
+from streams.observability.failures import BadAnswer
+from streams.settings import EncodingSettings, Settings
+
+T = TypeVar("T")
+
+# Enough to fill batches to every broker; each holds one record in memory.
+_IN_FLIGHT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingRecord:
+    """One record to be sent; a ``value`` of None is a tombstone, a ``partition`` of None that of its key."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+
+
+#: Called when a record is safe (None), or when the broker refuses this very record.
+OnSettled = Callable[[BadAnswer | None], None]
+
+
+class Sender:
+    """Sends records, those of one key in order.
+
+    The first failure that is not a record's own is raised by the next :meth:`send` or :meth:`finish`.
+    """
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self._failures: list[BaseException] = []
+        self._failed = asyncio.Event()
+        self._lanes = KeyedExecutor(_IN_FLIGHT, self._note)
+
+    async def send(self, record: OutgoingRecord, outcome: OnSettled) -> None:
+        """Accept a record, waiting for a free place. Raises InfrastructureFailure."""
+        self._raise_failure()
+        await self._lanes.submit(record.key, partial(self._send, record, outcome))
+
+    async def finish(self) -> None:
+        """Wait until everything that was accepted is settled. Raises InfrastructureFailure."""
+        drained = asyncio.create_task(self._lanes.drain())
+        failed = asyncio.create_task(self._failed.wait())
+        try:
+            await asyncio.wait([drained, failed], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            drained.cancel()
+            failed.cancel()
+        self._raise_failure()
+
+    async def _send(self, record: OutgoingRecord, outcome: OnSettled) -> None:
+        try:
+            await self._publisher.publish(
+                record.topic, record.key, record.value, record.headers, record.partition
+            )
+        except BadAnswer as refusal:
+            outcome(refusal)
+        else:
+            outcome(None)
+
+    def _note(self, failure: BaseException) -> None:
+        self._failures.append(failure)
+        self._failed.set()
+
+    def _raise_failure(self) -> None:
+        if self._failures:
+            raise self._failures[0]
+
+
+async def send_all(
+    items: AsyncIterator[tuple[SourceLocation, T]],
+    outgoing: Callable[[T], OutgoingRecord],
+    sender: Sender,
+    errors: InputErrors,
+) -> int:
+    """Send everything and return how many records are safe; refused ones are complained about."""
+    sent = 0
+
+    def settle(place: SourceLocation, refusal: BadAnswer | None) -> None:
+        nonlocal sent
+        sent += refusal is None
+        if refusal:
+            errors.report(place, f"the broker refuses it: {refusal.error_class}")
+
+    async for place, item in items:
+        try:
+            record = outgoing(item)
+        except EncodeError as error:
+            errors.report(place, str(error))
+            continue
+        await sender.send(record, partial(settle, place))
+    await sender.finish()
+    return sent
+
+
+async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> None:
+    """Send records, and return when all in-sync replicas have them.
+
+    Raises:
+        UsageError: a topic is not there.
+        ServiceUnreachable, InfrastructureFailure: they could not be sent.
+        CommandFailed: the brokers refuse one.
+    """
+    outgoing, refusals = list(records), list[BadAnswer]()
+
+    def settle(refusal: BadAnswer | None) -> None:
+        refusals.extend([refusal] if refusal else [])
+
+    async with open_sender(settings, *sorted({record.topic for record in outgoing})) as sender:
+        for record in outgoing:
+            await sender.send(record, settle)
+        await sender.finish()
+    if refusals:
+        raise CommandFailed(f"the broker refuses it: {refusals[0].error_class}")
+
+
+@asynccontextmanager
+async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]:
+    """Open a sender to these topics, whose records are acknowledged by all replicas.
+
+    Raises UsageError when a topic is not there, ServiceUnreachable.
+    """
+    largest = message_limits(settings).input
+    async with open_producer(settings.kafka, max_request_size=largest) as producer:
+        # Asked first: a producer would wait for a topic that is not there until the send's time is over.
+        with refuse_missing_topics():
+            for topic in topics:
+                await describe_topic(producer.client, topic, settings.kafka.connect_timeout_seconds)
+        yield Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
+
+
+async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:
+    """Make the codec that the settings ask for, ready to encode. Raises RegistryUnreachable."""
+    codec = Codec(settings.schema_registry_url, settings.json_input)
+    await codec.prepare(*record_types)
+    return codec

@@ -1,0 +1,312 @@
+"""Kafka clients: credentials, opened and closed within a timeout, and why a connection failed."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.conn import AIOKafkaConnection, collect_hosts
+from aiokafka.errors import (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    KafkaConnectionError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+from aiokafka.protocol.metadata import MetadataRequest
+
+from streams.kafka import header_names_patch
+from streams.kafka import oauth as oauth_patch
+from streams.kafka.connection_errors import certificate_error, error_line, find_tls_error
+from streams.kafka.oauth import TokenRefused, TokenUnavailable, token_provider
+from streams.settings import KafkaSettings, client_ssl_context, load_client_certificate
+
+if TYPE_CHECKING:
+    from faust.auth import OAuthCredentials, SASLCredentials, SSLCredentials
+
+oauth_patch.install()
+
+
+def client_arguments(settings: KafkaSettings) -> dict[str, Any]:
+    """Give the arguments that aiokafka's clients have in common; raises InvalidSettings for bad TLS files."""
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": settings.bootstrap_servers,
+        "security_protocol": settings.security_protocol,
+    }
+    if context := _ssl_context(settings):
+        arguments["ssl_context"] = context
+    if settings.security_protocol.startswith("SASL"):
+        arguments["sasl_mechanism"] = settings.sasl_mechanism
+        if settings.oauth:
+            arguments["sasl_oauth_token_provider"] = token_provider(settings.oauth)
+        else:
+            arguments["sasl_plain_username"] = settings.sasl_username or ""
+            arguments["sasl_plain_password"] = _password(settings)
+    return arguments
+
+
+def faust_broker_urls(settings: KafkaSettings) -> list[str]:
+    """Give the bootstrap servers as Faust's ``broker`` option takes them."""
+    return [f"kafka://{host_port(host, port)}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
+
+
+def faust_broker_credentials(
+    settings: KafkaSettings,
+) -> SASLCredentials | OAuthCredentials | SSLCredentials | None:
+    """Return Faust's ``broker_credentials`` for these settings; raises InvalidSettings as connection does."""
+    # Not at the top: Faust and its HTTP client take a quarter of a second, which no command needs.
+    from faust.auth import OAuthCredentials, SASLCredentials, SSLCredentials  # noqa: PLC0415
+
+    context = _ssl_context(settings)
+    if not settings.security_protocol.startswith("SASL"):
+        return SSLCredentials(context) if context else None
+    if settings.oauth:
+        return OAuthCredentials(oauth_cb=token_provider(settings.oauth), ssl_context=context)
+    return SASLCredentials(
+        username=settings.sasl_username,
+        password=_password(settings),
+        mechanism=settings.sasl_mechanism,
+        ssl_context=context,
+    )
+
+
+def host_port(host: str, port: int) -> str:
+    """Write a host and a port as one, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def describe_credentials(settings: KafkaSettings) -> str:
+    """Name for people as whom the settings enter, and how; without any secret."""
+    name = f"client {settings.oauth.client_id!r}" if settings.oauth else f"user {settings.sasl_username!r}"
+    return f"{name} with {settings.security_protocol} {settings.sasl_mechanism}"
+
+
+def _password(settings: KafkaSettings) -> str:
+    return settings.sasl_password.get_secret_value() if settings.sasl_password else ""
+
+
+def _ssl_context(settings: KafkaSettings) -> ssl.SSLContext | None:
+    if "SSL" not in settings.security_protocol:
+        return None
+    context = client_ssl_context("kafka.ssl_cafile", settings.ssl_cafile)
+    if settings.ssl_certfile and settings.ssl_keyfile:
+        certificate = ("kafka.ssl_certfile", settings.ssl_certfile)
+        key = ("kafka.ssl_keyfile", settings.ssl_keyfile)
+        load_client_certificate(context, certificate, key, settings.ssl_key_password)
+    return context
+
+
+# Every consumer of ours comes from here or, by Faust, from an application that imports this.
+header_names_patch.install()
+
+_CLOSE_SECONDS = 5.0
+_TLS_CLOSE_SECONDS = 1.0
+_REFUSALS = (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+
+_NO_CERTIFICATE = "a client without certificate (kafka.ssl_certfile is not set)"
+
+
+class ServiceUnreachable(Exception):
+    """A service does not answer within its time limit; the message is one line that names the setting."""
+
+
+class CredentialsRefused(ServiceUnreachable):
+    """The cluster answers, but not with these credentials or not to this certificate."""
+
+
+@asynccontextmanager
+async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterator[AIOKafkaProducer]:
+    """Open a producer whose sends are acknowledged by all in-sync replicas.
+
+    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout_seconds``, and may be
+    repeated by a retry before. What is unsent at a clean exit is flushed within that time, else
+    given up. Raises ServiceUnreachable.
+    """
+    # Not idempotent: aiokafka's idempotent producer tries one send again without end, and a record
+    # that the broker refuses leaves a gap in the sequence that fails all sends after it. Consumers
+    # of verdicts drop repeated ids anyway, since a worker that crashes repeats some too.
+    options = {"request_timeout_ms": int(settings.delivery_timeout_seconds * 1000), **options}
+    arguments = await _reachable_arguments(settings)
+    producer = AIOKafkaProducer(**arguments, acks="all", **options)
+    async with _running_client(settings, producer.start, lambda: _stop_producer(producer)):
+        yield producer
+        await _await_within(settings, settings.delivery_timeout_seconds, producer.flush())
+
+
+@asynccontextmanager
+async def open_consumer(
+    settings: KafkaSettings, *topics: str, **options: Any
+) -> AsyncIterator[AIOKafkaConsumer]:
+    """Open a consumer of ``topics``, or of what it is assigned later; without a group unless named.
+
+    It is open as soon as the cluster has answered: the first read waits for the assignment.
+    ``options`` go to AIOKafkaConsumer. Raises ServiceUnreachable.
+    """
+    options = {"enable_auto_commit": False, **options}
+    arguments = await _reachable_arguments(settings)
+    consumer = AIOKafkaConsumer(**arguments, **options)
+    async with _running_client(settings, consumer.start, lambda: _stop_consumer(consumer)):
+        if topics:
+            consumer.subscribe(topics)
+        yield consumer
+
+
+@asynccontextmanager
+async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """Open an administrator of the cluster; raises ServiceUnreachable, also for what fails inside."""
+    arguments = await _reachable_arguments(settings)
+    limit = int(settings.connect_timeout_seconds * 1000)
+    admin = AIOKafkaAdminClient(**arguments, request_timeout_ms=limit)
+    async with _running_client(settings, admin.start, admin.close):
+        try:
+            yield admin
+        except (KafkaError, TimeoutError) as error:
+            raise _unreachable(settings, [error], settings.connect_timeout_seconds) from error
+
+
+async def check_reachable(settings: KafkaSettings) -> None:
+    """Return when one bootstrap server answers with these credentials; raises ServiceUnreachable."""
+    await _reachable_arguments(settings)
+
+
+@asynccontextmanager
+async def _running_client(
+    settings: KafkaSettings, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
+) -> AsyncIterator[None]:
+    try:
+        await _await_within(settings, settings.connect_timeout_seconds, start())
+        yield
+    finally:
+        # A cluster that is gone must not hold up the end: what matters has been awaited by then.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop(), 2 * _CLOSE_SECONDS)
+
+
+async def _stop_producer(producer: AIOKafkaProducer) -> None:
+    """Stop a producer whole; what it could not deliver by then fails."""
+    if not await _stop_within_timeout(producer.stop()):
+        if task := producer._sender.sender_task:  # noqa: SLF001 - stop() waits for it without limit
+            task.cancel()
+        producer._message_accumulator.fail_all(KafkaConnectionError("the producer was closed"))  # noqa: SLF001
+        await producer.client.close()
+
+
+async def _stop_consumer(consumer: AIOKafkaConsumer) -> None:
+    """Stop a consumer whole."""
+    if not await _stop_within_timeout(consumer.stop()):
+        await consumer._client.close()  # noqa: SLF001 - a second stop() does nothing
+
+
+async def _stop_within_timeout(stop: Coroutine[Any, Any, None]) -> bool:
+    """Say whether a client of aiokafka has stopped; when not, its connections are still open.
+
+    While brokers are away, ``stop()`` may wait without limit, and a consumer's fetcher lets the
+    cancellation of its own task out of it, which nobody asked for.
+    """
+    stopping = asyncio.ensure_future(stop)
+    try:
+        await asyncio.wait([stopping], timeout=_CLOSE_SECONDS)
+    finally:
+        stopping.cancel()
+    if not stopping.done() or stopping.cancelled():
+        return False
+    stopping.result()
+    return True
+
+
+async def _await_within(settings: KafkaSettings, seconds: float, action: Awaitable[None]) -> None:
+    try:
+        await asyncio.wait_for(action, seconds)
+    except (TimeoutError, KafkaError, OSError) as error:
+        raise _unreachable(settings, [error], seconds) from error
+
+
+async def _reachable_arguments(settings: KafkaSettings) -> dict[str, Any]:
+    """Give connection arguments that name the first server to answer.
+
+    aiokafka asks its bootstrap servers one after the other, each for as long as a request may take,
+    and tells the reasons only in its log. Asked beforehand and side by side, a dead server costs
+    no time, and the reason is an exception.
+    """
+    arguments = client_arguments(settings)
+    hosts = collect_hosts(settings.bootstrap_servers)
+    attempts = [asyncio.create_task(_probe_server(host, port, arguments)) for host, port, _ in hosts]
+    reasons: list[Exception] = []
+    try:
+        for attempt in asyncio.as_completed(attempts, timeout=settings.connect_timeout_seconds):
+            try:
+                return {**arguments, "bootstrap_servers": await attempt}
+            except (KafkaError, OSError, TimeoutError, ValueError) as error:
+                reasons.append(error)
+    finally:
+        for task in attempts:
+            task.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
+    raise _unreachable(settings, reasons, settings.connect_timeout_seconds)
+
+
+async def _probe_server(host: str, port: int, arguments: dict[str, Any]) -> str:
+    """Enter one server and ask it for metadata, which a server of another protocol does not answer."""
+    entry = {key: value for key, value in arguments.items() if key != "bootstrap_servers"}
+    server = AIOKafkaConnection(host, port, **entry)
+    try:
+        await server.connect()
+        await server.send(MetadataRequest([]))
+    finally:
+        closed = server.close()
+        # The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket
+        # open.
+        if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
+            await asyncio.wait([closed], timeout=_TLS_CLOSE_SECONDS)
+    return host_port(host, port)
+
+
+def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:
+    """Put the most telling of the reasons into one line."""
+    where = f"Kafka at {settings.bootstrap_servers} (setting kafka.bootstrap_servers)"
+    for reason in reasons:
+        if isinstance(reason, TokenUnavailable):
+            return ServiceUnreachable(f"{where}: no token: {reason.args[0]}")
+        if refusal := _refusal(settings, reason):
+            return CredentialsRefused(f"{where}{refusal}")
+    reason = reasons[0] if reasons else TimeoutError()
+    if isinstance(reason, TimeoutError):
+        return ServiceUnreachable(f"{where} does not answer within {limit:g} s")
+    return ServiceUnreachable(
+        f"{where} cannot be reached with {settings.security_protocol}: {error_line(reason)}"
+    )
+
+
+def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
+    """Say what is refused: by the token endpoint, by the broker, or the broker's certificate by us."""
+    if isinstance(reason, TokenRefused):
+        return f": no token: {reason.args[0]}"
+    # aiokafka gives a SCRAM server's wrong signature as a ValueError; so is a name that cannot be looked up.
+    if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError | UnicodeError):
+        return f" refuses {describe_credentials(settings)}: {error_line(reason)}"
+    failure = find_tls_error(reason)
+    if failure is None:
+        return None
+    if distrusted := certificate_error(failure, "kafka.ssl_cafile", settings.ssl_cafile):
+        return f": {distrusted}"
+    if "ALERT" in (failure.reason or ""):  # by which a broker tells what it does not like
+        shown = (
+            f"certificate kafka.ssl_certfile {settings.ssl_certfile}"
+            if settings.ssl_certfile
+            else _NO_CERTIFICATE
+        )
+        return f" refuses {shown}: {error_line(failure)}"
+    return f": TLS failed: {error_line(failure)}"

@@ -1,0 +1,266 @@
+"""The topics: names, partitions and configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from streams.settings import Settings
+
+
+class Topics:
+    """The full names of all topics under one prefix.
+
+    Attributes:
+        answers: in: what the chatbot answered, keyed by conversation.
+        documents: in: the help documents, compacted, keyed by document.
+        ratings: in: reviewers' ratings, keyed by answer.
+        controls: internal: what operators hold back from being sent, compacted, one partition.
+        auto_send: out: verdicts on answers that may be sent.
+        review: out: verdicts on answers that a person must see first.
+        blocked: out: verdicts on answers that must not be sent.
+        rates: out: hallucination rates per message type and window.
+        rate_alerts: out: hallucination rates that crossed a threshold, or came back.
+        rates_state: internal: how far the verdicts are counted, compacted, one partition.
+        dead_letters: out: what could not be judged, as it came, with the reason in its headers.
+        inputs: what others write.
+        outputs: the three verdict topics.
+        of_rates: what is needed beside the others where rates are counted.
+        all: every topic that is needed in any case, inputs first.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self.answers: Final = f"{prefix}answers"
+        self.documents: Final = f"{prefix}documents"
+        self.ratings: Final = f"{prefix}ratings"
+        self.controls: Final = f"{prefix}controls"
+        self.auto_send: Final = f"{prefix}verdicts.auto-send"
+        self.review: Final = f"{prefix}verdicts.review"
+        self.blocked: Final = f"{prefix}verdicts.blocked"
+        self.rates: Final = f"{prefix}hallucination-rates"
+        self.rate_alerts: Final = f"{prefix}hallucination-alerts"
+        self.rates_state: Final = f"{prefix}hallucination-rates.state"
+        self.dead_letters: Final = f"{prefix}answers.dead-letters"
+        self.inputs: Final = (self.answers, self.documents, self.ratings)
+        self.outputs: Final = (self.auto_send, self.review, self.blocked)
+        self.rate_topics: Final = (self.rate_alerts, self.rates_state)
+        self.all: Final = (*self.inputs, self.controls, *self.outputs, self.rates, self.dead_letters)
+
+    def verdict_topic(self, decision: str) -> str:
+        """Give the topic for a decision: ``auto_send``, ``review`` or ``blocked``; else KeyError."""
+        return {"auto_send": self.auto_send, "review": self.review, "blocked": self.blocked}[decision]
+
+
+_SECOND_MS = 1_000
+_HOUR_SECONDS = 3_600
+_DAY_SECONDS = 24 * _HOUR_SECONDS
+# Key, headers and the frame of a batch, beside the value.
+_OVERHEAD_BYTES = 65_536
+# From this many replicas on, a message is acknowledged only when two brokers have it.
+_SAFE_REPLICATION, _SAFE_IN_SYNC = 3, 2
+# Retention and the like are the owner's choice; these decide whether something can be lost.
+_AT_LEAST = ("max.message.bytes", "delete.retention.ms")
+_EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
+_IN_SYNC = "min.insync.replicas"
+# With less a night's outage, which somebody mends in the morning, loses what came in its first hours.
+_MIN_RETENTION_SECONDS = _DAY_SECONDS
+# A verdict repeats question and answer, and quotes the answer once more as evidence.
+_VERDICT_FACTOR = 4
+
+# The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
+_STATE_BYTES = 2 * 1024 * 1024
+# A hold tells who and why in some hundred characters.
+_CONTROL_BYTES = 64 * 1024
+# The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
+# The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
+_STATE: Mapping[str, str] = {
+    "cleanup.policy": "compact",
+    "segment.bytes": str(4 * 1024 * 1024),
+    "segment.ms": str(_HOUR_SECONDS * _SECOND_MS),
+    "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
+    "min.cleanable.dirty.ratio": "0.1",
+}
+# Every worker reads all holds before it judges: nothing of them may go but what a later one replaced.
+_CONTROLS_CONFIG: Mapping[str, str] = {
+    "cleanup.policy": "compact",
+    "delete.retention.ms": str(_DAY_SECONDS * _SECOND_MS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLimits:
+    """The largest message (bytes, with key and headers) that each kind of topic takes."""
+
+    input: int
+    verdict: int
+    dead_letter: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionAdvice:
+    """For how long (seconds) a topic's records should be kept at least, and what comes of less."""
+
+    seconds: float
+    consequence: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """What is asked of one topic; ``replication`` -1 is the cluster's default.
+
+    ``keeping`` is advice: a topic that keeps less is warned of.
+    """
+
+    name: str
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+    retention: RetentionAdvice | None = None
+
+
+class Requirement(StrEnum):
+    """How much of what is asked of a topic must be so."""
+
+    EXACTLY = "exactly"
+    AT_LEAST = "at least"
+    ADVISED = "advised"
+
+
+@dataclass(frozen=True, slots=True)
+class ActualTopic:
+    """What the cluster says about one topic."""
+
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+
+
+def message_limits(settings: Settings) -> MessageLimits:
+    """Give the message sizes that the topics are made for; a producer's limit is the largest of them."""
+    largest = settings.encoding.max_value_bytes
+    return MessageLimits(
+        input=largest + _OVERHEAD_BYTES,
+        verdict=_VERDICT_FACTOR * largest + _OVERHEAD_BYTES,
+        dead_letter=largest + 2 * _OVERHEAD_BYTES,
+    )
+
+
+def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
+    """Give what each topic must be, in the order of ``Topics.all``; then those of rates, if they are on."""
+    topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
+    sizes = dict.fromkeys(topics.all, limits.input)
+    sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
+    sizes |= {topics.dead_letters: limits.dead_letter, topics.controls: _CONTROL_BYTES}
+    if settings.rates.enabled:
+        sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
+    own = {
+        topics.documents: _compacted(settings),
+        topics.controls: dict(_CONTROLS_CONFIG),
+        topics.rates_state: dict(_STATE),
+    }
+    keeping = _retention_advice(settings, topics)
+    return tuple(
+        TopicSpec(
+            name,
+            1 if name in (topics.controls, topics.rates_state) else settings.topics.partitions,
+            settings.topics.replication_factor,
+            _common_config(settings, size) | own.get(name, _deleted(settings)),
+            keeping.get(name),
+        )
+        for name, size in sizes.items()
+    )
+
+
+def requirement_of(key: str) -> Requirement:
+    """Say how much of a setting of a topic must be as it is specified; the rest is its owner's choice."""
+    if key in _EXACTLY:
+        return Requirement.EXACTLY
+    return Requirement.AT_LEAST if key in (*_AT_LEAST, _IN_SYNC) else Requirement.ADVISED
+
+
+def spec_differences(
+    spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = False
+) -> tuple[str, ...]:
+    """Say in what a topic falls short of its specification; one that offers more is fine.
+
+    ``any_partitions`` True lets it have fewer partitions too.
+    """
+    problems = []
+    if actual.partitions < spec.partitions and not any_partitions:
+        problems.append(f"has {actual.partitions} of {spec.partitions} partitions")
+    if actual.replication < spec.replication:
+        problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")
+    in_sync = int(actual.config.get(_IN_SYNC, _SAFE_IN_SYNC))
+    if actual.replication >= _SAFE_REPLICATION and in_sync < _SAFE_IN_SYNC:
+        problems.append(f"has min.insync.replicas {in_sync}, 2 wanted: one broker could lose a message")
+    for key in (*_EXACTLY, *_AT_LEAST):
+        wanted, found = spec.config.get(key), actual.config.get(key)
+        if wanted is None or found is None:
+            continue
+        enough = int(found) >= int(wanted) if key in _AT_LEAST else found == wanted
+        if not enough:
+            problems.append(f"has {key} {found}, {wanted} wanted")
+    return tuple(problems)
+
+
+def retention_warnings(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
+    """Say where a topic keeps its records for less time than is wise, which is its owner's choice."""
+    if spec.retention is None:
+        return ()
+    kept, size = int(actual.config.get("retention.ms", -1)), int(actual.config.get("retention.bytes", -1))
+    least = round(spec.retention.seconds * _SECOND_MS)
+    warnings = []
+    if 0 <= kept < least:
+        warnings.append(f"has retention.ms {kept}, less than {least}: {spec.retention.consequence}")
+    if size >= 0:
+        warnings.append(f"has retention.bytes {size}, however old they are: {spec.retention.consequence}")
+    return tuple(warnings)
+
+
+def _retention_advice(settings: Settings, topics: Topics) -> Mapping[str, RetentionAdvice]:
+    answers = RetentionAdvice(_MIN_RETENTION_SECONDS, "answers that no worker has read by then are lost")
+    letters = RetentionAdvice(
+        _MIN_RETENTION_SECONDS, "dead letters that nobody has looked at by then are lost"
+    )
+    kept = {topics.answers: answers, topics.dead_letters: letters}
+    if settings.rates.enabled:
+        # Who takes over the counting reads the verdicts of all windows again that are not final for good.
+        largest = max(window.size_seconds for window in settings.rates.windows)
+        counted = RetentionAdvice(
+            max(_MIN_RETENTION_SECONDS, largest + settings.rates.retention_seconds),
+            "rates that are counted again after a restart lack the verdicts that are gone",
+        )
+        kept |= dict.fromkeys(topics.outputs, counted)
+    return kept
+
+
+def _common_config(settings: Settings, size: int) -> dict[str, str]:
+    config = {
+        "max.message.bytes": str(size),
+        "unclean.leader.election.enable": "false",
+        # Retention counts from arrival: a sender with a wrong clock, or a replayed log, would
+        # otherwise have its answers removed before they are read. And a document's versions are in force
+        # from their records' times. A topic of the owner's own may have its senders' times all the same.
+        "message.timestamp.type": "LogAppendTime",
+    }
+    if settings.topics.replication_factor >= _SAFE_REPLICATION:
+        config[_IN_SYNC] = str(_SAFE_IN_SYNC)
+    return config
+
+
+def _deleted(settings: Settings) -> dict[str, str]:
+    return {
+        "cleanup.policy": "delete",
+        "retention.ms": str(round(settings.topics.retention_days * _DAY_SECONDS * _SECOND_MS)),
+    }
+
+
+def _compacted(settings: Settings) -> dict[str, str]:
+    # A store younger than rebuild_after_seconds must still find every tombstone.
+    tombstones = max(_DAY_SECONDS, settings.documents.rebuild_after_seconds + 4 * _HOUR_SECONDS)
+    return {
+        "cleanup.policy": "compact",
+        "delete.retention.ms": str(int(tombstones * _SECOND_MS)),
+        # The open segment is never compacted; a week of it would be read at every first start.
+        "segment.ms": str(_DAY_SECONDS * _SECOND_MS),
+    }

@@ -1,0 +1,199 @@
+"""Recording and alerting rules for Prometheus, and the deployment that they are made for.
+
+Their windows can be made short for a test.
+
+The first value of a series is no increase, however large. A dead letter of a kind that was not seen before
+begins a series, and so does a worker's first verdict with its latency. The sums begin at 0 with the worker,
+and fall with it alone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from streams.settings import InvalidSettings, Settings
+
+#: What keeps two deployments apart in one Prometheus; a label that is not there changes nothing.
+DEPLOYMENT = ("namespace", "job")
+
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
+
+
+def promql_duration(seconds: float) -> str:
+    """Write a time as Prometheus does: 300 is ``5m``, 0.25 is ``250ms``."""
+    milliseconds = max(1, round(seconds * 1000))
+    for size, unit in _UNITS:
+        if milliseconds % size == 0:
+            return f"{milliseconds // size}{unit}"
+    raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The workers that share one consumer group, as Prometheus sees them.
+
+    Args:
+        settings: what they have in common.
+        job: the name under which Prometheus scrapes them.
+        pace: every window and every wait is multiplied by it; below 1 for tests that cannot wait.
+        workers: how many of them there should be at least; None where nobody says.
+
+    Raises:
+        InvalidSettings: the name of the job cannot stand between quotes.
+    """
+
+    settings: Settings
+    job: str = "truthgate"
+    time_scale: float = 1
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.job or any(character in '"\\\n{}' for character in self.job):
+            raise InvalidSettings(f"--job {self.job!r} is no name of a scrape job")
+
+    def scaled_duration(self, window: float) -> str:
+        """Write a window in seconds, at this pace."""
+        return promql_duration(window * self.time_scale)
+
+    def series(self, name: str, *matchers: str) -> str:
+        """Select a metric of the deployment: ``up{job="truthgate"}``."""
+        job = f'job="{self.job}"'
+        return f"{name}{{{', '.join((job, *matchers))}}}"
+
+    def over_time(self, function: str, name: str, window: float, *matchers: str, ago: float = 0) -> str:
+        """Apply a function to a window of a metric: ``rate(truthgate_answers_total{...}[5m])``.
+
+        ``ago`` has the window end so many seconds before now.
+        """
+        offset = f" offset {self.scaled_duration(ago)}" if ago else ""
+        return f"{function}({self.series(name, *matchers)}[{self.scaled_duration(window)}]{offset})"
+
+    def aggregate(self, aggregation: str, expression: str, *labels: str) -> str:
+        """Aggregate over the workers of a deployment, with these labels kept."""
+        return f"{aggregation} by ({', '.join((*DEPLOYMENT, *labels))}) ({expression})"
+
+    def sum_over(
+        self, function: str, name: str, window: float, *matchers: str, by: str = "", ago: float = 0
+    ) -> str:
+        """Add up a function of a metric, by a label if it is named: ``sum by (job) (rate(...))``."""
+        labels = (by,) if by else ()
+        return self.aggregate("sum", self.over_time(function, name, window, *matchers, ago=ago), *labels)
+
+    def increase(self, name: str, *matchers: str, by: str = "", minutes: float = 15) -> str:
+        """Write by how much a counter has grown over all workers, by a label if it is named."""
+        return self.sum_over("increase", name, minutes * 60, *matchers, by=by)
+
+    def scaled_minutes(self, number: float) -> float:
+        """Give a wait in seconds, at the pace of the rules."""
+        return number * 60 * self.time_scale
+
+
+#: ``critical`` calls a person at once, ``warning`` is for the same day, ``info`` is for whoever looks.
+Severity = Literal["critical", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingRule:
+    """A series that Prometheus computes at every evaluation."""
+
+    record: str
+    expression: str
+
+    def to_prometheus(self) -> dict[str, Any]:
+        """Give the rule as Prometheus reads it."""
+        return {"record": self.record, "expr": self.expression}
+
+
+@dataclass(frozen=True, slots=True)
+class AlertingRule:
+    """A condition that somebody has to know of.
+
+    Args:
+        name: in the runbook its section has the same name.
+        expression: what returns a series while the condition holds.
+        severity: None where the expression's own label ``severity`` says it.
+        summary: one line, for a subject.
+        description: what it means for answers and customers, and with which value.
+        hold: for how long it has to hold, in seconds.
+        labels: more labels, which tell apart rules of one name.
+    """
+
+    name: str
+    expression: str
+    summary: str
+    description: str
+    severity: Severity | None = "warning"
+    for_seconds: float = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def to_prometheus(self, runbook: str) -> dict[str, Any]:
+        """Give the rule as Prometheus reads it; ``runbook`` is the address of the runbook."""
+        severity = {"severity": self.severity} if self.severity else {}
+        waiting = {"for": promql_duration(self.for_seconds)} if self.for_seconds else {}
+        labels = {**severity, **self.labels}
+        return {
+            "alert": self.name,
+            "expr": self.expression,
+            **waiting,
+            **({"labels": labels} if labels else {}),
+            "annotations": {
+                "summary": self.summary,
+                "description": self.description,
+                "runbook_url": f"{runbook}#{self.name.lower()}",
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """Rules that are evaluated one after the other, so that a later one sees what an earlier one recorded."""
+
+    name: str
+    rules: tuple[RecordingRule | AlertingRule, ...]
+
+    def to_prometheus(self, runbook: str) -> dict[str, Any]:
+        """Give the group as Prometheus reads it."""
+        rules = [
+            rule.to_prometheus(runbook) if isinstance(rule, AlertingRule) else rule.to_prometheus()
+            for rule in self.rules
+        ]
+        return {"name": self.name, "rules": rules}
+
+
+DEAD_LETTERS: Final = "instance_stage:truthgate_dead_letters:sum"
+VERDICTS: Final = "instance:truthgate_verdicts:sum"
+#: Verdicts whose time is known, and those of them that took no longer than ``verdict_within``.
+TIMED_VERDICTS: Final = "instance:truthgate_verdicts_timed:sum"
+VERDICTS_IN_TIME: Final = "instance:truthgate_verdicts_in_time:sum"
+
+_LATENCY: Final = "truthgate_verdict_latency_seconds"
+
+
+def recording_rules(deployment: Deployment, verdict_within: float) -> RuleGroup:
+    """Give the recordings; ``verdict_within`` is the objective for the time to a verdict, in seconds."""
+    letters = deployment.aggregate(
+        "sum", deployment.series("truthgate_dead_letters_total"), "instance", "stage"
+    )
+    verdicts = deployment.aggregate("sum", deployment.series("truthgate_verdicts_total"), "instance")
+    timed = deployment.aggregate("sum", deployment.series(f"{_LATENCY}_count"), "instance")
+    in_time = deployment.aggregate(
+        "sum", deployment.series(f"{_LATENCY}_bucket", bucket_matcher(verdict_within)), "instance"
+    )
+    # Verdicts are exported before there is one, and their latency is not.
+    before_the_first = f"0 * {deployment.series(VERDICTS)}"
+    recordings = (
+        RecordingRule(DEAD_LETTERS, letters),
+        RecordingRule(VERDICTS, verdicts),
+        RecordingRule(TIMED_VERDICTS, f"{timed} or {before_the_first}"),
+        RecordingRule(VERDICTS_IN_TIME, f"{in_time} or {before_the_first}"),
+    )
+    return RuleGroup("truthgate-sums", recordings)
+
+
+def bucket_matcher(seconds: float) -> str:
+    """Write the matcher of the bucket with this bound, which is "5" or "5.0", as its exporter likes."""
+    bound = f"{seconds:.10g}"
+    # Two backslashes for one: PromQL reads escapes in its strings.
+    escaped = re.escape(bound).replace("\\", "\\\\")
+    return f'le=~"{escaped}(\\\\.0)?"'

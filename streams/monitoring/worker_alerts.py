@@ -1,0 +1,181 @@
+"""Alerts on the workers and on the way of the answers: what is missing, stands still, or is full."""
+
+from collections.abc import Iterator
+
+from streams.monitoring.alerts import kafka_silent_alert, unless_kafka_is_silent
+from streams.monitoring.prometheus_rules import (
+    DEAD_LETTERS,
+    DEPLOYMENT,
+    VERDICTS,
+    AlertingRule,
+    Deployment,
+    RuleGroup,
+    promql_duration,
+)
+
+_RECEIVED = "truthgate_answers_total"
+#: Nights and weekends have their own number of answers: a quiet time is compared with that of a week before,
+#: and says something only where so many came then.
+_QUIET_SECONDS, _WEEK_SECONDS, _USUAL_ANSWERS = 1800.0, 7 * 86_400.0, 20
+_RESTARTS = 3
+#: Scoring processes that are busy for this share of the time have no room for a peak.
+_SATURATED = 0.9
+#: A check that is missing from so many verdicts is missing in general.
+_DEGRADED_SHARE = 0.2
+_MIN_DEGRADED = 20
+
+
+def operation_rules(deployment: Deployment) -> RuleGroup:
+    """Give the alerts on workers and answers."""
+    rules = (*_workers(deployment), *_answers(deployment), *_pauses(deployment))
+    return RuleGroup("truthgate-operations", rules)
+
+
+def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
+    stall = deployment.settings.health.stall_timeout_seconds
+    yield AlertingRule(
+        name="TruthgateWorkersAbsent",
+        expression=f"absent({deployment.series('up')} == 1)",
+        for_seconds=deployment.scaled_minutes(2),
+        severity="critical",
+        summary="No truthgate worker can be scraped",
+        description=f"Prometheus reaches no worker of job {deployment.job}. Answers are probably not judged, "
+        "and wait in Kafka; none is lost.",
+    )
+    yield from _missing_workers(deployment)
+    yield kafka_silent_alert(deployment)
+    ready = deployment.aggregate("sum", deployment.series("truthgate_ready"))
+    yield AlertingRule(
+        name="TruthgateNoWorkerReady",
+        expression=unless_kafka_is_silent(deployment, f"{ready} == 0"),
+        for_seconds=deployment.scaled_minutes(5),
+        severity="critical",
+        summary="No truthgate worker is ready",
+        description="Workers run, but each still waits for something that it needs before it can judge. "
+        "Answers wait in Kafka; none is lost.",
+    )
+    yield AlertingRule(
+        name="TruthgateWorkerRestarting",
+        expression=f"{deployment.over_time('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
+        summary="Worker {{ $labels.instance }} starts again and again",
+        description="{{ $value }} starts in 30 minutes. A worker ends by itself when something fails that "
+        "every answer needs; what it had in work is judged again, so verdicts are repeated.",
+    )
+    lag = deployment.aggregate("max", deployment.series("truthgate_consumer_lag"), "partition")
+    age = deployment.aggregate("max", deployment.series("truthgate_commit_age_seconds"), "partition")
+    yield AlertingRule(
+        name="TruthgateNoCommit",
+        expression=f"{age} > {stall / 2:g} and {lag} > 0",
+        severity="critical",
+        summary="Partition {{ $labels.partition }} stands still",
+        description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
+        f"{{{{ $value | humanizeDuration }}}}. After {promql_duration(stall)} (health.stall_timeout_seconds) "
+        "the worker ends itself, and its successor goes on.",
+    )
+
+
+def _missing_workers(deployment: Deployment) -> Iterator[AlertingRule]:
+    up = deployment.series("up")
+    others = deployment.aggregate("count", f"{up} == 1")
+    yield AlertingRule(
+        name="TruthgateWorkerMissing",
+        # With none left, that none is has an alert of its own.
+        expression=f"{up} == 0 and on ({', '.join(DEPLOYMENT)}) {others}",
+        for_seconds=deployment.scaled_minutes(5),
+        summary="Worker {{ $labels.instance }} cannot be scraped",
+        description="Others can. They have taken over its partitions, unless it runs and only Prometheus "
+        "does not reach it: fewer workers judge the same answers.",
+    )
+    if deployment.workers:
+        yield AlertingRule(
+            name="TruthgateWorkerMissing",
+            expression=f"{others} < {deployment.workers}",
+            for_seconds=deployment.scaled_minutes(5),
+            summary=f"Fewer than {deployment.workers} truthgate workers can be scraped",
+            description=f"{{{{ $value }}}} of {deployment.workers} can. They have taken over the partitions "
+            "of the others: fewer workers judge the same answers.",
+            labels={"of": "all"},
+        )
+
+
+def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
+    lag = deployment.aggregate("sum", deployment.series("truthgate_consumer_lag"))
+    now = deployment.increase(_RECEIVED, minutes=_QUIET_SECONDS / 60)
+    usual = deployment.sum_over("increase", _RECEIVED, _QUIET_SECONDS, ago=_WEEK_SECONDS)
+    quiet = f"{now} == 0 and {usual} >= {_USUAL_ANSWERS} unless {lag} > 0"
+    yield AlertingRule(
+        name="TruthgateNoAnswers",
+        expression=unless_kafka_is_silent(deployment, f"({quiet})"),
+        for_seconds=deployment.scaled_minutes(5),
+        summary="No answers come from the chatbot",
+        description="None has come for half an hour, and none waits; a week ago some came at this time. The "
+        "chatbot may be down, or publish them elsewhere: past the gate, if it sends them all the same.",
+    )
+    yield AlertingRule(
+        name="TruthgateLagGrowing",
+        # Over the sum, since a partition that changes hands begins a series of its own.
+        expression=f"deriv(({lag})[{deployment.scaled_duration(600)}:{deployment.scaled_duration(60)}]) > 0 "
+        f"and {lag} > {deployment.settings.flow.max_in_flight}",
+        for_seconds=deployment.scaled_minutes(
+            20
+        ),  # longer than a peak of 10 minutes lifts the slope of 10 minutes
+        summary="More answers come than are judged",
+        description="The answers that wait have become more for 20 minutes, now by {{ $value | humanize }} a "
+        "second. Customers wait longer and longer.",
+    )
+    processes, busy, queue = (
+        deployment.sum_over("avg_over_time", f"truthgate_scoring_{name}", 10 * 60)
+        for name in ("processes", "processes_busy", "queue")
+    )
+    yield AlertingRule(
+        name="TruthgateScoringSaturated",
+        expression=f"{busy} / {processes} > {_SATURATED} and {queue} > 1",
+        for_seconds=deployment.scaled_minutes(10),
+        summary="The scoring processes are full",
+        description="They were busy for {{ $value | humanizePercentage }} of the last 10 minutes, and "
+        "answers wait for one. Verdicts come later, and there is no room for a peak.",
+    )
+    degraded = deployment.increase("truthgate_degraded_total", by="code")
+    verdicts = deployment.increase(VERDICTS)
+    yield AlertingRule(
+        name="TruthgateDegradedShare",
+        expression=f"{degraded} / on (namespace, job) group_left () {verdicts} > {_DEGRADED_SHARE} "
+        f"and {degraded} >= {_MIN_DEGRADED}",
+        for_seconds=deployment.scaled_minutes(10),
+        summary="Much cannot be checked: {{ $labels.code }}",
+        description="{{ $value | humanizePercentage }} of the verdicts of the last 15 minutes are degraded "
+        "{{ $labels.code }}. They go to review: people have more to do, and customers wait.",
+    )
+    letters = deployment.increase(DEAD_LETTERS, by="stage")
+    yield AlertingRule(
+        name="TruthgateDeadLetters",
+        expression=f"{letters} > 0",
+        severity="info",
+        summary="Answers became dead letters in stage {{ $labels.stage }}",
+        description="{{ $value | humanize }} in 15 minutes. Nobody judges them until somebody looks at them; "
+        "their customers get no answer.",
+    )
+
+
+def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
+    yield AlertingRule(
+        name="TruthgateSendingHeld",
+        expression=deployment.aggregate(
+            "max", deployment.series("truthgate_holds"), "message_type", "language"
+        )
+        + " > 0",
+        for_seconds=deployment.scaled_minutes(4 * 60),
+        severity="info",
+        summary="Sending is held: message type {{ $labels.message_type }}, language {{ $labels.language }}",
+        description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
+        "and customers wait. Nobody may remember the hold.",
+    )
+    known = deployment.aggregate("min", deployment.series("truthgate_holds_known"), "instance")
+    yield AlertingRule(
+        name="TruthgateHoldsUnknown",
+        expression=unless_kafka_is_silent(deployment, f"{known} == 0", "instance"),
+        for_seconds=deployment.scaled_minutes(1),
+        summary="Worker {{ $labels.instance }} does not know what is held",
+        description="It cannot read the holds on sending, so it sends nothing by itself: what it would send "
+        "goes to review.",
+    )

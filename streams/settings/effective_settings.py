@@ -1,0 +1,294 @@
+"""The settings in force with their origin, those without effect, and other policies to compare with."""
+
+import dataclasses
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import SecretStr, ValidationError
+from pydantic_core import to_jsonable_python
+from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
+
+from scoring.policy import Policy
+from scoring.values.exchange import MessageType
+from streams.settings.root_settings import Settings, config_file, refuse_unreadable_file
+from streams.settings.setting_catalog import section_type
+from streams.settings.settings_base import (
+    REDACTED,
+    InvalidSettings,
+    SettingsSection,
+    redact_credentials,
+    variable_name,
+)
+from streams.settings.settings_errors import error_messages
+from streams.settings.settings_loader import load_settings
+from streams.settings.telemetry_settings import TelemetrySettings
+
+DEFAULT: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveSetting:
+    """A setting in force: its ``value`` as JSON, without secrets, and the variable or file it comes from."""
+
+    name: str
+    value: str
+    origin: str
+
+
+def effective_settings(config: Path | None = None) -> tuple[EffectiveSetting, ...]:
+    """Read the settings as a worker does and tell all of them.
+
+    Raises:
+        InvalidSettings: they cannot be used.
+    """
+    settings = load_settings(config)
+    from_environment: Mapping[str, Any] = EnvSettingsSource(Settings)()
+    path = config or config_file()
+    from_file: Mapping[str, Any] = TomlConfigSettingsSource(Settings, path)() if path else {}
+    return tuple(
+        EffectiveSetting(
+            ".".join(name), redacted_json(value), _origin(name, from_environment, from_file, path)
+        )
+        for name, value in _leaves((), settings)
+    )
+
+
+def redacted_json(value: Any) -> str:
+    """Give a value as JSON, with everything in it hidden that is a secret or may be one."""
+    return json.dumps(_without_secrets(value), ensure_ascii=False)
+
+
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Settings | SettingsSection):
+        for name, each in value:
+            annotation = type(value).model_fields[name].annotation
+            if each is None and (part := section_type(annotation)):  # it is unset as a whole
+                yield from (((*path, name, inner), None) for inner in part.model_fields)
+            else:
+                yield from _leaves((*path, name), each)
+    elif isinstance(value, dict) and any(isinstance(each, SettingsSection) for each in value.values()):
+        for name, each in value.items():
+            yield from _leaves((*path, name), each)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield (*path, field.name), getattr(value, field.name)
+    else:
+        yield path, value
+
+
+def _without_secrets(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return REDACTED
+        case str():
+            return redact_credentials(value)
+        case dict():
+            return {str(key): _without_secrets(each) for key, each in value.items()}
+        case tuple() | list():
+            return [_without_secrets(each) for each in value]
+        case SettingsSection():
+            return {name: _without_secrets(each) for name, each in value if each is not None}
+        case _:
+            return to_jsonable_python(value, exclude_none=True)
+
+
+def _origin(
+    name: tuple[str, ...], environment: Mapping[str, Any], file: Mapping[str, Any], path: Path | None
+) -> str:
+    known = set(map(str.upper, os.environ))
+    for given in (name, (*name[:-1], f"{name[-1]}_file")):  # a secret may stand in a file of its own
+        if _has(environment, given):
+            # One variable may hold a whole table as JSON.
+            variables = (variable_name(*given[:length]) for length in range(len(given), 0, -1))
+            return next(variable for variable in variables if variable in known)
+    in_file = _has(file, name) or _has(file, (*name[:-1], f"{name[-1]}_file"))
+    return str(path) if in_file else DEFAULT
+
+
+def _has(values: Any, name: tuple[str, ...]) -> bool:
+    for part in name:
+        if not isinstance(values, dict) or part not in values:
+            return False
+        values = values[part]
+    return True
+
+
+_POLICY = "policy"
+
+
+class _PolicyAlone(SettingsSection):
+    policy: Policy
+
+
+def merge_policy(base: Policy, file: Path | None, values: Mapping[str, Any]) -> Policy:
+    """Give the policy with other values: those of section ``[policy]`` of a file, and ``values`` over them.
+
+    What neither names stays as it is; ``overrides`` of a file replace all that there were.
+
+    Raises:
+        InvalidSettings: the file cannot be read, holds something else, or the policy cannot be.
+    """
+    kept = {each.name: getattr(base, each.name) for each in dataclasses.fields(Policy)}
+    given = _of_file(file) if file else {}
+    try:
+        return _PolicyAlone(policy={**kept, **given, **values}).policy
+    except ValidationError as error:
+        raise InvalidSettings(
+            *(f"{file}: {each}" if file else each for each in error_messages(error, Settings))
+        ) from None
+
+
+def _of_file(path: Path) -> Mapping[str, Any]:
+    refuse_unreadable_file(path)
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    policy = table.get(_POLICY)
+    if set(table) != {_POLICY} or not isinstance(policy, dict):
+        raise InvalidSettings(f"{path} should hold the section [policy], as settings do, and nothing else")
+    return policy
+
+
+#: Each with what the others need, and where that is missing the settings that then change nothing; ``.*`` is
+#: the whole section. Names that are among the reasons are never among what is told.
+_Rule = tuple[str, Callable[[Settings], bool], tuple[str, ...]]
+
+_ASKING = ("ask", "ask_never", "ask_from", "ask_to", "send_confidence", "block_confidence", "declined")
+_TRANSLATORS_WITH_ADDRESS = ("libretranslate", "deepl")
+
+_RULES: tuple[_Rule, ...] = (
+    (
+        "kafka.security_protocol is without SASL",
+        lambda s: not s.kafka.security_protocol.startswith("SASL"),
+        ("kafka.sasl_mechanism", "kafka.sasl_username", "kafka.sasl_password"),
+    ),
+    (
+        "scoring.enabled is off",
+        lambda s: not s.scoring.enabled,
+        ("scoring.*", "judges.*", "translation.*", "retrieval.*", "company_terms.*"),
+    ),
+    ("scoring.parse_cache_mib is 0", lambda s: not s.scoring.parse_cache_mib, ("scoring.parse_cache",)),
+    ("scoring.profile is paper", lambda s: s.scoring.profile == "paper", ("scoring.verifier.*",)),
+    (
+        "scoring.verifier.folder is not set",
+        lambda s: s.scoring.verifier.folder is None,
+        ("scoring.verifier.seconds",),
+    ),
+    (
+        "scoring.timeout_seconds is shorter",
+        lambda s: s.scoring.verifier.seconds > s.scoring.timeout_seconds,
+        ("scoring.verifier.seconds",),
+    ),
+    ("retrieval.enabled is off", lambda s: not s.retrieval.enabled, ("retrieval.*",)),
+    (
+        "retrieval.embedder is not http",
+        lambda s: s.retrieval.embedder != "http",
+        tuple(
+            f"retrieval.embeddings_{name}"
+            for name in ("url", "model", "key", "dimensions", "timeout_seconds", "attempts", "batch")
+        ),
+    ),
+    ("translation.mode is off", lambda s: s.translation.mode == "off", ("translation.*",)),
+    (
+        "translation.provider is not set",
+        lambda s: s.translation.mode == "auto" and s.translation.provider is None,
+        ("translation.mode", "translation.*"),
+    ),
+    (
+        "translation.provider has no address of its own",
+        lambda s: s.translation.provider not in (None, *_TRANSLATORS_WITH_ADDRESS),
+        ("translation.base_url",),
+    ),
+    (
+        "judges.endpoints is empty",
+        lambda s: not s.judges.endpoints,
+        ("judges.*", *(f"policy.{name}" for name in _ASKING)),
+    ),
+    ("judges.kept.mib is 0", lambda s: not s.judges.kept.mib, ("judges.kept.file",)),
+    ("scoring.profile is not paper", lambda s: s.scoring.profile != "paper", ("company_terms.*",)),
+    (
+        "company_terms.file is set",
+        lambda s: s.company_terms.file is not None,
+        ("company_terms.least_documents",),
+    ),
+    ("rates.enabled is off", lambda s: not s.rates.enabled, ("rates.*", "alerts.*")),
+    ("web.page is off", lambda s: not s.web.page, ("web.texts",)),
+    (
+        "telemetry.otlp_endpoint is not set",
+        lambda s: not (s.telemetry.otlp_endpoint or _endpoint_of_the_sdk()),
+        tuple(f"telemetry.{name}" for name in TelemetrySettings.model_fields if name != "models"),
+    ),
+    (
+        "telemetry.otlp_endpoint is without TLS",
+        lambda s: (s.telemetry.otlp_endpoint or "").startswith("http://"),
+        ("telemetry.otlp_cafile", "telemetry.otlp_certfile", "telemetry.otlp_keyfile"),
+    ),
+    (
+        "health.stall_timeout_seconds is shorter",
+        lambda s: s.health.kafka_timeout_seconds > s.health.stall_timeout_seconds,
+        ("health.kafka_timeout_seconds",),
+    ),
+)
+
+
+def unused_settings(settings: Settings) -> tuple[str, ...]:
+    """Say which settings were set and change nothing, each in a sentence with the reason; each once."""
+    given = set(_explicit_names(settings))
+    told: dict[str, str] = {}
+    for reason, holds, names in _RULES:
+        if holds(settings):
+            for name in sorted(given):
+                if _is_among(name, names) and not reason.startswith(f"{name} "):
+                    told.setdefault(name, f"{name} has no effect: {reason}")
+    return (*told.values(), *_unused_overrides(settings.policy))
+
+
+def _unused_overrides(policy: Policy) -> Iterator[str]:
+    """Name the overrides without which every answer would be decided by the same values."""
+    languages = {None, *(each.language for each in policy.overrides)}
+    for number in range(len(policy.overrides)):
+        others = policy.overrides[:number] + policy.overrides[number + 1 :]
+        try:
+            without = replace(policy, overrides=others)
+        except ValueError:  # the others need it
+            continue
+        if all(
+            policy.thresholds(message_type, language) == without.thresholds(message_type, language)
+            for message_type, language in product(MessageType, languages)
+        ):
+            yield f"policy.overrides.{number} has no effect: without it the same applies"
+
+
+def _is_among(name: str, names: tuple[str, ...]) -> bool:
+    return any(name == each or (each.endswith(".*") and name.startswith(each[:-1])) for each in names)
+
+
+def _explicit_names(settings: Settings) -> Iterator[str]:
+    """Give the names of what was set, and not left at its default."""
+    for section, value in settings:
+        if isinstance(value, SettingsSection):
+            yield from _set_in(section, value)
+    shipped = Policy()
+    for each in fields(Policy):
+        if getattr(settings.policy, each.name) != getattr(shipped, each.name):
+            yield f"policy.{each.name}"
+
+
+def _set_in(path: str, section: SettingsSection) -> Iterator[str]:
+    for name in section.model_fields_set:
+        value = getattr(section, name)
+        if isinstance(value, SettingsSection):
+            yield from _set_in(f"{path}.{name}", value)
+        elif value != type(section).model_fields[name].get_default(call_default_factory=False):
+            yield f"{path}.{name}"
+
+
+def _endpoint_of_the_sdk() -> bool:
+    return any(
+        value and name.startswith("OTEL_EXPORTER_OTLP") and name.endswith("ENDPOINT")
+        for name, value in os.environ.items()
+    )

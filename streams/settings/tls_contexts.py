@@ -1,0 +1,65 @@
+"""TLS contexts from the files that settings name: whom to trust, and what to show."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from streams.settings.settings_base import InvalidSettings
+
+
+def client_ssl_context(setting: str, cafile: Path | None) -> ssl.SSLContext:
+    """Make a client's context that trusts the authorities in a file, None for those of the system.
+
+    Raises:
+        InvalidSettings: in one line with the setting, the file and the reason.
+    """
+    if cafile:
+        _refuse_unreadable(setting, cafile)
+    with _as_invalid_settings(f"{setting} {cafile}"):
+        return ssl.create_default_context(cafile=cafile)
+
+
+def load_client_certificate(
+    context: ssl.SSLContext,
+    certificate: tuple[str, Path],
+    key: tuple[str, Path],
+    password: SecretStr | None,
+) -> None:
+    """Have a context show a certificate to servers that ask for one.
+
+    Args:
+        context: is changed.
+        certificate: the name of its setting, and its file.
+        key: the same of its key.
+        password: what the key is encrypted with.
+
+    Raises:
+        InvalidSettings: in one line with the settings, the files and the reason.
+    """
+    for setting, file in (certificate, key):
+        _refuse_unreadable(setting, file)
+    # Without a password of ours OpenSSL would ask for one at the terminal, without limit.
+    secret = password.get_secret_value() if password else ""
+    with _as_invalid_settings(f"{certificate[0]} {certificate[1]} with {key[0]} {key[1]}"):
+        context.load_cert_chain(certificate[1], key[1], secret)
+
+
+def _refuse_unreadable(setting: str, file: Path) -> None:
+    """Open a file: OpenSSL does not say which of several is not there."""
+    with _as_invalid_settings(f"{setting} {file}"), file.open("rb"):
+        pass
+
+
+@contextmanager
+def _as_invalid_settings(what: str) -> Iterator[None]:
+    try:
+        yield
+    except ssl.SSLError as error:
+        known = error.reason.replace("_", " ").lower() if error.reason else None
+        reason = known or "no PEM, or encrypted with another password"
+        raise InvalidSettings(f"{what} cannot be used: {reason}") from None
+    except OSError as error:
+        raise InvalidSettings(f"{what} cannot be used: {error.strerror or type(error).__name__}") from None

@@ -1,0 +1,84 @@
+"""The life of a serving process: signals, heartbeat, and the watchdog that ends it."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from streams.observability.failures import InfrastructureFailure
+from streams.observability.health import Health
+
+#: How often it is noted that the event loop goes round.
+_BEAT_SECONDS = 1.0
+
+
+def stop_signals(on_signal: Callable[[str], None]) -> asyncio.Event:
+    """Give what is set by SIGTERM or SIGINT; ``tell`` is called with the signal's name."""
+    stopping = asyncio.Event()
+
+    def stop(number: signal.Signals) -> None:
+        on_signal(number.name)
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    return stopping
+
+
+async def send_heartbeats(health: Health) -> None:
+    """Note again and again that the event loop goes round, until cancelled."""
+    while True:
+        health.record_heartbeat()
+        await asyncio.sleep(_BEAT_SECONDS)
+
+
+async def wait_for_first(*waits: Awaitable[object]) -> None:
+    """Wait until one of them is over; the others are left as they are."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+def failure_callback(on_failure: Callable[[BaseException], None]) -> Callable[[asyncio.Task[None]], None]:
+    """Give a callback for a task's end that calls ``tell`` with its failure, if it has one."""
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            on_failure(error)
+
+    return ended
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process at once, with all that it wrote; nothing is closed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+@contextmanager
+def watchdog(
+    health: Health, interval: float, on_failure: Callable[[InfrastructureFailure], None]
+) -> Iterator[None]:
+    """Call ``end`` with the problem as soon as :class:`Health` names one, while the context lasts.
+
+    Kubernetes restarts a pod whose liveness fails; this does the same where nobody probes, and
+    where the event loop that would answer the probe is what hangs. ``interval`` is in seconds.
+    """
+    stopped = threading.Event()
+
+    def watch() -> None:
+        while not stopped.wait(interval):
+            if problem := health.failure():
+                on_failure(problem)
+                return
+
+    threading.Thread(target=watch, name="watchdog", daemon=True).start()
+    try:
+        yield
+    finally:
+        stopped.set()

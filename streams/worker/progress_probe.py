@@ -1,0 +1,172 @@
+"""Watches the worker's partitions from outside of Faust, over connections of its own.
+
+Faust's consumer can be alive and silent: out of its group, or waiting on a dead connection.
+So what the brokers say counts, not what the consumer believes. It also keeps its offsets when the
+topic is deleted and made again, and would skip what the new one has below them.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import structlog
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
+from faust.types import TP
+
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.topic_identity import TopicIdentity, describe_topic
+from streams.kafka.topic_reader import open_reader, partition_of
+from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.observability.health import Health, PartitionProgress
+from streams.settings import KafkaSettings
+
+log = structlog.get_logger(__name__)
+
+#: How long one question to the brokers may take.
+_REQUEST_SECONDS = 10.0
+#: How long to look for records behind the committed offsets.
+_PEEK_SECONDS = 2.0
+_POLL_SECONDS = 0.1
+#: A broker that has just started may not know a topic yet, or its whole log: believed when seen so often.
+_SIGHTINGS = 3
+
+
+@dataclass(eq=False)
+class ProgressProbe:
+    """Asks the brokers, again and again, how far the group is on the partitions of this worker.
+
+    Args:
+        kafka: how to reach them.
+        consumer: a started consumer with the worker's group id that is never subscribed and
+            never commits.
+        topic: the full name of the topic that the partitions are of.
+        assignment: gives the partitions that the worker owns now.
+        health: what is told.
+        interval: seconds between two observations.
+        on_replaced: awaited before :meth:`tokens` fails because the topic is another one.
+        in_work: says whether the worker has begun to work on an answer of a partition that waits.
+    """
+
+    kafka: KafkaSettings
+    consumer: AIOKafkaConsumer
+    topic: str
+    assignment: Callable[[], Iterable[TP]]
+    health: Health
+    interval: float
+    on_replaced: Callable[[], Awaitable[None]]
+    is_in_progress: Callable[[TP], bool]
+    _origin: TopicIdentity | None = field(default=None, init=False)
+    _times_gone: int = field(default=0, init=False)
+    _times_short: int = field(default=0, init=False)
+    _committed: dict[TopicPartition, int] = field(default_factory=dict, init=False)
+
+    async def identify(self) -> None:
+        """Note which topic this is; to be done before anything is read from it.
+
+        Raises:
+            InfrastructureFailure: the brokers do not tell.
+        """
+        try:
+            self._origin = await self._ask_identity()
+        except KafkaError as error:
+            reason = f"topic {self.topic} cannot be described: {type(error).__name__}"
+            raise InfrastructureFailure(reason) from error
+        self.health.kafka_answered()
+
+    async def run(self) -> None:
+        """Observe until cancelled; a failed observation is one that did not happen.
+
+        Raises:
+            InfrastructureFailure: the topic is gone, is another one than :meth:`identify` met, or
+                ends before what the group has committed.
+        """
+        try:
+            while True:
+                await self._try_to_observe()
+                await asyncio.sleep(self.interval)
+        finally:
+            self.health.kafka_unmonitored()
+
+    async def _try_to_observe(self) -> None:
+        try:
+            async with asyncio.timeout(_REQUEST_SECONDS * 3):
+                await self._observe()
+        except (KafkaError, ServiceUnreachable, TimeoutError) as error:
+            self.health.kafka_failed(type(error).__name__)
+            log.warning("progress_unknown", error_type=type(error).__name__)
+            # A broker that hangs may lead nothing any more, and aiokafka would ask it again for minutes.
+            self.consumer._client.force_metadata_update()  # noqa: SLF001 - as above
+
+    async def _observe(self) -> None:
+        await self._check_identity()
+        owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self.assignment()}
+        looked = await self._look(owned.keys()) if owned else {}
+        self.health.observe(
+            {owned[p]: replace(now, in_progress=self.is_in_progress(owned[p])) for p, now in looked.items()}
+        )
+
+    async def _check_identity(self) -> None:
+        try:
+            origin = await self._ask_identity()
+        except UnknownTopicOrPartitionError:
+            self._times_gone += 1
+            if self._times_gone >= _SIGHTINGS:
+                raise self._replaced("it is not there") from None
+            raise
+        self._times_gone = 0
+        if self._origin and not self._origin.is_same(origin):
+            await self.on_replaced()
+            raise self._replaced("it has another id")
+
+    async def _ask_identity(self) -> TopicIdentity:
+        # The consumer has no public way to send a request of one's own.
+        return (await describe_topic(self.consumer._client, self.topic, _REQUEST_SECONDS)).identity  # noqa: SLF001
+
+    def _replaced(self, seen: str) -> InfrastructureFailure:
+        return InfrastructureFailure(f"topic {self.topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
+
+    async def _look(self, owned: Collection[TopicPartition]) -> dict[TopicPartition, PartitionProgress]:
+        # Asked for before the ends, which are then never below them unless the log was cut.
+        committed = {p: await self.consumer.committed(p) or 0 for p in owned}
+        starts = await self.consumer.beginning_offsets(owned)
+        ends = await self.consumer.end_offsets(owned)
+        # Not only when it is known what lies behind the offsets: that takes its time.
+        self.health.kafka_answered()
+        await self._check_ends(committed, ends)
+        reached = {p: max(committed[p], starts[p]) for p in owned}
+        seen = {p: PartitionProgress(now, max(0, ends[p] - now)) for p, now in reached.items()}
+        still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
+        self._committed = {p: now.committed for p, now in seen.items()}
+        idle = await self._without_records(still) if still else set()
+        return {p: replace(now, lag=0) if p in idle else now for p, now in seen.items()}
+
+    async def _check_ends(
+        self, committed: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> None:
+        short = any(ends[p] < offset for p, offset in committed.items())
+        self._times_short = self._times_short + 1 if short else 0
+        if self._times_short >= _SIGHTINGS:
+            await self.on_replaced()
+            raise self._replaced("it ends before the committed offset")
+
+    async def _without_records(
+        self, still: Mapping[TopicPartition, PartitionProgress]
+    ) -> set[TopicPartition]:
+        """Tell answers from the offsets that transactions and compaction leave without a record.
+
+        A partition that cannot be read to its end in time counts as one with answers.
+        """
+        ends = {p: now.committed + now.lag for p, now in still.items()}
+        unread, idle = set(still), set[TopicPartition]()
+        deadline = time.monotonic() + _PEEK_SECONDS
+        # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
+        async with open_reader(self.kafka, self.topic, isolation_level="read_uncommitted") as peek:
+            peek.read_from({p: now.committed for p, now in still.items()})
+            while unread and time.monotonic() < deadline:
+                unread -= set(map(partition_of, await peek.poll(_POLL_SECONDS, max_records=1)))
+                done = {p for p in unread if peek.positions[p] >= ends[p]}
+                unread, idle = unread - done, idle | done
+                peek.pause_only(still.keys() - unread)
+        return idle

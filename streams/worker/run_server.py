@@ -1,0 +1,196 @@
+"""The process that judges over HTTP alone.
+
+Answers come by request, documents were read before, and verdicts go back to who asks. Where a cluster is
+named it follows the holds on sending there, and publishes its verdicts if it is set so.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import structlog
+
+from schemas import Codec, KnowledgeDocument, RegistryUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
+from streams.observability.failures import InfrastructureFailure
+from streams.observability.health import Health
+from streams.observability.logs import configure_logging
+from streams.observability.stages import Stages
+from streams.observability.tracing import open_tracing
+from streams.pause.pause_state import PauseState
+from streams.pipeline.context import StaticDocuments
+from streams.pipeline.intake import OutcomePublisher
+from streams.pipeline.pipeline import Pipeline
+from streams.pipeline.traces import AnswerTraces
+from streams.scorers.options import scorer_options
+from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
+from streams.settings import InvalidSettings, Settings
+from streams.web import create_web_app, page_url, serve
+from streams.web.verdict_endpoint import VerdictEndpoint
+from streams.worker import worker_components
+from streams.worker.process_lifetime import (
+    end_process,
+    send_heartbeats,
+    stop_signals,
+    wait_for_first,
+    watchdog,
+)
+from streams.worker.worker_metrics import WorkerMetrics, open_metrics
+
+log = structlog.get_logger(__name__)
+
+_LOOPBACK = "127.0.0.1"
+#: There are no partitions to share anything with: as if all answers came by one.
+_SINGLE_PARTITION = frozenset({0}), 1
+
+
+def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> int:
+    """Judge over HTTP until asked to stop; returns the exit code, 0 for a clean stop.
+
+    Args:
+        settings: as :func:`server_settings` gives them.
+        documents: what answers are judged against that bring no context of their own.
+
+    Raises:
+        InvalidSettings: something is set up wrong, such as a port that is taken.
+        ServiceUnreachable: a cluster is named, or a schema registry, and does not answer at the start.
+    """
+    configure_logging(settings.log)
+    try:
+        asyncio.run(_run(settings, documents))
+    except InfrastructureFailure as failure:
+        log.critical("server_failed", reason=str(failure), exit_code=failure.exit_code)
+        return failure.exit_code
+    except RegistryUnreachable as failure:
+        raise ServiceUnreachable(str(failure)) from failure
+    return 0
+
+
+def server_settings(settings: Settings, *, from_kafka: bool = False) -> Settings:
+    """Give the settings to serve with: where nobody has to show a token, this machine alone may ask.
+
+    ``from_kafka``: who takes the documents of a cluster names it by that.
+
+    Raises:
+        InvalidSettings: the address is chosen, everybody may reach it, and nobody said that they may ask; or
+            verdicts are to be published nowhere.
+    """
+    web = settings.web
+    if from_kafka:
+        settings = settings.with_values("kafka", {"bootstrap_servers": settings.kafka.bootstrap_servers})
+    if web.verdicts.publish and not settings.kafka.is_configured:
+        raise InvalidSettings("web.verdicts.publish needs kafka.bootstrap_servers")
+    if web.lacks_access_control:
+        if "host" in web.model_fields_set:
+            raise InvalidSettings(
+                f"web.host {web.host} needs web.verdicts.token, or web.verdicts.anonymous where everybody "
+                "who reaches it may ask"
+            )
+        settings = settings.with_values("web", {"host": _LOOPBACK})
+    # What is shared out among the answers in work, such as who may wait for a judge, is so by these.
+    return settings.with_values("flow", {"max_in_flight": web.verdicts.max_in_flight})
+
+
+async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> None:
+    stopping = stop_signals(_tell_stop)
+    health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    fail = partial(_fail, failed)
+    async with AsyncExitStack() as stack:
+        metrics = stack.enter_context(open_metrics(settings))
+        metrics.process.ready.set_function(lambda: health.unready_reason is None)
+        tracing = await stack.enter_async_context(open_tracing(settings))
+        traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
+        beating = asyncio.create_task(send_heartbeats(health), name="heartbeat")
+        stack.callback(beating.cancel)
+        stack.enter_context(watchdog(health, settings.health.check_interval_seconds, _end_at_once))
+        pages = create_web_app(health, metrics.registry)
+        verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, fail)
+        verdicts.add_to(pages)
+        port = await stack.enter_async_context(serve(pages, settings.web))
+        log.info("server_starts", port=port)
+        board = PauseState() if settings.kafka.is_configured else None
+        if board:
+            health.set_waiting_for("the holds on sending")
+            await stack.enter_async_context(worker_components.follow_pauses(settings, board, metrics, fail))
+            health.add_impairment_check(board.impairment)
+        publisher = await stack.enter_async_context(_publisher(settings, traces))
+        way = await stack.enter_async_context(
+            _open_pipeline(settings, board, documents, metrics, traces.stages, health, stopping)
+        )
+        async with verdicts.serving(way, stopping.is_set, publisher):
+            if not stopping.is_set():
+                health.set_waiting_for(None)
+                address = page_url(settings.web.host, port)
+                log.info("server_ready", address=address, documents=len(documents))
+            await wait_for_first(stopping.wait(), failed)
+            health.set_waiting_for("the end")
+    if failed.done():
+        failed.result()
+    log.info("server_stopped")
+
+
+@asynccontextmanager
+async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[OutcomePublisher | None]:
+    """Open the publisher of verdicts, if one is wanted; raises InvalidSettings, ServiceUnreachable."""
+    if not settings.web.verdicts.publish:
+        yield None
+        return
+    topics = Topics(settings.kafka.topic_prefix)
+    checks = await check_topics(settings, any_partitions=True)
+    refuse_wrong_topics([each for each in checks if each.spec.name in topics.outputs])
+    codec = Codec(settings.encoding.schema_registry_url)
+    await codec.prepare()
+    async with worker_components.open_publisher(settings) as publisher:
+        yield OutcomePublisher(codec, publisher, topics, traces)
+
+
+@asynccontextmanager
+async def _open_pipeline(
+    settings: Settings,
+    pause_state: PauseState | None,
+    documents: Sequence[KnowledgeDocument],
+    metrics: WorkerMetrics,
+    stages: Stages,
+    health: Health,
+    stopping: asyncio.Event,
+) -> AsyncIterator[Pipeline]:
+    """Open what judges; the documents are searchable then, unless they need not be at the start."""
+    async with (
+        worker_components.open_scorer(settings, metrics, scorer_options(settings)) as assessor,
+        worker_components.open_worker_translation(settings, metrics) as translation,
+        open_on_demand_retriever(documents, settings) as retrieval,
+        worker_components.open_cascade(settings, metrics, stages, lambda: _SINGLE_PARTITION) as advise,
+    ):
+        if retrieval and not settings.retrieval.ready_before_complete:
+            health.set_waiting_for("the index of the documents")
+            await _wait_until_indexed(retrieval, stopping)
+        given = StaticDocuments.of(documents)
+        yield worker_components.build_pipeline(
+            settings, pause_state, given, assessor, translation, retrieval, advise, metrics, stages
+        )
+
+
+async def _wait_until_indexed(retrieval: OnDemandRetriever, stopping: asyncio.Event) -> None:
+    opening = asyncio.ensure_future(retrieval.open())
+    await wait_for_first(opening, stopping.wait())
+    if opening.done():
+        opening.result()
+    else:
+        opening.cancel()
+
+
+def _fail(failed: asyncio.Future[None], failure: BaseException) -> None:
+    if not failed.done():
+        failed.set_exception(failure)
+
+
+def _end_at_once(failure: InfrastructureFailure) -> None:
+    log.critical("server_ends", reason=str(failure), exit_code=failure.exit_code)
+    end_process(failure.exit_code)
+
+
+def _tell_stop(name: str) -> None:
+    log.info("server_stops", signal=name)

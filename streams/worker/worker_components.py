@@ -1,0 +1,248 @@
+"""What a worker opens beside its consumer, each closed in every case."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from schemas import Codec
+from scoring.policy.thresholds import NO_PAUSES
+from scoring.scorer.profile import get_profile
+from scoring.scorer.scorer import ScorerOptions
+from scoring.values.opinion import Opinion
+from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.delivery.dead_letters import make_dead_letter
+from streams.delivery.publisher import Publisher
+from streams.documents.company_terms import TermsUpdater, terms_source
+from streams.documents.follower import DocumentFollower
+from streams.documents.store import DocumentStore
+from streams.documents.versions import BadDocument
+from streams.kafka.consumer_groups import client_id
+from streams.kafka.kafka_clients import open_producer
+from streams.kafka.topic_reader import open_reader
+from streams.kafka.topics import Topics, message_limits
+from streams.llm.cached_opinions import open_opinion_cache
+from streams.llm.cascade import AskJudges, Cascade, chain_from_settings
+from streams.llm.endpoints.judges import ChatModel
+from streams.llm.endpoints.observed import TracedModel
+from streams.llm.endpoints.opening import open_judges
+from streams.llm.spending import open_budget
+from streams.observability.stages import Stages
+from streams.pause.pause_follower import PauseFollower
+from streams.pause.pause_state import PauseState
+from streams.pipeline.context import DocumentLookup
+from streams.pipeline.pipeline import Pipeline, TracedRetriever
+from streams.scorers.options import AsyncScorer, DisabledScorer, worker_options
+from streams.scorers.pool import ScoringPool
+from streams.search.service import Retrieval, open_retrieval
+from streams.search.types import Retriever
+from streams.settings import EndpointSettings, Settings
+from streams.translating.opening import open_translation
+from streams.translating.step import TranslationStage
+from streams.worker.process_lifetime import failure_callback
+from streams.worker.worker_metrics import WorkerMetrics
+
+#: Verdicts that are ready within so many milliseconds go to the broker in one request.
+_LINGER_MS = 2
+
+
+@asynccontextmanager
+async def open_publisher(settings: Settings) -> AsyncIterator[Publisher]:
+    """Open what sends verdicts and dead letters; raises ServiceUnreachable."""
+    limits = message_limits(settings)
+    largest = max(limits.verdict, limits.dead_letter)
+    options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
+    async with open_producer(settings.kafka, **options) as producer:
+        yield Publisher(producer, settings.kafka.delivery_timeout_seconds)
+
+
+@asynccontextmanager
+async def open_scorer(
+    settings: Settings, metrics: WorkerMetrics, options: ScorerOptions | None = None
+) -> AsyncIterator[AsyncScorer]:
+    """Start the scoring processes, if scoring is on; raises InfrastructureFailure, InvalidSettings.
+
+    ``options`` are what they are started with, those of a worker unless given.
+    """
+    scoring = settings.scoring
+    if not scoring.enabled:
+        yield DisabledScorer(scoring.profile)
+        return
+    options = replace(options or worker_options(settings), timed=settings.telemetry.parts)
+    pool = ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options)
+    async with pool:
+        metrics.scoring.watch(pool)
+        yield pool
+
+
+@asynccontextmanager
+async def open_worker_translation(
+    settings: Settings, metrics: WorkerMetrics
+) -> AsyncIterator[TranslationStage | None]:
+    """Open the translation of exchanges, or what leaves them as they are."""
+    if not settings.scoring.enabled or settings.translation.mode == "off":
+        yield None
+        return
+    opened = open_translation(
+        settings.translation, observer=metrics.translation, own_lexicons=settings.scoring.lexicons
+    )
+    async with opened as step:
+        yield step
+
+
+@asynccontextmanager
+async def open_cascade(
+    settings: Settings,
+    metrics: WorkerMetrics,
+    stages: Stages,
+    partition_share: Callable[[], tuple[frozenset[int], int]],
+) -> AsyncIterator[AskJudges | None]:
+    """Open what asks judges for advice, or nothing where none is named.
+
+    ``share`` gives this worker's partitions of ``answers`` and how many there are. Raises InvalidSettings for
+    files that cannot be used.
+    """
+    asking = settings.judges
+    if not (asking.endpoints and settings.scoring.enabled):
+        yield None
+        return
+    directory = settings.documents.store
+
+    def observed(name: str, endpoint: EndpointSettings, model: ChatModel) -> ChatModel:
+        return TracedModel(name, endpoint, model, metrics.judges, stages)
+
+    with open_opinion_cache(asking.kept, directory, metrics.opinion_cache) as kept:
+        async with (
+            open_judges(asking, metrics.judges, observed) as models,
+            open_budget(asking.budget, directory, metrics.judge_budget) as budget,
+        ):
+            metrics.judge_budget.watch(budget)
+            assert models is not None
+            chain = chain_from_settings(asking)
+            limit, most = asking.time_limit_seconds, asking.in_flight_limit(settings.flow.max_in_flight)
+            cascade = Cascade(settings.policy, chain, models, budget, kept, limit, most, partition_share)
+            metrics.judges.watch(models.names, lambda: cascade.in_flight)
+            yield cascade.ask_judges
+
+
+@asynccontextmanager
+async def follow_pauses(
+    settings: Settings,
+    pause_state: PauseState,
+    metrics: WorkerMetrics,
+    on_failure: Callable[[BaseException], None],
+) -> AsyncIterator[None]:
+    """Follow the holds on sending on ``board``, all that there are beforehand.
+
+    ``on_failure`` is called when they cannot be followed any more. Raises ServiceUnreachable, PausesLost.
+    """
+    metrics.pauses.watch(settings.policy, pause_state)
+    topic = Topics(settings.kafka.topic_prefix).controls
+    # A transaction that somebody left open there must not keep a hold from being seen.
+    async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
+        follower = PauseFollower(pause_state, topic, reader)
+        await follower.read_to_end()
+        following = [asyncio.create_task(each) for each in (follower.follow(), follower.watch_topic())]
+        for task in following:
+            task.add_done_callback(failure_callback(on_failure))
+        try:
+            yield
+        finally:
+            for task in following:
+                task.cancel()
+
+
+@asynccontextmanager
+async def follow_documents(
+    settings: Settings, store: DocumentStore, codec: Codec, metrics: WorkerMetrics, publisher: Publisher
+) -> AsyncIterator[DocumentFollower]:
+    """Follow the documents topic, its bad records into the dead letters; raises ServiceUnreachable.
+
+    Every worker follows the whole topic, so each writes a letter about a bad document, and again when it
+    builds its store anew: none relies on another that may die before. Letters with the same ``dlq.topic``,
+    ``dlq.partition`` and ``dlq.offset`` are about the same record.
+    """
+    letters = Topics(settings.kafka.topic_prefix).dead_letters
+
+    async def report(bad: BadDocument) -> None:
+        await publisher.publish_dead_letter(
+            letters, make_dead_letter(bad.received, bad.reason, datetime.now(UTC))
+        )
+        metrics.documents.bad.add()
+
+    follower = DocumentFollower(store, codec, settings, on_bad_document=report)
+    await follower.start()
+    metrics.documents.stored.set_function(lambda: follower.documents)
+    try:
+        yield follower
+    finally:
+        await follower.stop()
+        metrics.documents.stored.replace({})  # the store is about to be closed
+
+
+@asynccontextmanager
+async def maintain_company_terms(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: WorkerMetrics
+) -> AsyncIterator[TermsUpdater | None]:
+    """Keep the company's words up to date with the documents, where the profile looks for them."""
+    if not get_profile(settings.scoring.profile).needs_company_terms:
+        yield None
+        return
+    upkeep = TermsUpdater(
+        terms_source(settings, store),
+        settings.company_terms.rebuild_interval_seconds,
+        follower.caught_up,
+        on_terms=metrics.documents.show_terms,
+        on_failure=metrics.documents.terms_failures.add,
+    )
+    metrics.documents.terms_age.set_function(lambda: upkeep.age)
+    async with upkeep:
+        yield upkeep
+
+
+@asynccontextmanager
+async def maintain_retrieval(
+    settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: WorkerMetrics
+) -> AsyncIterator[Retrieval | None]:
+    """Keep the index of the documents up to date, if answers without context are to be searched for."""
+    if not (settings.retrieval.enabled and settings.scoring.enabled):
+        yield None
+        return
+    opened = open_retrieval(
+        settings,
+        store,
+        follower.caught_up,
+        on_failure=metrics.retrieval.failures.add,
+        on_indexed=lambda number: metrics.retrieval.indexed.add(number=number),
+    )
+    async with opened as service:
+        metrics.retrieval.watch(service.index_updater)
+        yield service
+
+
+def build_pipeline(
+    settings: Settings,
+    pause_state: PauseState | None,
+    documents: DocumentLookup,
+    scorer: AsyncScorer,
+    translation: TranslationStage | None,
+    retriever: Retriever | None,
+    advise: AskJudges | None,
+    metrics: WorkerMetrics,
+    stages: Stages,
+) -> Pipeline:
+    """Return the way of an answer through these parts, each step timed and counted.
+
+    ``board`` has what operators hold back; None where none are followed, and the policy's own hold counts.
+    """
+    found = TracedRetriever(retriever, stages) if retriever else None
+    profile = settings.scoring.profile
+
+    def decide(assessment: ScoredAnswer, opinions: Sequence[Opinion]) -> PolicyDecision:
+        return settings.policy.decide(assessment, opinions, pause_state.pauses if pause_state else NO_PAUSES)
+
+    def count(assessment: ScoredAnswer) -> None:
+        metrics.prepared_documents.count(assessment.cache_use)
+
+    return Pipeline(documents, scorer, decide, profile, translation, found, advise, stages, count)

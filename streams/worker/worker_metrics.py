@@ -1,0 +1,125 @@
+"""What the worker counts and measures: at ``/metrics`` always, and by OTLP where that is configured."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.resources import Resource
+
+from streams.delivery.publisher import KafkaMetrics
+from streams.documents.document_metrics import DocumentMetrics
+from streams.llm.budget_metrics import BudgetMetrics
+from streams.llm.cached_opinions import OpinionCacheMetrics
+from streams.llm.endpoints.judge_metrics import JudgeMetrics
+from streams.observability.health import Health
+from streams.observability.instruments import Instruments, ProcessMetrics
+from streams.observability.otlp import is_export_enabled, metric_exporter
+from streams.observability.tracing import otel_resource, otel_setup_errors
+from streams.pause.pause_follower import PauseMetrics
+from streams.pipeline.answer_metrics import AnswerMetrics
+from streams.rates.rate_metrics import RateMetrics
+from streams.scorers.scorer_metrics import ParseCacheMetrics, ScoringMetrics
+from streams.search.search_metrics import RetrievalMetrics
+from streams.settings import Settings, TelemetrySettings
+from streams.translating.step import TranslationMetrics
+from streams.web.verdict_endpoint import RequestMetrics
+
+_VERDICT_WITHIN = 5.0
+#: What is left at the end has so long to leave.
+_END_SECONDS = 2.0
+#: "none" for a collector that takes traces alone.
+_EXPORTER_VARIABLE = "OTEL_METRICS_EXPORTER"
+_INTERVAL_VARIABLE = "OTEL_METRIC_EXPORT_INTERVAL"
+
+
+class WorkerMetrics(Instruments):
+    """All instruments of one worker, by what they are about; all exist whatever is switched on.
+
+    Args:
+        verdict_within: the objective for the time to a verdict, in seconds.
+        models: the models of the chatbot that are told apart.
+        resource: what all of it is said of.
+        readers: who reads the metrics beside ``registry``.
+    """
+
+    def __init__(
+        self,
+        verdict_within: float = _VERDICT_WITHIN,
+        resource: Resource | None = None,
+        readers: Sequence[MetricReader] = (),
+        models: Collection[str] = (),
+    ) -> None:
+        super().__init__(resource, readers)
+        self.begin_section("Answers and verdicts")
+        self.answers = AnswerMetrics(self, verdict_within, models)
+        self.begin_section("Judging over HTTP")
+        self.requests = RequestMetrics(self)
+        self.begin_section("Holds on sending")
+        self.pauses = PauseMetrics(self)
+        self.begin_section("Kafka")
+        self.kafka = KafkaMetrics(self)
+        self.begin_section("Rates and alerts")
+        self.rates = RateMetrics(self)
+        self.begin_section("Scoring")
+        self.scoring = ScoringMetrics(self)
+        self.prepared_documents = ParseCacheMetrics(self)
+        self.begin_section("Documents and retrieval")
+        self.documents = DocumentMetrics(self)
+        self.retrieval = RetrievalMetrics(self)
+        self.begin_section("Translation")
+        self.translation = TranslationMetrics(self)
+        self.begin_section("Judges")
+        self.judges = JudgeMetrics(self)
+        self.judge_budget = BudgetMetrics(self)
+        self.opinion_cache = OpinionCacheMetrics(self)
+        self.begin_section("Process")
+        self.process = ProcessMetrics(self)
+
+    def watch(self, health: Health) -> None:
+        """Show how the worker is, whenever it is asked, from any thread."""
+        self.process.ready.set_function(lambda: health.unready_reason is None)
+        self.kafka.watch(lambda: health.kafka_silence, lambda: health.kafka_failure() is None)
+        self.answers.watch_progress(
+            lambda: {tp.partition: now for tp, now in health.partition_progress().items()}
+        )
+
+
+@contextmanager
+def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
+    """Give the instruments, and export them while the context lasts.
+
+    Exports are made by a thread of their own: a collector that is away or slow holds up nothing but the
+    end, for two seconds. Raises InvalidSettings for a certificate that cannot be read and for what the SDK
+    refuses.
+    """
+    with otel_setup_errors():
+        metrics = WorkerMetrics(
+            settings.objectives.verdict_within_seconds,
+            otel_resource(settings.kafka),
+            _readers(settings.telemetry),
+            settings.telemetry.models,
+        )
+    try:
+        yield metrics
+    finally:
+        metrics.close(_END_SECONDS)
+
+
+def _readers(settings: TelemetrySettings) -> list[MetricReader]:
+    if not is_export_enabled(settings) or os.environ.get(_EXPORTER_VARIABLE) == "none":
+        return []
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
+
+    return [
+        PeriodicExportingMetricReader(
+            metric_exporter(settings), _interval(settings), settings.otlp_timeout_seconds * 1000
+        )
+    ]
+
+
+def _interval(settings: TelemetrySettings) -> float | None:
+    """Give the milliseconds between two exports, None for what the SDK's variable says."""
+    if _INTERVAL_VARIABLE in os.environ and "metrics_interval_seconds" not in settings.model_fields_set:
+        return None
+    return settings.metrics_interval_seconds * 1000
