@@ -113,6 +113,7 @@ class _DocumentLine:
     text: str
     updated_at: Timestamp | None = None
     url: str | None = None
+    auto_send: bool = False
 
     def to_document(self, _number: int, clock: Clock) -> KnowledgeDocument:
         return KnowledgeDocument(
@@ -122,6 +123,7 @@ class _DocumentLine:
             text=self.text,
             updated_at=self.updated_at or clock(),
             url=self.url,
+            auto_send=self.auto_send,
         )
 
 

@@ -93,7 +93,11 @@ class RatedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeDocument:
-    """One help document in one language (topic ``documents``, compacted)."""
+    """One help document in one language (topic ``documents``, compacted).
+
+    ``auto_send`` is its publisher's word that all of it may be sent to a customer, without a person, in
+    reply to a question that is its title.
+    """
 
     document_id: Identifier
     language: Identifier
@@ -101,6 +105,7 @@ class KnowledgeDocument:
     text: str
     updated_at: Timestamp
     url: str | None = None
+    auto_send: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,7 @@ class SendingWords:
     - ``openers``: the words before the title, one of which may be ``*``: a finite verb that the title has
       at its end, as an infinitive. ``deeds`` has the base form of each form of the verbs that titles have.
     - ``greetings``: single words before the opener.
-    - ``articles``: words of which any may stand for another.
-    - ``pointing``: words that stand for something that was named before ("it").
-    - ``elsewhere``: phrases by which a page may speak of another text ("the same way").
+    - ``articles``: one of them begins a title that tells a deed, or follows its verb ("Delete a draft").
 
     Courtesies, as whole sentences without their signs (:class:`scoring.features.courtesy.Courtesy`):
     ``thanks`` of a customer and ``welcomes`` in reply, ``hellos`` and ``replies``.
@@ -126,8 +124,6 @@ class SendingWords:
     deeds: Mapping[str, str]
     greetings: frozenset[str]
     articles: frozenset[str]
-    pointing: frozenset[str]
-    elsewhere: PhraseList
     thanks: frozenset[str]
     welcomes: frozenset[str]
     hellos: frozenset[str]

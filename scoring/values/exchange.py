@@ -64,14 +64,14 @@ class Passage:
 class PublishedDocument:
     """A whole document of the deployment's own store, in its current version.
 
-    ``is_cited`` says whether the answer rests on it: only such a one proves an answer.
+    ``auto_send`` is its publisher's mark: all of it may be sent in reply to a question that is its title.
     """
 
     document_id: str
     language: str
     title: str
     text: str
-    is_cited: bool = True
+    auto_send: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ class Exchange:
     """One question, the chatbot's answer, and the context to judge it against.
 
     ``language`` is an ISO 639-1 code that the sender states, or None to have it identified.
-    ``translation`` is the exchange in English where it was translated first (paper, VI-A). ``published`` are
-    documents of the deployment's own store: those that hold the answer word for word, and all others with
-    a line that may be the same heading. They alone prove that an answer is a quotation, which may be sent
+    ``translation`` is the exchange in English where it was translated first (paper, VI-A).
+    ``published_documents`` are documents of the deployment's own store that the context names. They alone
+    prove that an answer is a quotation, which may be sent
     (:func:`scoring.quotation.quoted_document.quoted_document`): what the context says may be the chatbot's
     own.
     """

@@ -16,6 +16,7 @@ from schemas.records import rfc3339
 from scoring.text.language_detection import language_code
 from streams.cli.command_output import CommandFailed, json_line, plural, printable, say, write_line
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
+from streams.cli.marked_documents import MarkedDocuments
 from streams.cli.topic_reading import open_topics
 from streams.cli.verdict_rendering import ResultConsole
 from streams.documents.versions import DocumentChange, read_change, version_name
@@ -114,12 +115,15 @@ def list_documents(
 ) -> None:
     """List the documents: id, language, characters, version, when it changed and title, without the text.
 
-    The version is the one that verdicts name in `context`. What cannot be read is counted on standard error.
+    The version is the one that verdicts name in `context`. Documents with `auto_send` are sent as they are in
+    reply to their titles; those that are marked so in vain are named on standard error, and what cannot be
+    read is counted there.
 
     Example: `truthgate documents list --language nl`
     """
     check_languages("--language", [language] if language is not None else None)
-    published = asyncio.run(read_topic_documents(load_settings(config)))
+    settings = load_settings(config)
+    published = asyncio.run(read_topic_documents(settings))
     published.report_unreadable()
     found = [
         document
@@ -127,6 +131,9 @@ def list_documents(
         if document.document_id.startswith(id_prefix)
         and (language is None or language_code(document.language) == language_code(language))
     ]
+    marked = MarkedDocuments(settings)
+    for document in found:
+        marked.check(document)
     if as_json:
         for document in found:
             write_line(json_line(_summary(document)))
@@ -172,16 +179,18 @@ def _summary(document: KnowledgeDocument) -> dict[str, Any]:
         "version": version_name(document),
         "updated_at": rfc3339(document.updated_at),
         "url": document.url,
+        "auto_send": document.auto_send,
     }
 
 
 def _table(documents: Iterable[KnowledgeDocument]) -> Table:
     table = Table("id", "language", box=None, pad_edge=False)
     table.add_column("characters", justify="right")
-    for heading in ("version", "updated", "title"):
+    for heading in ("version", "updated", "auto_send", "title"):
         table.add_column(heading)
     for document in documents:
         told = _summary(document)
-        names = ("document_id", "language", "characters", "version", "updated_at", "title")
+        told["auto_send"] = "yes" if document.auto_send else ""
+        names = ("document_id", "language", "characters", "version", "updated_at", "auto_send", "title")
         table.add_row(*(Text(printable(str(told[name]))) for name in names))
     return table

@@ -20,6 +20,7 @@ from streams.cli.command_output import ExitCode, UsageError, plural, printable, 
 from streams.cli.common_options import ConfigFile, InputFileOrFolder
 from streams.cli.document_commands import read_topic_documents
 from streams.cli.document_sources import DocumentSource, PageLanguages
+from streams.cli.marked_documents import MarkedDocuments
 from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
 from streams.documents.folder import is_language_tag
 from streams.kafka.kafka_records import event_headers
@@ -62,7 +63,8 @@ def publish_documents(
         bool,
         typer.Option(
             "--dry-run",
-            help="Write which ids would be published, in which language, and deleted, and send nothing.",
+            help="Write which ids would be published, in which language and with which mark, and deleted, "
+            "and send nothing.",
         ),
     ] = False,
     config: ConfigFile = None,
@@ -70,7 +72,9 @@ def publish_documents(
     """Publish help documents to the documents topic: a JSONL file, or a folder of Markdown and HTML files.
 
     A file's id is its path below the folder without `.md`, `.html` or `.htm`, its title the first heading.
-    Front matter may state `language`, `title` and `url`. Pages of several languages go in one go: with
+    Front matter may state `language`, `title`, `url` and `auto_send: true`, which lets the page be sent as
+    it is in reply to its title (in HTML `<meta name="truthgate:auto-send" content="true">`); a page that is
+    marked so in vain is named on standard error. Pages of several languages go in one go: with
     `--language nl --language en` the folders `nl` and `en` hold them, and their ids begin with `nl/` and
     `en/`.
 
@@ -91,7 +95,7 @@ def publish_documents(
     for document_id in missing:
         say(f"--delete {document_id}: there is no such document")
     deleted = [each for each in delete or () if each not in missing]
-    accepted = PublishableDocuments({} if change_language else known, complaints)
+    accepted = PublishableDocuments({} if change_language else known, complaints, MarkedDocuments(settings))
     with progress_bar("publishing", count_lines(source) if source else None) as bar:
         documents = accepted.select(given.read(complaints, bar)) if given else iter(())
         send = _print_ids if dry_run else partial(_publish, settings=settings, complaints=complaints)
@@ -115,11 +119,13 @@ class PublishableDocuments:
     Args:
         known: the languages of the documents that are there, by id.
         complaints: about those that may not.
+        marked: warns of those that are marked to be sent and cannot be.
     """
 
-    def __init__(self, known: Mapping[str, str], errors: InputErrors) -> None:
+    def __init__(self, known: Mapping[str, str], errors: InputErrors, marked: MarkedDocuments) -> None:
         self._known = known
         self._complaints = errors
+        self._marked = marked
         self._languages: dict[str, str] = {}
 
     def select(self, placed: LocatedDocuments) -> LocatedDocuments:
@@ -129,6 +135,7 @@ class PublishableDocuments:
                 self._complaints.report(place, reason)
             else:
                 self._languages[document.document_id] = document.language
+                self._marked.check(document)
                 yield place, document
 
     def ids_to_prune(
@@ -206,7 +213,8 @@ async def _existing_documents(settings: Settings, *, needed: bool) -> ExistingDo
 def _print_ids(documents: LocatedDocuments) -> int:
     named = 0
     for _, document in documents:
-        write_line(f"publish {printable(document.document_id)} ({document.language})")
+        mark = ", auto_send" if document.auto_send else ""
+        write_line(f"publish {printable(document.document_id)} ({document.language}{mark})")
         named += 1
     return named
 

@@ -189,13 +189,6 @@ class DocumentFollower:
         """Return the current version of a document, or None where there is none."""
         return self._store.get(document_id)
 
-    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
-        """Return the current documents whose title or text holds one of these strings.
-
-        They are of lowercase ASCII letters and digits, and found in any case.
-        """
-        return await asyncio.to_thread(self._store.containing, strings)
-
     @property
     def documents(self) -> int:
         """How many documents the store holds."""

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -52,10 +52,6 @@ class StoreSnapshot:
     def get(self, document_id: str) -> VersionedDocument | None:
         """Return the current version of a document, or None when there is none."""
         return timeline.current(self._database, document_id)
-
-    def containing(self, strings: Collection[str]) -> list[KnowledgeDocument]:
-        """Return the current documents whose title or text holds one of these, in any case of ASCII."""
-        return timeline.current_containing(self._database, strings)
 
 
 class DocumentStore:
@@ -109,15 +105,6 @@ class DocumentStore:
         with _as_store_failed():
             found = timeline.get_version(self._reader, document_id, version)
         return found.document if found else None
-
-    def containing(self, strings: Collection[str]) -> list[KnowledgeDocument]:
-        """Return the newest documents whose title or text holds one of these strings.
-
-        They are of lowercase ASCII letters and digits, and found in any case. All documents are read, on a
-        connection of its own: for a thread of one's own.
-        """
-        with self.snapshot() as documents:
-            return documents.containing(strings)
 
     def version_at(self, document_id: str, at: datetime) -> VersionedDocument | None:
         """Return the version of a document that was in force at an aware time.

@@ -43,7 +43,7 @@ def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
 
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
-LAYOUT_VERSION = 1  # raise it with every change of SCHEMA: older files are then built anew
+LAYOUT_VERSION = 2  # raise it with every change of SCHEMA: older files are then built anew
 
 DATABASE_NAME = "documents.sqlite3"
 LOCK_NAME = "documents.lock"
@@ -62,7 +62,8 @@ CREATE TABLE versions (
     title TEXT,
     text TEXT,
     url TEXT,
-    updated_at INTEGER
+    updated_at INTEGER,
+    auto_send INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX versions_in_order ON versions (document_id, since, partition, "offset");
 CREATE INDEX versions_current ON versions (document_id, partition, "offset", since, version, until)

@@ -22,7 +22,7 @@ it was read leaves no trace: gaps between offsets are normal.
 """
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
@@ -45,8 +45,6 @@ SELECT * FROM versions WHERE document_id = ? AND version IS NOT NULL
 ORDER BY since, partition, "offset" LIMIT 1
 """
 _ALL_CURRENT = 'SELECT document_id, partition, "offset", since, version FROM versions WHERE until IS NULL'
-# LIKE does not heed the case of ASCII letters.
-_CURRENT_LIKE = "SELECT * FROM versions WHERE until IS NULL AND (title LIKE ? OR text LIKE ?)"
 _COUNT = "SELECT count(*) FROM versions WHERE until IS NULL"
 
 # The plus keeps SQLite from sorting what the index has in order.
@@ -63,7 +61,7 @@ _AFTER = """
 SELECT since FROM versions WHERE document_id = ? AND (since, partition, "offset") > (?, ?, ?)
 ORDER BY since, partition, "offset" LIMIT 1
 """
-_INSERT = "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SUPERSEDE = "UPDATE versions SET until = ? WHERE rowid = ?"
 _REPEAT = "UPDATE versions SET repeated = ?, url = ?, updated_at = ? WHERE rowid = ?"
 _NEWEST_TIME = """
@@ -107,12 +105,6 @@ def get_version(database: sqlite3.Connection, document_id: str, version: str) ->
     """Return a version of a document by its name, or None where it is not kept."""
     row = database.execute(_BY_VERSION, (document_id, version)).fetchone()
     return _from_row(row) if row else None
-
-
-def current_containing(database: sqlite3.Connection, strings: Collection[str]) -> list[KnowledgeDocument]:
-    """Return the newest documents whose title or text holds one of these, in any case of ASCII letters."""
-    found = {row for each in strings for row in database.execute(_CURRENT_LIKE, (f"%{each}%",) * 2)}
-    return [stored.document for row in sorted(found) if (stored := _from_row(row))]
 
 
 def current_versions(database: sqlite3.Connection) -> dict[str, DocumentVersion]:
@@ -212,8 +204,9 @@ def _note_unreadable(database: sqlite3.Connection, change: DocumentChange) -> No
 
 def _content(document: KnowledgeDocument | None) -> tuple[Any, ...]:
     if document is None:
-        return (None,) * 5
-    return (document.language, document.title, document.text, *_unversioned_values(document))
+        return (None,) * 6
+    unversioned = _unversioned_values(document)
+    return (document.language, document.title, document.text, *unversioned, document.auto_send)
 
 
 def _unversioned_values(document: KnowledgeDocument | None) -> tuple[str | None, int | None]:
@@ -224,8 +217,9 @@ def _unversioned_values(document: KnowledgeDocument | None) -> tuple[str | None,
 
 
 def _from_row(row: Sequence[Any]) -> VersionedDocument | None:
-    document_id, _, _, _, _, _, version, language, title, text, url, updated_at = row
+    document_id, _, _, _, _, _, version, language, title, text, url, updated_at, auto_send = row
     if version is None:
         return None
     updated = _EPOCH + updated_at * _MICROSECOND
-    return VersionedDocument(KnowledgeDocument(document_id, language, title, text, updated, url), version)
+    document = KnowledgeDocument(document_id, language, title, text, updated, url, bool(auto_send))
+    return VersionedDocument(document, version)

@@ -58,13 +58,15 @@ class DocumentChange:
 
 
 def version_name(document: KnowledgeDocument) -> str:
-    """Name a version by its content: 16 hexadecimal digits of the SHA-256 of language, title and text.
+    """Name a version by its content: 16 hexadecimal digits of a SHA-256.
 
-    The same content has the same name in every worker and after every restart, wherever it was read
-    from. What is no part of what answers are judged against (the address, the time) does not change it.
+    It is of language, title, text, and the mark to be sent where there is one. The same content has the same
+    name in every worker and after every restart, wherever it was read from. What is no part of what answers
+    are judged by (the address, the time) does not change it.
     """
     digest = hashlib.sha256()
-    for part in (document.language, document.title, document.text):
+    mark = ("auto_send",) if document.auto_send else ()
+    for part in (document.language, document.title, document.text, *mark):
         encoded = part.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8) + encoded)
     return digest.hexdigest()[:_LENGTH]

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Protocol, Self
 
 from schemas import ChatbotAnswer, ContextPassage, KnowledgeDocument
-from scoring.quotation.quoted_document import quoted_page, title_cues
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import Passage, PublishedDocument
 from scoring.values.rules import Reason
@@ -51,17 +50,6 @@ class DocumentLookup(Protocol):
     def current(self, document_id: str) -> VersionedDocument | None:
         """Return the current version of a document, or None where there is none."""
         ...
-
-    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
-        """Return the current documents whose title or text holds one of these strings.
-
-        They are of lowercase ASCII letters and digits, and found in any case.
-        """
-        ...
-
-
-# More documents than these are not compared with the one that an answer quotes.
-_MAX_OTHERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +101,6 @@ class StaticDocuments:
         """Return the document of that id."""
         document = self.by_id.get(document_id)
         return VersionedDocument(document, version_name(document)) if document else None
-
-    async def containing(self, strings: Collection[str]) -> Collection[KnowledgeDocument]:
-        """Return the documents whose title or text holds a word of lowercase ASCII, in any case."""
-        every = (*self.by_id.values(), *self.others.values())
-        texts = ((each, f"{each.title}\n{each.text}".lower()) for each in every)
-        return [each for each, text in texts if any(string in text for string in strings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +169,10 @@ async def resolve_context(
         search_timeout_seconds: seconds that this may take; ``document_timeout_seconds`` if None.
 
     Returns:
-        The passages, and the published documents that prove an answer which is all of one of them,
-        where all of these are current; degraded holds ``context_missing`` when an id did not resolve in time,
-        or the answer brings nothing and there is no retriever; ``context_insufficient`` when what was
-        retrieved is below the relevance floor, and ``retrieval_unavailable`` when nothing could be
-        retrieved; and
+        The passages, and the published documents that may prove an answer; degraded holds
+        ``context_missing`` when an id did not resolve in time, or the answer brings nothing and there is no
+        retriever; ``context_insufficient`` when what was retrieved is below the relevance floor, and
+        ``retrieval_unavailable`` when nothing could be retrieved; and
         ``documents_stale`` when the copy of the documents may be out of date, or a passage was found in a
         version that is not, as when the index lags behind a change, or the version that was in force is
         forgotten by now and a later one stands in for it. Each of them sends the answer to review, whatever
@@ -210,17 +191,16 @@ async def resolve_context(
             retriever,
             document_timeout_seconds if search_timeout_seconds is None else search_timeout_seconds,
         )
-    return replace(context, published_documents=await _published_documents(answer.answer, context, documents))
+    return replace(context, published_documents=_published_documents(context, documents))
 
 
-async def _published_documents(
-    answer: str, context: ResolvedContext, documents: DocumentLookup
+def _published_documents(
+    context: ResolvedContext, documents: DocumentLookup
 ) -> tuple[PublishedDocument, ...]:
-    """Return the current documents that an answer quotes whole, and others with words of their titles.
+    """Return the documents of the context that are marked to be sent, each as it is now.
 
-    None where the context is degraded, a passage is of another version than the current one or of a document
-    that the store does not have, or so many documents have words of a title that one of them surely speaks of
-    the same.
+    None where the context is degraded, or a passage is of another version than the current one or of a
+    document that the store does not have.
     """
     if documents.is_stale or context.degraded:
         return ()
@@ -230,21 +210,13 @@ async def _published_documents(
         versions[key] not in (None, named.version) for key, named in found.items()
     ):
         return ()
-    cited = [replace(_as_published(named.document), is_cited=True) for named in found.values()]
-    quoted = [each for each in cited if quoted_page(answer, each)]
-    titles = {each.title for each in quoted}
-    others = [each for title in titles for each in await documents.containing(title_cues(title))]
-    if len(others) > _MAX_OTHERS:
-        return ()
-    # Each is found by its own title, too.
-    known = {replace(each, is_cited=False) for each in quoted}
-    rivals = (each for each in map(_as_published, others) if each not in known)
-    return (*quoted, *dict.fromkeys(rivals))
+    return tuple(as_published(named.document) for named in found.values() if named.document.auto_send)
 
 
-def _as_published(document: KnowledgeDocument) -> PublishedDocument:
+def as_published(document: KnowledgeDocument) -> PublishedDocument:
+    """Return a document as the scorer reads it."""
     return PublishedDocument(
-        document.document_id, document.language, document.title, document.text, is_cited=False
+        document.document_id, document.language, document.title, document.text, document.auto_send
     )
 
 

@@ -70,6 +70,7 @@ documents = st.builds(
     text=texts,
     updated_at=times,
     url=_maybe(texts),
+    auto_send=st.booleans(),
 )
 ratings = st.builds(
     HumanRating, answer_id=ids, rating=st.integers(1, 5), rater=ids, rated_at=times, comment=_maybe(texts)

@@ -12,28 +12,24 @@ from markdown_it import MarkdownIt
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """The text of a page in Markdown, and what the page says of itself; None where it does not.
-
-    ``is_whole`` is False where a page may say more than its text: what HTML shows around or within it, or
-    front matter such as ``draft: true``.
-    """
+    """The text of a page in Markdown, and what the page says of itself; None where it does not."""
 
     text: str
     title: str | None = None
     language: str | None = None
     url: str | None = None
-    is_complete: bool = True
+    auto_send: str | None = None
 
 
-_FRONT_MATTER_KEYS: Final = frozenset({"language", "lang", "title", "url"})
 _FENCE: Final = re.compile(r"---[ \t]*\r?\n")
 _END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 def read_markdown(content: str) -> HelpPage:
-    """Read a page; of front matter between ``---`` it takes ``language`` or ``lang``, ``title`` and ``url``.
+    """Read a page and what its front matter, between ``---``, says.
 
-    Without a title there it is the first heading.
+    That is ``language`` or ``lang``, ``title``, ``url`` and ``auto_send``. Without a title there it is the
+    first heading.
     """
     said, text = _split_front_matter(content)
     return HelpPage(
@@ -41,7 +37,7 @@ def read_markdown(content: str) -> HelpPage:
         said.get("title") or _first_heading(text),
         said.get("language") or said.get("lang"),
         said.get("url"),
-        is_complete=said.keys() <= _FRONT_MATTER_KEYS,
+        said.get("auto_send"),
     )
 
 

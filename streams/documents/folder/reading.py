@@ -74,9 +74,7 @@ def language_of_folder(folder: Path, page: PurePath, language: str) -> str | Non
 _MARKDOWN: Final = ".md"
 _HTML: Final = frozenset({".html", ".htm"})
 
-#: Ends the text of a page that may say more than was read. A document with a comment is never quoted to a
-#: customer without a person (:func:`scoring.quotation.quoted_document.quotable_page`).
-CONVERTED_MARK: Final = "<!-- converted -->"
+_MARKS: Final = {"false": False, "true": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +132,7 @@ def _read_document(
     try:
         page = _read_page(path)
         language = _language(page, relative_path, pages, is_html=_is_html(path))
+        auto_send = _auto_send(page)
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except _UnusablePage as reason:
         return BadFile(path, str(reason))
@@ -143,12 +142,8 @@ def _read_document(
         return BadFile(path, "is nested too deeply")
     except OSError as error:
         return BadFile(path, f"cannot be read: {error.strerror}")
-    text = (
-        page.text
-        if page.is_complete or not page.text.strip()
-        else f"{page.text.rstrip()}\n\n{CONVERTED_MARK}\n"
-    )
-    return KnowledgeDocument(document_id, language, page.title or path.stem, text, changed, page.url)
+    title = page.title or path.stem
+    return KnowledgeDocument(document_id, language, title, page.text, changed, page.url, auto_send)
 
 
 class _UnusablePage(Exception):
@@ -182,6 +177,13 @@ def _language(page: HelpPage, relative_path: PurePath, pages: PageFolder, *, is_
     if not is_language_tag(language):
         raise _UnusablePage(f"its language {language!r} is no code such as nl or en")
     return language
+
+
+def _auto_send(page: HelpPage) -> bool:
+    mark = (page.auto_send or "false").lower()
+    if mark not in _MARKS:
+        raise _UnusablePage(f"its auto_send {page.auto_send!r} is neither true nor false")
+    return _MARKS[mark]
 
 
 def _is_page(path: Path) -> bool:

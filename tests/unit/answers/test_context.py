@@ -73,9 +73,6 @@ class LateDocuments:
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def containing(self, strings: Collection[str]) -> tuple[()]:
-        return ()
-
 
 HITS = (
     Hit("d", "v1", "en", "title", "one", 0, 3, 0.03, 0.8, keyword_rank=1),
@@ -286,13 +283,8 @@ async def test_what_is_retrieved_from_a_stale_copy_is_degraded() -> None:
 
 
 HELP = "# Delete a draft\n\nClick **Delete**."
-FAQ = KnowledgeDocument("faq", "en", "Delete a draft", HELP, WHEN)
-RIVALS = [
-    KnowledgeDocument("own-title", "nl", "How do I delete a draft?", "No.", WHEN),
-    KnowledgeDocument("own-line", "en", "X", "OK.\n\n**DELETE DRAFT**", WHEN),
-    KnowledgeDocument("longer", "en", "X", f"To delete a draft is {'very ' * 20} easy.", WHEN),
-]
-OTHERS = [KnowledgeDocument("else", "en", "Invoices", "OK.", WHEN)]
+FAQ = KnowledgeDocument("faq", "en", "Delete a draft", HELP, WHEN, auto_send=True)
+OTHERS = [KnowledgeDocument("else", "en", "Invoices", "OK.", WHEN, auto_send=True)]
 QUOTING = replace(answer(), answer="\nClick **Delete**.\n")
 
 
@@ -307,25 +299,17 @@ async def published(
     "cited",
     [{"document_ids": ("faq",)}, {"context": (ContextPassage("faq", "Forged."),)}],
 )
-async def test_a_cited_document_that_holds_the_answer_is_published_and_others_with_words_of_its_title(
-    cited: dict[str, Any],
-) -> None:
+async def test_a_document_that_is_cited_and_marked_to_be_sent_is_published(cited: dict[str, Any]) -> None:
     quoting = replace(QUOTING, **cited)
     assert await published(quoting, StaticDocuments.of([FAQ, *OTHERS])) == ["faq"]
-    every = await published(quoting, StaticDocuments.of([FAQ, *RIVALS, *OTHERS]))
-    assert sorted(every) == ["faq", "longer", "own-line", "own-title"]
-    many = [replace(RIVALS[0], document_id=f"d{number}") for number in range(300)]
-    assert await published(quoting, StaticDocuments.of([FAQ, *many])) == []
+    assert await published(quoting, StaticDocuments.of([replace(FAQ, auto_send=False), *OTHERS])) == []
 
 
 async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
     inline = replace(QUOTING, context=(ContextPassage("faq", HELP, FAQ.title),))
     assert await published(inline, StaticDocuments.of([])) == []
-    assert await published(inline, StaticDocuments.of([replace(FAQ, text="Another text.")])) == []
     assert await published(inline, StaticDocuments.of([replace(FAQ, document_id="other")])) == []
     assert await published(inline, StaleDocuments.of([FAQ])) == []
-    another = replace(inline, answer="Click **Undo**.")
-    assert await published(another, StaticDocuments.of([FAQ])) == []
     named = replace(QUOTING, document_ids=("faq", "gone"))
     assert await published(named, StaticDocuments.of([FAQ])) == []  # one is missing
 
@@ -340,6 +324,7 @@ async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the
     named = replace(QUOTING, document_ids=("faq",))
     assert await published(named, Changed.of([replace(FAQ, text=f"{HELP}\n")])) == []
     assert await published(named, Changed.of([FAQ])) == ["faq"]
+    assert await published(named, Changed.of([replace(FAQ, auto_send=False)])) == []
 
 
 async def test_of_what_was_retrieved_the_whole_document_is_published() -> None:

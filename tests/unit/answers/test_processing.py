@@ -102,9 +102,6 @@ class FailingDocuments:
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def containing(self, strings: Collection[str]) -> tuple[()]:
-        return ()
-
 
 class Retrieving:
     """A retriever that raises what it is given, or finds the document; notes the time it was given."""
@@ -367,9 +364,6 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
             raise AssertionError("nothing is retrieved")
 
         def current(self, document_id: str) -> None:
-            raise AssertionError("nothing is cited")
-
-        async def containing(self, strings: Collection[str]) -> tuple[()]:
             raise AssertionError("nothing is cited")
 
     way = processor(settings, documents=NotingDocuments())

@@ -9,9 +9,6 @@ import pytest
 from schemas import KnowledgeDocument
 from streams.documents.folder import BadFile, PageFolder, is_language_tag, language_of_folder, read_folder
 
-# Ends what may say more than was read of it, so that it is never quoted without a person.
-MORE = "\n\n<!-- converted -->\n"
-
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
     path = folder / name
@@ -149,8 +146,8 @@ def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> N
     ("text", "title", "url", "rest"),
     [
         ("---\ntitle: 'A: b'\nurl: http://x.example\n---\n\n# H\n", "A: b", "http://x.example", "# H\n"),
-        ('---\r\nTitle: "A"\r\ntags:\r\n  - b: c\r\n...\r\ntext', "A", None, f"text{MORE}"),
-        ("---\ntitle: A\ndraft: true\n---\ntext\n", "A", None, f"text{MORE}"),
+        ('---\r\nTitle: "A"\r\ntags:\r\n  - b: c\r\n...\r\ntext', "A", None, "text"),
+        ("---\ntitle: A\ndraft: true\n---\ntext\n", "A", None, "text\n"),
         ("---\ntext that only looks like it\n", "page", None, "---\ntext that only looks like it\n"),
         ("text\n---\ntitle: x\n---\n", "text", None, "text\n---\ntitle: x\n---\n"),
         ("---\n---\ntext", "page", None, "text"),
@@ -163,6 +160,39 @@ def test_front_matter_is_no_part_of_the_text(
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
     assert (found.title, found.url, found.text) == (title, url, rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "marked"),
+    [
+        ("page.md", "---\ntitle: A\nauto_send: true # all of it\n---\ntext", True),
+        ("page.md", "---\nauto_send: False\n---\ntext", False),
+        ("page.md", "---\nmore:\n  auto_send: true\n---\ntext", False),
+        ("page.md", "---\ntitle: A\n---\nauto_send: true", False),
+        ("page.html", '<meta name="truthgate:auto-send" content="true"><p>text</p>', True),
+        ("page.html", '<meta name="truthgate:auto-send" content="false"><p>text</p>', False),
+        ("page.html", '<meta name="description" content="true"><p>text</p>', False),
+    ],
+)
+def test_a_page_says_whether_it_may_be_sent(name: str, content: str, marked: bool, tmp_path: Path) -> None:
+    write(tmp_path, name, content)
+    found = only(tmp_path)
+    assert isinstance(found, KnowledgeDocument)
+    assert found.auto_send is marked
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.md", "---\nauto_send: yes\n---\ntext"),
+        ("page.html", '<meta name="truthgate:auto-send" content="yes"><p>text</p>'),
+    ],
+)
+def test_a_page_whose_mark_is_neither_true_nor_false_is_refused(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, name, content)
+    assert only(tmp_path) == BadFile(path, "its auto_send 'yes' is neither true nor false")
 
 
 def test_a_page_without_a_language_is_told_the_option_that_names_it(tmp_path: Path) -> None:
@@ -221,7 +251,7 @@ def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_aroun
         "3. Click **New**.\n   - or `F2`\n4. Click **Save** & wait.\n\n"
         "```\na\n  b\n```\n\n"
         "| A | B |\n|---|---|\n| 1 | **2** |\n\n"
-        f"A picture{MORE}"
+        "A picture\n"
     )
 
 
@@ -237,14 +267,14 @@ def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_aroun
 )
 def test_any_html_is_read(tmp_path: Path, content: str, text: str, title: str) -> None:
     page = html(tmp_path, content)
-    assert (page.text, page.title) == (f"{text.rstrip()}{MORE}", title)
+    assert (page.text, page.title) == (text, title)
 
 
 def test_html_in_another_encoding_that_it_states_is_read(tmp_path: Path) -> None:
     write(tmp_path, "page.html", '<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1"))
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
-    assert found.text == f"Café{MORE}"
+    assert found.text == "Café\n"
 
 
 def test_hostile_html_is_a_bad_file_and_no_more(tmp_path: Path) -> None:

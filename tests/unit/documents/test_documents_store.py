@@ -58,6 +58,7 @@ documents = st.builds(
     text=storable,
     updated_at=st.datetimes(timezones=st.just(UTC)),
     url=st.none() | storable,
+    auto_send=st.booleans(),
 )
 
 
@@ -146,25 +147,6 @@ def test_offsets_move_on_without_a_document(store: DocumentStore) -> None:
     store.apply([], {0: 5, 1: 2})
     store.apply([], {0: 4, 1: 3})
     assert store.next_offsets == {0: 5, 1: 3}
-
-
-def test_the_current_documents_that_hold_a_string_are_found_in_any_case(store: DocumentStore) -> None:
-    def changed(key: str, offset: int, title: str, text: str) -> DocumentChange:
-        return DocumentChange(key, KnowledgeDocument(key, "en", title, text, WHEN), 0, offset, offset)
-
-    store.apply(
-        [
-            changed("a", 0, "Drafts", "old"),
-            changed("a", 1, "X", "Nothing of it."),
-            changed("b", 2, "X", "Delete DRAFTS."),
-            changed("c", 3, "A draft", "X"),
-            changed("d", 4, "Draft", "X"),
-            DocumentChange("d", None, 0, 5, 5),
-        ],
-        {0: 6},
-    )
-    assert [each.document_id for each in store.containing(["draft", "elet"])] == ["b", "c"]
-    assert len(store.containing([""])) == 3
 
 
 def test_a_reset_forgets_everything_and_keeps_the_new_origin(store: DocumentStore) -> None:

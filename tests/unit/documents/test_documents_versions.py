@@ -248,6 +248,17 @@ def test_a_record_that_is_read_late_does_not_replace_newer_content_that_was_publ
     assert (current(store, "a"), text_at(store, "a", 5_500)) == ("newer", "kept")
 
 
+def test_a_document_that_is_marked_to_be_sent_is_another_version(store: DocumentStore) -> None:
+    plain = document("a", "text")
+    marked = replace(plain, auto_send=True)
+    records = [DocumentChange("a", each, 0, n, 1_000 * (n + 1)) for n, each in enumerate([plain, marked])]
+    store.apply(records, {0: 2})
+    found = store.get("a")
+    assert found is not None
+    assert (found.document, found.version) == (marked, version_name(marked))
+    assert store.get_version("a", version_name(plain)) == plain
+
+
 def test_equal_content_published_again_is_no_new_version_and_offsets_move_on(store: DocumentStore) -> None:
     first = document("a", "text")
     store.apply([DocumentChange("a", first, 0, 0, 1_000)], {0: 1})

@@ -245,9 +245,6 @@ class SlowDocuments:
     def current(self, document_id: str) -> None:
         """There is none."""
 
-    async def containing(self, strings: Collection[str]) -> tuple[()]:
-        return ()
-
 
 @pytest.mark.parametrize("documents", [(), SlowDocuments()])
 async def test_what_takes_too_long_is_for_review_and_never_sent(documents) -> None:

@@ -1,6 +1,7 @@
 import pickle
 import tomllib
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ SCORER, PAPER = Scorer(), Scorer("paper")
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
 LEAVE = Passage("leave", f"# Leave\n\n## Enter leave for an employee\n\n{GUIDE}", "Leave")
 HOW = "How do I enter leave for an employee?"
-STORE = (PublishedDocument(LEAVE.document_id, "en", HOW, GUIDE),)
+STORE = (PublishedDocument(LEAVE.document_id, "en", HOW, GUIDE, auto_send=True),)
 VERLOF = Passage(
     "verlof", "Open het tabblad **Verlof** van de medewerker en klik daarna op **Opslaan**.", "Verlof"
 )
@@ -39,7 +40,7 @@ def judge(answer, question=HOW, context=(LEAVE,), language=None, degraded=()):
 
 
 @pytest.mark.parametrize("scorer", [SCORER, PAPER])
-def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
+def test_a_document_that_is_marked_is_sent_in_reply_to_its_title(scorer):
     judgement = judged(scorer, Exchange(HOW, f"{GUIDE}\n", (LEAVE,), published_documents=STORE))
     assert (judgement.decision, judgement.score, judgement.reasons) == (
         "auto_send",
@@ -51,8 +52,10 @@ def test_a_published_guide_is_sent_in_reply_to_its_title(scorer):
     assert [(each.text, each.document_id) for each in found.evidence] == [(GUIDE, "leave")]
 
 
-def test_what_only_the_context_holds_is_not_sent():
+def test_what_only_the_context_holds_or_is_not_marked_is_not_sent():
     assert judge(GUIDE).decision == "review"
+    unmarked = (replace(STORE[0], auto_send=False),)
+    assert judged(SCORER, Exchange(HOW, GUIDE, (LEAVE,), published_documents=unmarked)).decision == "review"
     assert (
         judged(
             SCORER, Exchange(HOW, GUIDE, (LEAVE,), published_documents=STORE), ("documents_stale",)

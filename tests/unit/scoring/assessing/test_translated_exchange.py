@@ -77,7 +77,7 @@ def test_only_what_came_can_be_a_quotation():
     lines = GUIDE[1:]
     guide = "\n".join(line for line, _ in lines)
     document = "\n".join(line for line, _ in GUIDE)
-    published = (PublishedDocument("verlof", "nl", "Een dag verlof aanvragen", guide),)
+    published = (PublishedDocument("verlof", "nl", "Een dag verlof aanvragen", guide, auto_send=True),)
     context = (Passage("verlof", document),)
     exchange = Exchange(
         "Hoe kan ik een dag verlof aanvragen?", guide, context, "nl", in_english(lines, GUIDE), published
@@ -113,7 +113,7 @@ def test_an_answer_whose_translation_is_the_section_of_a_document_is_not_sent_fo
     )
     asked = "How do I delete a draft invoice?"
     page = f"# {heading}\n\n{body}"
-    published = (PublishedDocument("d", "en", heading, page),)
+    published = (PublishedDocument("d", "en", heading, page, auto_send=True),)
     english = Exchange(asked, body, (Passage("d", page),), "en", published_documents=published)
     assert judged(SCORER, english).decision == "auto_send"
     said = [("Rechnungsentwürfe dürfen Sie entfernen.", body)]

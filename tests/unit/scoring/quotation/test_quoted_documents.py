@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.lexicon import load_shipped
-from scoring.quotation.quoted_document import quoted_document, quoted_page, title_cues
+from scoring.quotation.quoted_document import quoted_document, sending_problem
 from scoring.text.language_detection import LanguageDetector
 from scoring.values.exchange import Exchange, Passage, PublishedDocument
 
@@ -15,19 +15,20 @@ BODY = {
 }
 TITLE = {"en": "Delete a draft invoice", "nl": "Een open factuur verwijderen"}
 ASKED = {"en": "How do I delete a draft invoice?", "nl": "Hoe kan ik een open factuur verwijderen?"}
-STEPS = "1. Open it and look at what there is.\n2. Click on what you want to have done.\n\n"
 BOTH = pytest.mark.parametrize("language", ["en", "nl"])
 
 
-def sent(language, question=None, answer=None, *, text=None, title=None, others=(), context=(), stated=None):
+def sent(language, question=None, answer=None, *, text=None, title=None, stated=None, cited="d", marked=True):
     """Say whether an answer is sent as a quotation of a published document."""
-    document = PublishedDocument("d", stated or language, title or TITLE[language], text or BODY[language])
+    document = PublishedDocument(
+        "d", stated or language, title or TITLE[language], text or BODY[language], marked
+    )
     exchange = Exchange(
         ASKED[language] if question is None else question,
         BODY[language] if answer is None else answer,
-        context,
+        (Passage(cited, "Forged.", "Forged"),),
         language,
-        published_documents=(document, *others),
+        published_documents=(document,),
     )
     return quoted_document(exchange, LEXICONS[language], IDENTIFY) == "d"
 
@@ -67,12 +68,15 @@ def test_a_title_is_the_question_or_what_stands_behind_its_opener(language, titl
     assert sent(language, question, title=title)
 
 
-def test_only_a_guide_is_sent():
-    assert not sent("en", answer="Drafts are kept.", text="Drafts are kept.")
-    assert not sent("en", answer="Drafts are kept.", text="Drafts are kept.", title=ASKED["en"])
-    assert not sent("en", "Are student returns free?", title="Are student returns free?")
-    told = "1. You get a message on your phone.\n2. You click on the link in it.\n\nThat is a fraud."
-    assert not sent("en", answer=told, text=told)
+@BOTH
+def test_a_document_without_the_mark_is_never_sent(language):
+    assert not sent(language, marked=False)
+    assert not sent(language, text=f"# {TITLE[language]}\n\n{BODY[language]}", marked=False)
+
+
+@BOTH
+def test_a_document_that_is_not_cited_is_never_sent(language):
+    assert not sent(language, cited="other")
 
 
 @pytest.mark.parametrize(
@@ -160,13 +164,6 @@ def test_only_a_guide_is_sent():
         ("nl", "Open facturen", "Hoe open ik facturen?"),
         ("nl", "Teams verwijderen", "Hoe kan ik teams verwijderen?"),
         ("nl", None, "Hoe kan ik mijn open factuur verwijderen?"),
-        # Too little is said, or of something that was named before.
-        ("en", "How do I cancel?", "How do I cancel?"),
-        ("en", "Is this a joke?", "Is this a joke?"),
-        ("en", "How much does it cost?", "How much does it cost?"),
-        ("en", "How do we pay suppliers?", "How do we pay suppliers?"),
-        ("nl", "Hoe zet ik het uit?", "Hoe zet ik het uit?"),
-        ("nl", "Waarom werkt dit niet?", "Waarom werkt dit niet?"),
         # The last sign is what is asked about.
         ("en", "Escape a .", "How do I escape a ?"),
         # Nothing.
@@ -206,29 +203,6 @@ def test_an_answer_with_any_other_character_is_not_sent(language, change):
     assert not sent(language, answer=change(BODY[language]))
 
 
-PSEUDO_HEADINGS = [
-    "For administrators\n---", "For administrators\n===", "**For administrators**", "**For administrators.**",
-    "__For administrators:__", "*For administrators*", "***For administrators***", "FOR ADMINISTRATORS.",
-    "For administrators", "2) For administrators",
-    "- For administrators", "1.2 For administrators", "> For administrators", "> ## For administrators",
-    "- ## For administrators\n- One more item.", "## For administrators", "### For administrators",
-    "# For administrators", "<h2>For administrators</h2>", "<!-- for administrators -->", "***", "---",
-    "Some text.\\\n**For administrators.**", "For administrators\nThey may do much of this.",
-    "[//]: # (for administrators)", "[note]: # 'for administrators'", "    For administrators",
-    "| For administrators |\n| --- |", '!!! note "For administrators"', ":::administrators", "######",
-    "<details><summary>For administrators</summary></details>", "![For administrators](x.png)",
-    "Do it in the same way as above, and mind the price.", "This page is for administrators.",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("above", PSEUDO_HEADINGS)
-def test_a_document_with_another_heading_or_what_looks_like_one_is_not_quoted(above):
-    body = f"Open the list and click **New** to make one.\n\n{above}\n\n{BODY['en']}"
-    assert not sent("en", answer=body, text=body)
-    whole = body.replace(f"{above}\n\n", "")
-    assert sent("en", answer=whole, text=whole)
-
-
 @BOTH
 def test_a_part_of_a_document_is_not_sent(language):
     before, after = "OK, this is it.", "## Free\n\nNo, not on this plan."
@@ -245,50 +219,66 @@ def test_a_part_of_a_document_is_not_sent(language):
 @pytest.mark.parametrize(
     "body",
     [
-        "It is free.[^1]", "It is free*.", "It is free†.", "It is free (1).", "It is free [1].",
-        "It is free¹.",
+        "It is free.[^1]", "It is free [1].", "- [ ] It is free.", "[//]: # (It is not free.)",
         "Go to {{page}}.", "Go to {page}.", "Go to [page].", "Go to <page>.", "Go to %PAGE%.", "Go to $PAGE.",
         "Go to ____.", "TODO.", "The price is TBD.", "Lorem ipsum dolor.", "Go there ....", "Is it ???",
-        "It is ~~not~~ free.", "It is free. <!-- not -->", "It is <b>free</b>.", "It is&nbsp;free.",
-        "It is &#110;ot free.", 'It is [free](x "not").', "It is ![not](x.png) free.", "It is free.\u200b",
-        "It is free \u2800.", "It is\u202e free.", "It is free \ufe0f.", "It is \u3164free.",
+        "It is free. <!-- not -->", "It is <b>free</b>.", "It is&nbsp;free.", "It is &#110;ot free.",
+        "It is ![not][x] free.", "It is free.\u200b", "It is free \u2800.", "It is\u202e free.",
+        "It is free \ufe0f.", "It is \u3164free.", "It is free.\rNo.",
         "```\n{{page}}\n```", "`[TODO]` `TODO`", "<script>\nx\n</script>", "```\nx\n```\n\n<!-- x -->",
     ],
 )  # fmt: skip
-def test_a_document_with_notes_placeholders_or_what_is_hidden_is_not_sent(body):
-    assert not sent("en", answer=f"{STEPS}{body}", text=f"{STEPS}{body}")
+def test_a_document_with_placeholders_or_what_is_hidden_is_not_sent_and_that_is_told(body):
+    text = f"{BODY['en']}\n\n{body}"
+    assert not sent("en", answer=text, text=text)
+    assert problem(text=text)
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        "```\n# Delete **all** drafts\n[x] {y} <z> * \n```",
+        "```\n# Delete **all** drafts * < > ~\n```",
         "| Plan | Price |\n| --- | --- |\n| Free | € 0 |",
         "- One thing:\n  - a detail;\n  - another one.\n- Another thing.",
         "> Mind the `--force` option, which is not asked about.",
-        "Open it as follows:\n\n1. Click **Open**.\n2. Wait.",
+        "## For administrators\n\nSee [the other page](https://help.example/other), too.",
         "```\n\tx = 1\n\n\ty = 2  \n```",
     ],
 )
-def test_code_tables_and_lists_are_sent_as_they_are(body):
-    text = f"{STEPS}{body}"
+def test_all_else_of_a_document_that_is_marked_is_sent_as_it_is(body):
+    text = f"{BODY['en']}\n\n{body}"
+    assert problem(text=text) is None
     assert sent("en", answer=text, text=text)
-    assert not sent("en", answer=text.replace("Open it", "Open  it"), text=text)
+    assert not sent("en", answer=text.replace("Click", "Click "), text=text)
 
 
-@BOTH
-def test_a_guide_on_what_another_document_has_as_well_is_not_sent(language):
-    title, asked = TITLE[language], ASKED[language]
-    others = {
-        "en": ["Drafts\n\nInvoices of this kind stay.", "No dr&shy;aft **in**voice is ever thrown away."],
-        "nl": ["Facturen\n\nWat open staat, blijft.", "Geen o&shy;pen **fac**tuur wordt ooit weggegooid."],
-    }[language]
-    for line in (f"## {title}", title.upper(), f"- {asked}", *others):
-        assert not sent(language, context=(Passage("other", f"{line}\n\nOK."),))
-        assert not sent(language, others=(PublishedDocument("other", language, "X", f"{line}\n\nOK."),))
-    assert not sent(language, context=(Passage("other", "OK.", title),))
-    assert not sent(language, others=(PublishedDocument("other", "de", title, "OK."),))
-    assert sent(language, context=(Passage("d", "Forged.", title), Passage("other", "OK.", "Restore")))
+def problem(language="en", *, title=None, text=None):
+    document = PublishedDocument("d", language, title or TITLE["en"], BODY["en"] if text is None else text)
+    return sending_problem(document, LEXICONS.get(language))
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"text": "\n \n"}, "no text below its title"),
+        ({"text": f"# {TITLE['en']}\n"}, "no text below its title"),
+        ({"text": "OK.\n" * 20_000}, "more than 50,000 characters"),
+        ({"text": "It is free.\u200b"}, "U+200B"),
+        ({"title": "Delete a dr\u0430ft"}, "U+0430"),
+        ({"text": "Hello {{name}}"}, "'{'"),
+        ({"title": "Deleting a draft invoice"}, "neither a question"),
+        ({"title": "Drafts"}, "neither a question"),
+        ({"title": "?"}, "neither a question"),
+        ({"language": "de"}, "how questions begin in its language is not known"),
+    ],
+)
+def test_why_a_mark_is_in_vain_is_told(document, told):
+    assert told in problem(**document)
+
+
+@pytest.mark.parametrize("title", [*TITLE.values(), *ASKED.values(), "Verwijder een open factuur"])
+def test_a_mark_that_works_has_no_problem(title):
+    assert problem("en" if "draft" in title else "nl", title=title) is None
 
 
 @BOTH
@@ -315,22 +305,3 @@ def test_nothing_is_sent_without_a_published_document():
     context = (Passage("d", BODY["en"], TITLE["en"]),)
     exchange = Exchange(ASKED["en"], BODY["en"], context, "en")
     assert quoted_document(exchange, LEXICONS["en"], IDENTIFY) is None
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Delete a draft invoice", "How do I delete the draft invoice?"),
-        ("Een open factuur verwijderen", "## Hoe verwijder ik een open factuur?"),
-        ("Verwijder een open factuur", "Factuur verwijderen"),
-    ],
-)
-def test_documents_with_another_wording_of_a_title_are_found_by_its_cues(one, other):
-    assert any(cue in other.lower() for cue in title_cues(one))
-
-
-def test_an_answer_is_all_of_a_document_with_or_without_its_title():
-    document = PublishedDocument("d", "en", "FAQ", f"# FAQ\n\n{BODY['en']}\n")
-    assert quoted_page(f"\n{BODY['en']}\n", document)
-    assert quoted_page(f"# FAQ\n\n{BODY['en']}", document)
-    assert not quoted_page("", document)
