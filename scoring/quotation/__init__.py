@@ -1,1 +1,1 @@
-"""Answers that are a published guide, character for character, in reply to its title."""
+"""Answers that are a whole document, character for character, in reply to its title."""

@@ -280,7 +280,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "so in its documents."
     ),
     "courtesy": "Nothing. If it was no mere courtesy, tell whoever keeps the lexicon.",
-    "verbatim_document": "Nothing. If it is wrong, correct its document.",
+    "verbatim_document": "Nothing. If it is wrong, correct its document, or take away its mark auto_send.",
 }
 
 
