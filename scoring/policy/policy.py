@@ -66,8 +66,8 @@ class Policy:
     and nothing else, whatever its score: it is not wrong, so it is reviewed or sent, never blocked.
     One that refuses and then answers is judged as any other, but a low mean alone does not block
     it. With ``auto_send_at`` 5 no answer is sent for its score alone: only a whole document
-    that its publisher marked, in reply to its title, and thanks or greetings that are returned (``verbatim_document`` and
-    ``courtesy`` among the features).
+    that its publisher marked, in reply to its title, and thanks or greetings that are returned
+    (``verbatim_document`` and ``courtesy`` among the features).
     Of several overrides that cover an answer, the later one wins.
 
     Where judges are set up, ``ask`` names which answers are in doubt: by the decision that the checks alone

@@ -1,6 +1,7 @@
 """What publishing leaves alone: documents in other languages, and ids that are not there."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,13 +10,15 @@ import pytest
 from schemas import KnowledgeDocument
 from streams.cli.command_files import InputErrors
 from streams.cli.document_sources import DocumentSource
+from streams.cli.marked_documents import MarkedDocuments
 from streams.cli.publish_command import ExistingDocuments, PublishableDocuments
+from streams.settings import InvalidSettings, Settings
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
 
 
 def accepted(*languages: str) -> PublishableDocuments:
-    taken = PublishableDocuments(KNOWN, InputErrors("help"))
+    taken = PublishableDocuments(KNOWN, InputErrors("help"), MarkedDocuments(Settings()))
     now = datetime(2026, 3, 2, tzinfo=UTC)
     pages = [KnowledgeDocument(f"{each}/new", each, "t", "text", now) for each in languages]
     assert len(list(taken.select((page.document_id, page) for page in pages))) == len(pages)
@@ -66,3 +69,45 @@ def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(
     assert told_of(tmp_path, ["nl", "en"], capsys) == [
         "truthgate: warning: 1 page in another language than --language, such as en/pay (de), which counts"
     ]
+
+
+HOW = "How do I delete a draft?"
+
+
+def marked(document_id: str, title: str = HOW, text: str = "Click **Delete**.") -> KnowledgeDocument:
+    return KnowledgeDocument(document_id, "en", title, text, datetime(2026, 3, 2, tzinfo=UTC), auto_send=True)
+
+
+def warnings_of(documents: Iterable[KnowledgeDocument], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    publishable = PublishableDocuments({}, InputErrors("help"), MarkedDocuments(Settings()))
+    named = [(each.document_id, each) for each in documents]
+    assert list(publishable.select(named)) == named  # whatever is warned of is published
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_document_that_is_marked_to_be_sent_in_vain_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    draft = marked("draft", text="Click **{{button}}**.")
+    (told,) = warnings_of([draft], capsys)
+    assert told.startswith(
+        "truthgate: warning: draft: marked auto_send, but '{' in it looks as if it is to be "
+    )
+    assert told.endswith(": it is never sent")
+    assert warnings_of([replace(draft, auto_send=False)], capsys) == []
+    assert warnings_of([marked("good")], capsys) == []
+
+
+def test_two_marked_documents_of_one_title_in_one_language_are_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one, other = marked("one"), marked("other", title="how  do I delete a draft?")
+    (told,) = warnings_of([one, one, other], capsys)
+    assert told.startswith("truthgate: warning: other: marked auto_send, and so is one of the same title: ")
+    assert warnings_of([one, replace(other, auto_send=False)], capsys) == []
+    told = "".join(warnings_of([one, replace(other, language="de")], capsys))
+    assert "same title" not in told
+
+
+def test_a_mark_is_not_checked_by_lexicons_that_cannot_be_read(tmp_path: Path) -> None:
+    settings = Settings().with_values("scoring", {"lexicons": tmp_path})
+    with pytest.raises(InvalidSettings, match=r"scoring\.lexicons: .*holds no lexicon"):
+        MarkedDocuments(settings).check(marked("one"))
