@@ -189,6 +189,40 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
 
 
 @pytest.mark.usefixtures("topics")
+def test_a_page_is_sent_in_reply_to_its_title_while_it_is_published_with_the_mark(
+    settings: Settings, tmp_path: Path
+) -> None:
+    environment = variables(settings)
+    folder, answers = tmp_path / "help", tmp_path / "answers.jsonl"
+    folder.mkdir()
+    text = "1. Open the list of invoices.\n2. Click on the draft and choose **Delete** in the menu."
+    page = f"# How do I delete a draft?\n\n{text}"
+    (folder / "template.md").write_text("---\nauto_send: true\n---\n# How do I make a draft?\n\nUse {page}.")
+    answers.write_text(
+        json.dumps({"question": "How do I delete a draft?", "answer": text, "document_ids": ["draft"]})
+    )
+
+    def decided(front_matter: str) -> str:
+        (folder / "draft.md").write_text(f"{front_matter}{page}")
+        publish = ("publish-documents", folder, "--language", "en")
+        assert truthgate(*publish, environment=environment).returncode == 0
+        scored = truthgate("score", answers, "--from-kafka", environment=environment)
+        decision: str = json.loads(scored.stdout)["decision"]
+        return decision
+
+    assert decided("") == "review"
+    assert decided("---\nauto_send: true\n---\n") == "auto_send"
+    dry = truthgate("publish-documents", folder, "--language", "en", "--dry-run", environment=environment)
+    assert dry.stdout == "publish draft (en, auto_send)\npublish template (en, auto_send)\n"
+    listed = truthgate("documents", "list", "--json", environment=environment)
+    assert [json.loads(line)["auto_send"] for line in listed.stdout.splitlines()] == [True, True]
+    for told in (dry.stderr, listed.stderr):
+        assert "template: marked auto_send, but '{' in it looks as if" in told
+        assert "draft: marked" not in told
+    assert decided("") == "review"
+
+
+@pytest.mark.usefixtures("topics")
 def test_nothing_is_pruned_where_a_page_is_bad_nor_what_is_not_under_the_prefix(
     settings: Settings, help_pages: Path
 ) -> None:
