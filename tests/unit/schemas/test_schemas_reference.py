@@ -21,7 +21,7 @@ JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
     ChatbotAnswer: {"0.1.0": "35ff25aa18262841"},
     Hold: {"0.1.0": "c40898217484e57a"},
     HumanRating: {"0.1.0": "120e2e7bb7647196"},
-    KnowledgeDocument: {"0.1.0": "21e6836ae92b7dd9"},
+    KnowledgeDocument: {"0.1.0": "978b54bbf0111694"},
     RateAlert: {"0.1.0": "51a7893234c7bf9f"},
     RateWindow: {"0.1.0": "74fe52eb6f238e5f"},
     Verdict: {"0.1.0": "43d7a86253f6cfb7"},
