@@ -15,8 +15,8 @@ from scoring.claims.grounding import (
     sentence_index,
 )
 from scoring.claims.wording import find_statement, missing_spans
-from scoring.figures.figure_claims import Derivation, FigureOutcome
-from scoring.figures.table_lookup import ValueAgreement
+from scoring.figures.figure_checking import Derivation, FigureOutcome
+from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage
 from scoring.text.spans import span_evidence
 from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy

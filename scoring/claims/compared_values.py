@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from scoring.claims.claim_extraction import Claim, ClaimKind, claims
 from scoring.claims.grounding import span_with_signs
-from scoring.figures.clause import Clause, FigureBounds, figure_bounds
-from scoring.figures.figure_claims import Obstacle
-from scoring.figures.table_cells import figure_stem
-from scoring.figures.table_lookup import ValueAgreement, compare_quantities, look_up, lookup_tables
+from scoring.figures.clause import Clause, FigureBounds
+from scoring.figures.quantities import ValueAgreement, compare_quantities
+from scoring.figures.table_lookup import look_up
+from scoring.figures.tables import figure_stem, tables
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
 
@@ -59,7 +59,7 @@ def _compare_with_cells(claim: Claim, exchange: PreparedExchange) -> Iterator[Co
     start, end = span_with_signs(exchange.answer, claim)
     clause = Clause.of(exchange.answer.original[start:end], exchange.answer.lexicon)
     for place, document in enumerate(exchange.context if clause else ()):
-        for table in document.text.cached(lookup_tables):
+        for table in document.text.cached(tables):
             assert clause is not None
             if found := look_up(clause, table):
                 yield ComparedValue(found[0], place, *found[1])
@@ -89,10 +89,7 @@ class ComparableSentence:
     @property
     def conditions(self) -> frozenset[str]:
         """The words that tell of which cases it speaks, and how its figures are meant."""
-        said = {word.text for word in self.clause.words}
-        return frozenset(
-            (*(said & self.clause.figure_words.conditions), *map(str, self.bounds.by_word.values()))
-        )
+        return self.clause.conditions.union(map(str, self.bounds.by_word.values()))
 
 
 def comparable_sentences(text: PreparedText) -> tuple[ComparableSentence, ...]:
@@ -111,8 +108,7 @@ def _comparable_sentence(
     clause = Clause.of(text.original[start:end], lexicon)
     if clause is None or not clause.figure_words.pointing.isdisjoint(word.text for word in clause.words):
         return None
-    how = figure_bounds(clause, frozenset())
-    if isinstance(how, Obstacle):
+    if clause.bounds is None:
         return None
     spans = [(each.quantity.start, each.quantity.end) for each in clause.numbers]
     small = (
@@ -135,7 +131,7 @@ def _comparable_sentence(
     }
     return ComparableSentence(
         clause,
-        how,
+        clause.bounds,
         start,
         end,
         tuple(words.values()),

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.claims.claim_extraction import Claim, ClaimKind, ContentWord, claims, content_words
-from scoring.figures.figure_checking import DataSource, check_clause, derivation_hints
-from scoring.figures.figure_claims import FigureClaim, FigureOutcome
-from scoring.figures.grids import grids, listings
+from scoring.figures.derivation_hints import derivation_hints
+from scoring.figures.figure_checking import DataSource, FigureClaim, FigureOutcome, check_clause
+from scoring.figures.tables import listings
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
 
@@ -147,9 +147,7 @@ def figure_claim(claim: Claim, exchange: PreparedExchange) -> FigureClaim | None
 def has_uncomputed_figure(claim: Claim, exchange: PreparedExchange) -> bool:
     """Say whether a claim is about a figure that may follow from data, and could not be computed."""
     found = figure_claim(claim, exchange)
-    if found is None or found.outcome is not FigureOutcome.NOT_CHECKABLE:
-        return False
-    return bool(found.open_spans) or found.is_about_data
+    return found is not None and found.outcome is FigureOutcome.NOT_CHECKABLE
 
 
 def derivable_figure_spans(exchange: PreparedExchange) -> tuple[tuple[int, int], ...]:
@@ -160,30 +158,18 @@ def derivable_figure_spans(exchange: PreparedExchange) -> tuple[tuple[int, int],
 
 
 def _figure_claims(exchange: PreparedExchange) -> Iterator[FigureClaim]:
-    # A passage may have been cut out of its document, and a table in it with that.
     # Several passages may be of one document, so each is named by its place in the context.
     sources = [
-        DataSource(
-            str(place),
-            document.text.cached(grids),
-            is_whole=False,
-            listings=document.text.cached(listings),
-            hints=document.text.cached(derivation_hints),
-        )
+        DataSource(str(place), document.text.cached(listings), document.text.cached(derivation_hints))
         for place, document in enumerate(exchange.context)
         if document.body_start is not None
     ]
-    if not any(source.grids or source.listings or source.hints for source in sources):
-        return
-    answer, before = exchange.answer, ""
-    for claim in answer.cached(claims):
-        start, end = span_with_signs(answer, claim)
-        text = answer.original[start:end]
+    answer = exchange.answer
+    for claim in answer.cached(claims) if sources else ():
         if claim.kind is ClaimKind.CLAIM:
-            found = check_clause(text, start, answer.lexicon, sources, before)
-            if found is not None:
+            start, end = span_with_signs(answer, claim)
+            if found := check_clause(answer.original[start:end], start, answer.lexicon, sources):
                 yield found
-        before = text
 
 
 def span_with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:

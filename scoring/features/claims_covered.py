@@ -3,7 +3,7 @@
 import math
 
 from scoring.claims.grounding import GroundedClaim, figure_claim, grounded_claims
-from scoring.figures.figure_claims import FigureOutcome
+from scoring.figures.figure_checking import FigureOutcome
 from scoring.text.prepared_text import PreparedExchange
 from scoring.values.exchange import FeatureValue
 from scoring.values.rules import EvidenceRules

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from scoring.components.marked_components import components, components_below_headings
 from scoring.components.unmarked_components import Component, ComponentName
-from scoring.figures.table_cells import figure_stem
+from scoring.figures.tables import figure_stem
 from scoring.lexicon import Lexicon
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence

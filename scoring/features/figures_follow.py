@@ -1,7 +1,7 @@
 """Figures that follow from the documents' data, or do not (paper, Table II, "Answer Contradiction")."""
 
 from scoring.claims.grounding import figure_claims
-from scoring.figures.figure_claims import FigureOutcome
+from scoring.figures.figure_checking import FigureOutcome
 from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.checked_claims import ClaimStatus

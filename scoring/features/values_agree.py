@@ -2,7 +2,7 @@
 
 from scoring.claims.claim_extraction import claims
 from scoring.claims.compared_values import compared_values
-from scoring.figures.table_lookup import ValueAgreement
+from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.checked_claims import ClaimStatus

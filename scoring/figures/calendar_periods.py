@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import lru_cache
 
 from scoring.lexicon import Lexicon
 
 _YEAR = r"(?:19|20)\d\d"
-_BARE_YEAR = re.compile(rf"(?<![\w.,/-]){_YEAR}(?![\w/-]|[.,]\d)")
 _GAP = r"[ \u00a0]{1,2}"
 _MONTHS_OF_QUARTER = 3
 _MOST_MONTHS = 12
@@ -33,41 +32,19 @@ class CalendarPeriod:
             return date(self.year, self.month, self.day)
         return None
 
-    @property
-    def precision(self) -> tuple[bool, bool, bool, bool]:
-        """What of it is told: two times of one kind can be put in order."""
-        return (self.year is not None, self.quarter is not None, self.month is not None, self.day is not None)
-
-    @property
-    def sort_key(self) -> tuple[int, int, int, int]:
-        """A key by which times of one kind are in order."""
-        return (self.year or 0, self.quarter or 0, self.month or 0, self.day or 0)
-
-    @property
-    def finest_unit(self) -> str:
-        """The finest unit that it tells."""
-        return next(unit for unit in ("day", "month", "quarter", "year") if getattr(self, unit) is not None)
-
     def covers(self, other: CalendarPeriod) -> bool:
         """Say whether another time is this one or a part of it, as far as both are told."""
         quarter = other.quarter or (other.month and (other.month - 1) // _MONTHS_OF_QUARTER + 1)
-        told = (
-            (self.year, other.year),
-            (self.quarter, quarter),
-            (self.month, other.month),
-            (self.day, other.day),
-        )
-        return all(own is None or own == its for own, its in told)
+        own, its = astuple(self), (other.year, quarter, other.month, other.day)
+        return all(mine is None or mine == part for mine, part in zip(own, its, strict=True))
 
 
-def calendar_periods(
-    text: str, lexicon: Lexicon, start: int = 0, end: int | None = None
-) -> Iterator[tuple[CalendarPeriod, int, int]]:
-    """Yield the times of ``text[start:end]`` with their places, in order; a bare year is none.
+def calendar_periods(text: str, lexicon: Lexicon) -> Iterator[tuple[CalendarPeriod, int, int]]:
+    """Yield the times of a text with their places, in order; a bare year is none.
 
     A name of a month that is another word too ("may") counts only with a capital.
     """
-    for found in _pattern(lexicon).finditer(text, start, len(text) if end is None else end):
+    for found in _pattern(lexicon).finditer(text):
         if (time := _parse_period(found, lexicon)) and not _is_other_word(found, lexicon):
             yield time, *found.span()
 
@@ -79,17 +56,6 @@ def whole_period(text: str, lexicon: Lexicon) -> CalendarPeriod | None:
         return CalendarPeriod(year=int(stripped))
     found = _pattern(lexicon).fullmatch(stripped)
     return _parse_period(found, lexicon) if found else None
-
-
-def period_within(text: str, lexicon: Lexicon) -> tuple[CalendarPeriod, str] | None:
-    """Return the only time that a text tells, a bare year too, and the rest of the text; else None."""
-    found = [*calendar_periods(text, lexicon)]
-    if not found:
-        found = [(CalendarPeriod(year=int(year.group())), *year.span()) for year in _BARE_YEAR.finditer(text)]
-    if len(found) != 1:
-        return None
-    time, start, end = found[0]
-    return time, f"{text[:start]} {text[end:]}"
 
 
 @lru_cache(maxsize=16)
@@ -118,17 +84,11 @@ def _parse_period(found: re.Match[str], lexicon: Lexicon) -> CalendarPeriod | No
     year, quarter, month, day, name = map(told.get, "yqmdn")
     if name:
         month = str(lexicon.figure_words.month_of[name.casefold()])
-    if found["sign"] and (day is None or month is None or not _is_day_first(int(day), int(month), lexicon)):
+    # 03-04-2024 is in April or in March.
+    is_day_first = lexicon.figure_words.day_first or day == month or int(day or 0) > _MOST_MONTHS
+    if found["sign"] and not is_day_first:
         return None
-    numbers = (int(part) if part else None for part in (year, quarter, month, day))
-    return _valid(CalendarPeriod(*numbers))
-
-
-def _is_day_first(day: int, month: int, lexicon: Lexicon) -> bool:
-    return lexicon.figure_words.day_first or day > _MOST_MONTHS or day == month
-
-
-def _valid(time: CalendarPeriod) -> CalendarPeriod | None:
+    time = CalendarPeriod(*(int(part) if part else None for part in (year, quarter, month, day)))
     try:
         date(time.year or 2000, time.month or 1, time.day or 1)
     except ValueError:

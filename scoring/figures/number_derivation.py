@@ -8,17 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from scoring.figures.number_readings import (
-    CLOCK,
-    DURATION,
-    MONEY,
-    MONTHS,
-    SECONDS_OF_MONTH,
-    SHARE,
-    NumberReading,
-    number_readings,
-    time_units,
-)
+from scoring.figures.number_readings import CLOCK, SECONDS_OF_MONTH, NumberReading, number_readings, time_units
+from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE
 from scoring.text.prepared_text import PreparedExchange
 
 _DAY = 1440

@@ -8,29 +8,25 @@ from functools import lru_cache
 from itertools import pairwise
 
 from scoring.figures.calendar_periods import calendar_periods
-from scoring.figures.quantities import UNIT_SIGNS, NumberConvention, parse_number
+from scoring.figures.quantities import (
+    BYTES,
+    DURATION,
+    LENGTH,
+    MONEY,
+    MONTHS,
+    SHARE,
+    UNIT_SIGNS,
+    UNIT_SIZES,
+    NumberConvention,
+    parse_number,
+)
 from scoring.lexicon import Lexicon
 from scoring.text.clock_times import clock_times
 from scoring.text.prepared_text import PreparedText, Word, split_words
 
-#: What a reading is of, where that is no unit and no thing that is counted.
-SHARE, DURATION, MONTHS, MONEY, BYTES, CLOCK = "share", "span", "months", "money", "bytes", "clock"
+#: What a reading is of besides the kinds of units: a time of day.
+CLOCK = "clock"
 _TEXT, _DIGITS, _DATE = "text", "digits", "date"
-
-#: How much of its kind a unit is: the same amount in another unit is the same.
-UNIT_SIZES = {
-    unit: (kind, Fraction(size))
-    for kind, sizes in {
-        DURATION: "second 1 minute 60 quarter_hour 900 half_hour 1800 hour 3600 day 86400 week 604800 "
-        "fortnight 1209600",
-        MONTHS: "month 1 quarter 3 half_year 6 year 12 decade 120",
-        MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
-        SHARE: "permille 1/1000 percent 1/100",
-        "length": "mm 1 cm 10 m 1000 km 1000000",
-        BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
-    }.items()
-    for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
-}
 
 #: Between the months of the calendar and what is told in days or weeks.
 SECONDS_OF_MONTH = Fraction(365 * 86_400, 12)
@@ -365,7 +361,7 @@ def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
         return False
     if number.kind == DURATION:
         return number.size == _HOUR_SECONDS
-    return number.kind not in {MONTHS, MONEY, SHARE, BYTES, "length", *_units(lexicon).values()}
+    return number.kind not in {MONTHS, MONEY, SHARE, BYTES, LENGTH, *_units(lexicon).values()}
 
 
 def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Iterator[tuple[int, bool]]:

@@ -1,4 +1,4 @@
-"""Numbers and amounts of a text, read with a decimal point and with a decimal comma."""
+"""Quantities: numbers read with a decimal point and with a decimal comma, their units, and how two compare."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, IntEnum, auto
+from fractions import Fraction
 
 from scoring.lexicon import FigureWords
 
@@ -23,12 +24,6 @@ class NumberConvention(Enum):
 
     POINT = "."
     COMMA = ","
-
-    @property
-    def other(self) -> NumberConvention:
-        """The convention that has the signs the other way round."""
-        return NumberConvention.COMMA if self is NumberConvention.POINT else NumberConvention.POINT
-
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -52,7 +47,8 @@ class Number:
 
     def scaled(self, power: int, *, negative: bool = False) -> Number:
         """Return it times a power of ten, and with its sign."""
-        return Number(*(_scaled(value, power, negative) for value in (self.point, self.comma)))
+        point, comma = (None if value is None else value.scaleb(power) for value in (self.point, self.comma))
+        return Number(point and -point, comma and -comma) if negative else Number(point, comma)
 
 
 def parse_number(text: str) -> Number | None:
@@ -73,7 +69,8 @@ def _read(text: str, convention: NumberConvention) -> Decimal | None:
     whole, sign, fraction = text.partition(convention.value)
     if sign and not fraction.isascii():
         return None
-    first, *groups = re.split(f"[{re.escape(convention.other.value)}{_SPACES}]", whole)
+    other = "," if convention is NumberConvention.POINT else r"\."
+    first, *groups = re.split(f"[{other}{_SPACES}]", whole)
     is_grouped = all(len(group) == 3 for group in groups) and len(first) <= 3  # noqa: PLR2004 - thousands
     has_code = len(first) > 1 and first.startswith("0")
     if has_code or (groups and (not is_grouped or first == "0")) or (sign and not fraction.isdigit()):
@@ -82,18 +79,24 @@ def _read(text: str, convention: NumberConvention) -> Decimal | None:
     return Decimal(f"{digits}.{fraction}" if sign else digits) if len(digits) <= _MOST_DIGITS else None
 
 
-def _scaled(value: Decimal | None, power: int, negative: bool) -> Decimal | None:
-    if value is None:
-        return None
-    scaled = value.scaleb(power) if power else value
-    return -scaled if negative else scaled
-
-
 PERCENT = "percent"
-#: Units that are money.
-CURRENCIES = frozenset({"EUR", "USD", "GBP"})
-#: Units of time that days between two dates can be told in.
-CALENDAR_UNITS = frozenset({"day", "week", "month", "year"})
+#: What an amount is of, where that is no thing that is counted.
+SHARE, DURATION, MONTHS, MONEY, BYTES, LENGTH = "share", "span", "months", "money", "bytes", "length"
+
+#: How much of its kind a unit is: the same amount in another unit is the same.
+UNIT_SIZES = {
+    unit: (kind, Fraction(size))
+    for kind, sizes in {
+        DURATION: "second 1 minute 60 quarter_hour 900 half_hour 1800 hour 3600 day 86400 week 604800 "
+        "fortnight 1209600",
+        MONTHS: "month 1 quarter 3 half_year 6 year 12 decade 120",
+        MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
+        SHARE: "permille 1/1000 percent 1/100",
+        LENGTH: "mm 1 cm 10 m 1000 km 1000000",
+        BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
+    }.items()
+    for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
+}
 
 #: Signs that are units.
 UNIT_SIGNS = {"€": "EUR", "$": "USD", "£": "GBP", "%": PERCENT}
@@ -121,27 +124,25 @@ class Quantity:
     end: int
 
 
-def find_quantities(
-    text: str, words: FigureWords, start: int = 0, end: int | None = None
-) -> Iterator[Quantity]:
-    """Yield the amounts of ``text[start:end]``, in order."""
-    stop = len(text) if end is None else end
-    for found in _AMOUNT.finditer(text, start, stop):
-        if amount := _quantity(text, found, words, stop):
+def find_quantities(text: str, words: FigureWords) -> Iterator[Quantity]:
+    """Yield the amounts of a text, in order."""
+    for found in _AMOUNT.finditer(text):
+        if amount := _quantity(text, found, words):
             yield amount
 
 
-def _quantity(text: str, found: re.Match[str], words: FigureWords, stop: int) -> Quantity | None:
+def _quantity(text: str, found: re.Match[str], words: FigureWords) -> Quantity | None:
     number = parse_number(found["number"])
     end, power = found.end(), 0
     if number is None:
         return None
-    word = _WORD_AFTER.match(text, end, stop)
+    word = _WORD_AFTER.match(text, end)
     if word and (known := words.power_of.get(word["word"].casefold())):
         power, end = known, word.end()
-        word = _WORD_AFTER.match(text, end, stop)
-    unit = _sign_before(found["before"])
-    if unit is None and (sign := _SIGN_AFTER.match(text, end, stop)):
+        word = _WORD_AFTER.match(text, end)
+    code = (found["before"] or "").strip(" \u00a0")
+    unit = UNIT_SIGNS.get(code, code) or None
+    if unit is None and (sign := _SIGN_AFTER.match(text, end)):
         unit, end = UNIT_SIGNS[sign["sign"]], sign.end()
     elif word:
         means = words.unit_of.get(word["word"].replace("’", "'").casefold())
@@ -152,8 +153,100 @@ def _quantity(text: str, found: re.Match[str], words: FigureWords, stop: int) ->
     return Quantity(number.scaled(power, negative=bool(found["minus"])), unit, found.start(), end)
 
 
-def _sign_before(text: str | None) -> str | None:
-    if not text:
+class Bound(Enum):
+    """How a figure is meant."""
+
+    EXACT = auto()
+    ABOUT = auto()
+    ABOVE = auto()
+    AT_LEAST = auto()
+    BELOW = auto()
+    AT_MOST = auto()
+
+
+class Closeness(IntEnum):
+    """How far a claimed figure is from the true one."""
+
+    OFF = 0
+    #: It may have been cut off, or rounded to more zeros than it needs.
+    NEAR = 1
+    SAME = 2
+
+
+# What "about" takes in, and how far off it may still be meant.
+_ABOUT, _HARDLY = Decimal("0.05"), Decimal("0.15")
+# 1,200 may stand for 1,234; 50 does not stand for 48.
+_LEAST_DIGITS = 3
+
+
+def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
+    """Return how well a claimed figure fits a true one, as it is meant.
+
+    >>> closeness(Decimal("33.333"), Decimal("33.3"), Bound.EXACT).name
+    'SAME'
+    >>> closeness(Decimal("33.39"), Decimal("33.3"), Bound.EXACT).name
+    'NEAR'
+    >>> closeness(Decimal("46"), Decimal("45"), Bound.EXACT).name
+    'OFF'
+    """
+    exponent = claimed.as_tuple().exponent
+    assert isinstance(exponent, int), "no written number is infinite"
+    step, off = Decimal(1).scaleb(exponent), abs(value - claimed)
+    if bound is Bound.EXACT:
+        is_same, is_near = off <= step / 2, off < step or off <= _rounding_step(claimed) / 2
+    elif bound is Bound.ABOUT:
+        size = max(abs(value), abs(claimed))
+        is_same, is_near = off <= max(step / 2, size * _ABOUT), off <= max(step, size * _HARDLY)
+    else:
+        over = claimed - value if bound in {Bound.BELOW, Bound.AT_MOST} else value - claimed
+        is_same = over > 0 or (over == 0 and bound in {Bound.AT_LEAST, Bound.AT_MOST})
+        is_near = -over <= step / 2
+    return Closeness.SAME if is_same else Closeness.NEAR if is_near else Closeness.OFF
+
+
+def _rounding_step(claimed: Decimal) -> Decimal:
+    """Return the step of a whole number that may be rounded to its last zeros; 0 where it is not."""
+    digits = format(claimed.copy_abs(), "f")
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return Decimal(1).scaleb(zeros) if zeros and "." not in digits and len(digits) >= _LEAST_DIGITS else Decimal(0)
+
+
+class ValueAgreement(Enum):
+    """What a place of a document says of a claim that its words lead to."""
+
+    SAME = auto()
+    DIFFERENT = auto()
+
+
+# 1 GB may be 1,024 MB, and a year 365 days: so near may be the same.
+_NEAR = Decimal("0.1")
+# Kinds of units of which one is surely so many of another one.
+_CONVERTED = {DURATION, MONTHS, BYTES}
+
+
+def compare_quantities(
+    value: Number, unit: str | None, claimed: Number, claimed_unit: str | None, bound: Bound = Bound.EXACT
+) -> ValueAgreement | None:
+    """Compare an amount of a document with a claimed one; None where they are of two kinds, or close.
+
+    >>> compare_quantities(parse_number("7"), "day", parse_number("1"), "week").name
+    'SAME'
+    """
+    kind, factor = _converted(claimed_unit)
+    its_kind, its_factor = _converted(unit)
+    if kind != its_kind:
         return None
-    code = text.strip(" \u00a0")
-    return UNIT_SIGNS.get(code, code)
+    pairs = [(its * its_factor / factor, each) for its in value.values for each in claimed.values]
+    close = max(closeness(its, each, bound) for its, each in pairs)
+    if close is Closeness.SAME:
+        return ValueAgreement.SAME
+    if close is Closeness.NEAR and bound is not Bound.EXACT:
+        return None
+    is_rough = close is Closeness.NEAR or factor != its_factor
+    is_near = is_rough and any(abs(its - each) <= _NEAR * max(its, each) for its, each in pairs)
+    return None if is_near else ValueAgreement.DIFFERENT
+
+
+def _converted(unit: str | None) -> tuple[str | None, int]:
+    kind, size = UNIT_SIZES.get(unit or "", (unit, Fraction(1)))
+    return (kind, int(size)) if kind in _CONVERTED else (unit, 1)

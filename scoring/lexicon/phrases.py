@@ -100,24 +100,13 @@ class FigureWords:
     - ``months``: the names of each month.
     - ``units``: words by the unit that they mean; ``scales``: words by their power of ten.
 
-    What is computed:
+    What is claimed of figures:
 
-    - ``sums``, ``averages``, ``differences``, ``shares``, ``highest``, ``lowest``, ``counts``:
-      each names that operation; ``joint``: a sum of what was named just before ("together").
-    - ``more``, ``less``: a difference with a direction; ``costly``: those of them and of ``highest`` and
-      ``lowest`` that speak of a price ("cheaper").
-    - ``rises``, ``falls``: growth; ``every``: of each row ("every month").
-    - ``unsupported``: what is not computed ("median"); ``unclear``: what may mean that or not ("second").
-    - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: how a figure right after
-      them is meant.
-
-    Which rows are meant:
-
-    - ``all_of``: every row; ``both``: two.
-    - ``through``: from one to another, which counts too; ``until``: the same where that is unclear.
-    - ``between``: stands before two of them; ``of``: before the whole of a share; ``than``: before
-      what is compared with.
-    - ``after``, ``before``: stand before a date that another is compared with; ``elapsed``: time goes by.
+    - ``computed``: words that a figure beside which they stand was computed ("in total", "more", "on average");
+      ``unclear``: what may mean that or not ("second").
+    - ``counts``: words that say how many there are; ``all_of``: that all are meant.
+    - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: how a figure right after them is meant.
+    - ``of``: stands before the whole of a share.
 
     What else may be said:
 
@@ -135,20 +124,8 @@ class FigureWords:
 
     decimal_sign: str
     day_first: bool
-    sums: PhraseList
-    joint: PhraseList
-    averages: PhraseList
-    differences: PhraseList
-    more: PhraseList
-    less: PhraseList
-    shares: PhraseList
-    rises: PhraseList
-    falls: PhraseList
-    every: PhraseList
-    highest: PhraseList
-    lowest: PhraseList
+    computed: PhraseList
     counts: PhraseList
-    unsupported: PhraseList
     unclear: PhraseList
     about: PhraseList
     above: PhraseList
@@ -156,17 +133,8 @@ class FigureWords:
     below: PhraseList
     at_most: PhraseList
     all_of: PhraseList
-    through: PhraseList
-    until: PhraseList
-    between: PhraseList
     examples: PhraseList
-    both: frozenset[str]
-    costly: frozenset[str]
-    after: frozenset[str]
-    before: frozenset[str]
-    elapsed: frozenset[str]
     of: frozenset[str]
-    than: frozenset[str]
     kinds: frozenset[str]
     totals: frozenset[str]
     per: frozenset[str]
