@@ -12,8 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.claims.claim_extraction import Claim, ClaimKind, ContentWord, claims, content_words
-from scoring.figures.derivation_hints import derivation_hints
-from scoring.figures.figure_checking import DataSource, FigureClaim, FigureOutcome, check_clause
+from scoring.figures.figure_checking import (
+    DataSource,
+    FigureClaim,
+    FigureOutcome,
+    check_clause,
+    derivation_hints,
+)
 from scoring.figures.tables import listings
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
 from scoring.text.spans import sentence_tokens, token_span

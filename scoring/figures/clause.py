@@ -69,9 +69,7 @@ class Clause:
             for value in (Decimal(lexicon.claims.numbers[word.text]),)
         )
         periods = tuple(period for period, _, _ in told)
-        return cls(
-            text, lexicon, words, tuple(figures), tuple(number_words), periods, frozenset(in_periods)
-        )
+        return cls(text, lexicon, words, tuple(figures), tuple(number_words), periods, frozenset(in_periods))
 
     @property
     def figure_words(self) -> FigureWords:
@@ -122,7 +120,8 @@ class Clause:
         return self.figure_words.unit_of.get(self.words[figure.word_end].text)
 
     def is_share(self, figure: Figure) -> bool:
-        """Return whether a figure is so many percent of something: "40%" is one word, "40 percent" are two."""
+        """Return whether a figure is so many percent of something."""
+        # "40%" is one word, "40 percent" are two.
         after = self.words[figure.word_end : figure.word_end + 1]
         return figure.quantity.unit == PERCENT and any(word.text in self.figure_words.of for word in after)
 
@@ -135,7 +134,7 @@ class Clause:
 
     @cached_property
     def bounds(self) -> FigureBounds | None:
-        """How its figures are meant: "about", "more than" right before one; None where that is not clear."""
+        """How its figures are meant; None where that is not clear: a limit ("at most") is of none of them."""
         lists = self.figure_words
         kinds = (
             (lists.at_most, Bound.AT_MOST),
@@ -152,9 +151,12 @@ class Clause:
                 if last in firsts:
                     by_word.setdefault(last, bound)
                     used.update(range(first, last))
-                elif bound in {Bound.AT_MOST, Bound.AT_LEAST}:
+                elif bound in LIMITS:
                     return None
         return FigureBounds(by_word, frozenset(used))
+
+
+LIMITS = frozenset({Bound.AT_MOST, Bound.AT_LEAST})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Blocks of data in a text: tables, separated values, and lists of keys with values."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -30,75 +30,72 @@ class TextSpan:
     end: int
 
 
+Row = tuple[TextSpan, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class DataBlock:
-    """Rows of pieces, all of one length; ``header`` names their columns, where they have names.
+    """Rows of cells, all of one length; ``header`` names their columns, where they have names."""
 
-    ``start`` is where it begins in the text.
-    """
+    header: Row | None
+    rows: tuple[Row, ...]
 
-    header: tuple[TextSpan, ...] | None
-    rows: tuple[tuple[TextSpan, ...], ...]
-    start: int
-
-
-Line = TextSpan
+    @property
+    def start(self) -> int:
+        """Where it begins in the text."""
+        return (self.header or self.rows[0])[0].start
 
 
-def split_lines(text: str) -> tuple[Line, ...]:
+def split_lines(text: str) -> tuple[TextSpan, ...]:
     """Return the lines of a text, without line ends."""
     found, start = [], 0
     for line in text.split("\n"):
         bare = line.removesuffix("\r")
-        found.append(Line(bare, start, start + len(bare)))
+        found.append(TextSpan(bare, start, start + len(bare)))
         start += len(line) + 1
     return tuple(found)
 
 
 def find_blocks(text: str) -> tuple[DataBlock, ...]:
-    """Return the blocks of data of a text, in order; no block where there are too many."""
+    """Return the tables, separated values and keys with values of a text in order; none if too many."""
     lines = split_lines(text)
     found = [block for read in (_table_blocks, _delimited_blocks, _key_value_blocks) for block in read(lines)]
     return tuple(sorted(found, key=lambda block: block.start)) if len(found) <= _MOST_BLOCKS else ()
 
 
-def _table_blocks(lines: Sequence[Line]) -> Iterator[DataBlock]:
+def _table_blocks(lines: Sequence[TextSpan]) -> Iterator[DataBlock]:
     for is_table, group in groupby(lines, key=lambda line: "|" in line.text):
         run = list(group)
-        if is_table and len(run) >= _LEAST_ROWS + 1 and _is_rule(run[1].text):
-            yield from _block([_split_bars(line) for line in (run[0], *run[2:])])
+        if not is_table or len(run) <= _LEAST_ROWS or max(len(line.text) for line in run) > _LONGEST_LINE:
+            continue
+        if "-" in run[1].text and TABLE_RULE_SIGNS.issuperset(run[1].text):
+            yield from _block([tuple(_split_bars(line)) for line in run[2:]], tuple(_split_bars(run[0])))
 
 
-def _is_rule(text: str) -> bool:
-    return "-" in text and TABLE_RULE_SIGNS.issuperset(text)
-
-
-def _split_bars(line: Line) -> tuple[TextSpan, ...] | None:
-    if len(line.text) > _LONGEST_LINE:
-        return None
+def _split_bars(line: TextSpan) -> Iterator[TextSpan]:
     bare = line.text.strip()
-    start = line.start + len(line.text) - len(line.text.lstrip())
     first, last = bare.startswith("|"), len(bare) > 1 and bare.endswith("|")
-    inner = bare[first : len(bare) - last]
-    return tuple(_split(inner, "|", start + first))
+    start = line.start + line.text.index(bare) + first
+    for part in bare[first : len(bare) - last].split("|"):
+        yield _stripped_span(part, start)
+        start += len(part) + 1
 
 
-def _delimited_blocks(lines: Sequence[Line]) -> Iterator[DataBlock]:
+def _delimited_blocks(lines: Sequence[TextSpan]) -> Iterator[DataBlock]:
     for separator in _SEPARATORS:
         for count, group in groupby(lines, key=lambda line: _count_cells(line, separator)):
             run = list(group)
             if count > 1 and len(run) > _LEAST_ROWS:
-                yield from _block([tuple(_split_quoted(line, separator)) for line in run])
+                header, *rows = (tuple(_split_quoted(line, separator)) for line in run)
+                yield from _block(rows, header)
 
 
-def _count_cells(line: Line, separator: str) -> int:
+def _count_cells(line: TextSpan, separator: str) -> int:
     """Return how many cells a line has; 0 where it is a table's or a sentence rather than a row of values."""
     text = line.text
-    if separator not in text or "|" in text or len(text) > _LONGEST_LINE:
+    if not 0 < text.count(separator) < _MOST_COLUMNS or "|" in text or len(text) > _LONGEST_LINE:
         return 0
-    if text.count(separator) >= _MOST_COLUMNS or text.rstrip().endswith((".", ":", "!", "?")):
-        return 0
-    if _item_text_start(line) or _key_value(line):
+    if text.rstrip().endswith((".", ":", "!", "?")) or _item_text_start(line) or _key_value(line):
         return 0
     # A comma with a space after it parts words of a sentence.
     if separator == "," and '"' not in text and ", " in text:
@@ -106,7 +103,7 @@ def _count_cells(line: Line, separator: str) -> int:
     return sum(1 for _ in _split_quoted(line, separator))
 
 
-def _split_quoted(line: Line, separator: str) -> Iterator[TextSpan]:
+def _split_quoted(line: TextSpan, separator: str) -> Iterator[TextSpan]:
     text, at = line.text, 0
     while at <= len(text):
         quoted = _QUOTED.match(text, at)
@@ -120,48 +117,43 @@ def _split_quoted(line: Line, separator: str) -> Iterator[TextSpan]:
         at = stop + 1
 
 
-def _key_value_blocks(lines: Sequence[Line]) -> Iterator[DataBlock]:
+def _key_value_blocks(lines: Sequence[TextSpan]) -> Iterator[DataBlock]:
     """Yield the runs of lines such as "- North: 120", all items of a list or none.
 
     An empty line may part them, another one ends a run.
     """
-    run: list[tuple[TextSpan, ...]] = []
+    run: list[Row] = []
     was_item = False
     for line in lines:
         pair, item = _key_value(line), _item_text_start(line) > 0
         if line.text.strip() and (pair is None or item != was_item):
-            yield from _headerless_block(run)
+            yield from _block(run)
             run = []
         if pair:
             run.append(pair)
             was_item = item
-    yield from _headerless_block(run)
+    yield from _block(run)
 
 
 def item_lists(text: str) -> tuple[DataBlock, ...]:
     """Return the lists of a text, each item a row of one piece; what is indented deeper is part of it."""
-    found, run, indent = list[DataBlock](), list[tuple[TextSpan, ...]](), 0
+    found, run, indent = list[DataBlock](), list[Row](), 0
     for line in split_lines(text):
         depth = len(line.text) - len(line.text.lstrip())
         end = _item_text_start(line)
         if run and (not line.text.strip() or depth > indent):
             continue
         if not end or depth < indent:
-            found.extend(_headerless_block(run))
+            found.extend(_block(run))
             run = []
         if end and len(line.text) <= _LONGEST_LINE:
             run.append((_stripped_span(line.text[end:], line.start + end),))
             indent = depth
-    found.extend(_headerless_block(run))
+    found.extend(_block(run))
     return tuple(found) if len(found) <= _MOST_BLOCKS else ()
 
 
-def _headerless_block(rows: list[tuple[TextSpan, ...]]) -> Iterator[DataBlock]:
-    if _LEAST_ROWS <= len(rows) <= _MOST_ROWS:
-        yield DataBlock(None, tuple(rows), rows[0][0].start)
-
-
-def _key_value(line: Line) -> tuple[TextSpan, ...] | None:
+def _key_value(line: TextSpan) -> Row | None:
     text = line.text
     if len(text) > _LONGEST_LINE or "|" in text:
         return None
@@ -174,16 +166,9 @@ def _key_value(line: Line) -> tuple[TextSpan, ...] | None:
     return (name, value) if name.text and value.text else None
 
 
-def _item_text_start(line: Line) -> int:
+def _item_text_start(line: TextSpan) -> int:
     """Return where what an item of a list says begins, 0 where a line is none."""
-    item = LIST_ITEM.match(line.text)
-    return item.end() if item else 0
-
-
-def _split(text: str, separator: str, start: int) -> Iterator[TextSpan]:
-    for part in text.split(separator):
-        yield _stripped_span(part, start)
-        start += len(part) + 1
+    return item.end() if (item := LIST_ITEM.match(line.text)) else 0
 
 
 def _stripped_span(text: str, start: int) -> TextSpan:
@@ -192,11 +177,8 @@ def _stripped_span(text: str, start: int) -> TextSpan:
     return TextSpan(bare, start, start + len(bare))
 
 
-def _block(rows: Iterable[tuple[TextSpan, ...] | None]) -> Iterator[DataBlock]:
-    """Yield the block of a header and its rows, where all are of one length and within the bounds."""
-    found = list(rows)
-    whole = [row for row in found if row is not None]
-    header, *body = whole
-    is_even = len(whole) == len(found) and all(len(row) == len(header) for row in body)
-    if is_even and 1 < len(header) <= _MOST_COLUMNS and _LEAST_ROWS <= len(body) <= _MOST_ROWS:
-        yield DataBlock(header, tuple(body), header[0].start)
+def _block(rows: Sequence[Row], header: Row | None = None) -> Iterator[DataBlock]:
+    """Yield the block of some rows, where all are of one length and within the bounds."""
+    widths = {len(row) for row in (*rows, *([header] if header else []))}
+    if _LEAST_ROWS <= len(rows) <= _MOST_ROWS and len(widths) == 1 and max(widths) <= _MOST_COLUMNS:
+        yield DataBlock(header, tuple(rows))

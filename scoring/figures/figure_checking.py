@@ -1,20 +1,26 @@
-"""Figures that follow from a document's data: how many things it lists, and what else may follow from it."""
+"""Figures that follow from a document's data: how many things it lists, and what else may follow from it.
+
+A total, a difference or a length of time may follow from several amounts of a document. It is not computed
+but left open, so that a number that stands nowhere is not taken for an invented one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from itertools import product
 
-from scoring.figures.clause import Clause, Figure, indices
-from scoring.figures.data_blocks import TextSpan
-from scoring.figures.derivation_hints import DerivationHints
-from scoring.figures.quantities import Bound, Closeness, closeness
-from scoring.figures.tables import Table
+from scoring.figures.calendar_periods import calendar_periods
+from scoring.figures.clause import LIMITS, Clause, Figure, indices
+from scoring.figures.data_blocks import TextSpan, split_lines
+from scoring.figures.quantities import PERCENT, Closeness, closeness, find_quantities
+from scoring.figures.tables import Table, figure_stems, listings, tables
 from scoring.lexicon import Lexicon
-
-_LIMITS = frozenset({Bound.AT_MOST, Bound.AT_LEAST})
+from scoring.text.prepared_text import PreparedText
 
 
 class FigureOutcome(StrEnum):
@@ -70,7 +76,7 @@ def check_clause(
     r"""Check a clause of an answer that claims what follows from data of its documents.
 
     A number of listed things ("there are 4 plans") is compared with their list. Any other figure that may
-    follow from the data is left open (:mod:`scoring.figures.derivation_hints`).
+    follow from the data is left open (:class:`DerivationHints`).
 
     Args:
         text: The clause.
@@ -81,10 +87,7 @@ def check_clause(
     Returns:
         The claim, with what the data say of it; None where none of its figures may follow from them.
 
-    >>> from scoring.figures.derivation_hints import derivation_hints
-    >>> from scoring.figures.tables import listings
     >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared_text import PreparedText
     >>> plans = PreparedText.of("# Plans\n\n- Basic: $10\n- Team: $25\n\nAsk us.", load_shipped()["en"])
     >>> source = DataSource("plans", plans.cached(listings), plans.cached(derivation_hints))
     >>> claim = check_clause("There are 4 plans.", 0, plans.lexicon, [source])
@@ -93,83 +96,195 @@ def check_clause(
     """
     if lexicon.figures is None or (clause := Clause.of(text, lexicon)) is None:
         return None
-    counted = _check_count(clause, sources)
-    refuted = counted.figure if counted and counted.outcome is FigureOutcome.REFUTED else None
+    counted = _check_count(clause, offset, sources)
     figures = {figure: None for source in sources for figure in source.hints.derivable_figures(clause)}
-    # What is refuted is known to be another one.
-    spans = tuple(
-        (offset + each.quantity.start, offset + each.quantity.end) for each in figures if each != refuted
-    )
-    if counted:
-        place = counted.figure.quantity
-        return FigureClaim(
-            counted.outcome, offset + place.start, offset + place.end, counted.derivation, spans
-        )
-    if not spans:
-        return None
-    return FigureClaim(FigureOutcome.NOT_CHECKABLE, offset, offset + len(text), open_spans=spans)
+    spans = [(offset + each.quantity.start, offset + each.quantity.end) for each in figures]
+    if counted is None and spans:
+        return FigureClaim(FigureOutcome.NOT_CHECKABLE, offset, offset + len(text), open_spans=tuple(spans))
+    if counted and counted.outcome is FigureOutcome.REFUTED:
+        # What is refuted is known to be another one.
+        spans = [span for span in spans if span != (counted.start, counted.end)]
+    return counted and replace(counted, open_spans=tuple(spans))
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedCount:
-    """A number of things that a clause claims, and what their list says of it."""
-
-    figure: Figure
-    outcome: FigureOutcome = FigureOutcome.NOT_CHECKABLE
-    derivation: Derivation | None = None
-
-
-def _check_count(clause: Clause, sources: Sequence[DataSource]) -> _CheckedCount | None:
+def _check_count(clause: Clause, offset: int, sources: Sequence[DataSource]) -> FigureClaim | None:
     """Return what the lists say of the number of their things; not checkable where they do not agree."""
     found = [
-        counted
+        _compare_count(clause, figure, offset, listing, source.document_id)
         for source in sources
         for listing in source.listings
-        if (counted := _compare_count(clause, listing, source.document_id))
+        if (figure := _counted_figure(clause, listing))
     ]
     sure = [each for each in found if each.derivation]
     if len({(each.outcome, each.derivation.formula) for each in sure if each.derivation}) == 1:
         return sure[0]
-    return _CheckedCount(found[0].figure) if found else None
-
-
-def _compare_count(clause: Clause, listing: Table, document_id: str) -> _CheckedCount | None:
-    """Return what one list says of how many of its things a clause claims; None where it claims none.
-
-    It is checkable where the clause says that there are so many, and no more: any other word may change what
-    is claimed. A list that may go on or has only examples refutes nothing.
-    """
-    figure = _counted_figure(clause, listing)
-    if figure is None or clause.bounds is None:
-        return None
-    lists, small = clause.figure_words, clause.lexicon.function_words | clause.figure_words.fillers
-    counts = indices(clause.find_phrases(lists.counts))
-    known = counts | indices(clause.find_phrases(lists.all_of)) | clause.bounds.word_indices
-    is_plain = all(
-        n in known
-        or figure.word_start <= n < figure.word_end
-        or (word.text in small and word.text not in clause.lexicon.negations)
-        or clause.stems[n] in listing.possible_row_nouns
-        for n, word in enumerate(clause.words)
-    )
-    rows = [row for row in listing.rows if not lists.totals.issuperset({*row.text.casefold().split()[:1]})]
-    bound = clause.bounds.of(figure)
-    close = max(closeness(Decimal(len(rows)), each, bound) for each in figure.quantity.number.values)
-    is_each_once = len({row.text for row in rows}) == len(rows)
-    is_sure = close is Closeness.SAME or (
-        close is Closeness.OFF and listing.is_complete and is_each_once
-    )
-    if not (counts and is_plain and rows and is_sure):
-        return _CheckedCount(figure)
-    outcome = FigureOutcome.CONFIRMED if close is Closeness.SAME else FigureOutcome.REFUTED
-    return _CheckedCount(figure, outcome, Derivation(document_id, tuple(rows), f"{len(rows)} rows"))
+    return replace(found[0], outcome=FigureOutcome.NOT_CHECKABLE, derivation=None) if found else None
 
 
 def _counted_figure(clause: Clause, listing: Table) -> Figure | None:
     """Return the number that stands right before what the rows are called; "up to 25 plans" is a limit."""
     for figure in sorted(clause.numbers, key=lambda each: each.word_start):
-        is_limit = clause.bounds is None or clause.bounds.of(figure) in _LIMITS
+        is_limit = clause.bounds is None or clause.bounds.of(figure) in LIMITS
         after = clause.stems[figure.word_end : figure.word_end + 1]
         if figure.quantity.unit is None and not is_limit and not listing.row_nouns.isdisjoint(after):
             return figure
     return None
+
+
+def _compare_count(
+    clause: Clause, figure: Figure, offset: int, listing: Table, document_id: str
+) -> FigureClaim:
+    """Compare the number of things that a clause claims with that of a list.
+
+    It is checkable where the clause says that there are so many, and no more: any other word may change what
+    is claimed. A list that may go on or has only examples refutes nothing.
+    """
+    lists, bounds = clause.figure_words, clause.bounds
+    assert bounds is not None, "a figure is counted only where bounds are clear"
+    small = (clause.lexicon.function_words | lists.fillers) - clause.lexicon.negations
+    counts = indices(clause.find_phrases(lists.counts))
+    own = frozenset(range(figure.word_start, figure.word_end))
+    known = own | counts | indices(clause.find_phrases(lists.all_of)) | bounds.word_indices
+    is_plain = all(
+        n in known or word.text in small or clause.stems[n] in listing.possible_row_nouns
+        for n, word in enumerate(clause.words)
+    )
+    rows = [row for row in listing.rows if not lists.totals.issuperset(row.text.casefold().split()[:1])]
+    close = max(closeness(Decimal(len(rows)), n, bounds.of(figure)) for n in figure.quantity.number.values)
+    is_whole = listing.is_complete and len({row.text for row in rows}) == len(rows)
+    start, end = offset + figure.quantity.start, offset + figure.quantity.end
+    if close is Closeness.NEAR or not (counts and is_plain and rows and (is_whole or close)):
+        return FigureClaim(FigureOutcome.NOT_CHECKABLE, start, end)
+    outcome = FigureOutcome.CONFIRMED if close else FigureOutcome.REFUTED
+    return FigureClaim(outcome, start, end, Derivation(document_id, tuple(rows), f"{len(rows)} rows"))
+
+
+# A longer line is no data for people to read.
+_LONGEST_LINE = 2_000
+_HEADING = "#"
+# Dates and times of day are amounts of these: lengths of time follow from them.
+_DATE, _CLOCK = "date", "clock"
+_DATE_UNITS = frozenset({"day", "week", "month", "year"})
+_CLOCK_UNITS = frozenset({"minute", "hour", "day"})
+_HOURS = re.compile(r"(?<![\d.,:])\d{1,2}[.:]\d\d ?(?:uur ?)?[-–—] ?\d{1,2}[.:]\d\d(?![\d.,:])")
+_DIGIT = re.compile(r"\d")
+# What is counted stands so close after its number: "4 new plans", "60% of all the plans".
+_NEAR, _NEAR_OF = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationHints:
+    """What of a text a figure may follow from.
+
+    - ``listed_stems``: of what the things in its lists and tables are called; ``lead_stems``: of the lines
+      that lead these in.
+    - ``stems_by_unit``: by unit, where it has several amounts of it, stems of their lines and of what leads
+      these in; dates and times of day are units too, and None stands for bare numbers of its tables.
+    """
+
+    listed_stems: frozenset[str] = frozenset()
+    lead_stems: frozenset[str] = frozenset()
+    stems_by_unit: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
+
+    def derivable_figures(self, clause: Clause) -> tuple[Figure, ...]:
+        """Return the figures of a clause that may follow from the text.
+
+        1. A number of things that are listed: "4 plans", "60% of the plans"; "there are 4 ways to pay" where
+           a list is led in by "You can pay with:".
+        2. What a word says is computed ("in total", "more", "on average"), in a unit that the text has
+           several amounts of beside a word of the clause; a share of such amounts.
+        3. A length of time where dates or times of day stand beside a word of the clause.
+
+        A figure that a clause only names ("it costs € 79") follows from nothing, nor does a limit.
+        """
+        lists, bounds = clause.figure_words, clause.bounds
+        if bounds is None:
+            return ()
+        # "The second reminder costs € 25" only names it.
+        unclear = indices(clause.find_phrases(lists.unclear, bounds.word_indices))
+        computed = indices(clause.find_phrases(lists.computed, bounds.word_indices | unclear))
+        is_computed = bool(computed) or any(clause.is_share(each) for each in clause.figures)
+        # A unit, "costs" and "pay" may stand beside any amount.
+        small = lists.unit_of.keys() | lists.prices | lists.fillers
+        own = {n for n in clause.content_indices if clause.words[n].text not in small}
+        named = own - computed - bounds.word_indices - {each.word_start for each in clause.number_words}
+
+        def may_be_derived(figure: Figure) -> bool:
+            unit = clause.figure_unit(figure)
+            stems = {clause.stems[n] for n in named.difference(range(figure.word_start, figure.word_end))}
+            # "In total that is € 90" names nothing, so it may be of any amounts.
+            is_of_any = bool(computed) and not stems
+            beside = {it for it, its in self.stems_by_unit.items() if is_of_any or not stems.isdisjoint(its)}
+            if (unit in _DATE_UNITS and _DATE in beside) or (unit in _CLOCK_UNITS and _CLOCK in beside):
+                return True
+            # Bare numbers of a table may be of any unit.
+            if is_computed and (bool(beside) if unit == PERCENT else not beside.isdisjoint({unit, None})):
+                return True
+            return unit in {None, PERCENT} and self._may_be_count(figure, clause, is_computed=is_computed)
+
+        return tuple(
+            each for each in clause.numbers if bounds.of(each) not in LIMITS and may_be_derived(each)
+        )
+
+    def _may_be_count(self, figure: Figure, clause: Clause, *, is_computed: bool) -> bool:
+        near = _NEAR_OF if figure.quantity.unit else _NEAR
+        if not self.listed_stems.isdisjoint(clause.stems[figure.word_end : figure.word_end + near]):
+            return True
+        if is_computed or figure.quantity.unit or not any(clause.find_phrases(clause.figure_words.counts)):
+            return False
+        # Small words too lead in a list: "you can pay with".
+        return not self.lead_stems.isdisjoint(clause.stems[n] for n in clause.content_indices)
+
+
+def derivation_hints(text: PreparedText) -> DerivationHints:
+    """Return what of a text a figure may follow from; nothing in a language whose lexicon has no figures."""
+    lexicon = text.lexicon
+    if lexicon.figures is None:
+        return DerivationHints()
+    unit: str | None
+    values: defaultdict[str | None, set[str]] = defaultdict(set)
+    beside: defaultdict[str | None, set[str]] = defaultdict(set)
+    for line, above in _lines(text.original):
+        for unit, written in _written_amounts(line, lexicon):
+            values[unit].add(written)
+            beside[unit].update(figure_stems(f"{line}\n{above}", lexicon))
+    for table in text.cached(tables):
+        for row, column in product(range(len(table.rows)), range(len(table.columns))):
+            if found := table.amount(row, column, lexicon.figures):
+                amount, unit = found
+                values[unit].add(table.cells[row][column].text[amount.start : amount.end])
+                beside[unit].update(table.row_nouns, table.heading_words)
+                beside[unit].update(*table.row_stems, *table.column_stems)
+    lists = text.cached(listings)
+    return DerivationHints(
+        frozenset[str]().union(*(each.row_nouns for each in lists)),
+        frozenset[str]().union(*(each.lead_stems for each in lists)),
+        {unit: frozenset(beside[unit]) for unit, written in values.items() if len(written) > 1},
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines that say something, each with the heading above it and the line that leads it in."""
+    heading = lead = ""
+    for line in (each.text for each in split_lines(text)):
+        if not line.strip() or len(line) > _LONGEST_LINE:
+            continue
+        if line.lstrip().startswith(_HEADING):
+            heading, lead = line, ""
+        yield line, f"{heading}\n{lead}"
+        if line.rstrip().endswith(":"):
+            lead = line
+
+
+def _written_amounts(line: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """Yield the units of a line's amounts, dates and opening hours, each with how it is written."""
+    if not _DIGIT.search(line):
+        return
+    for amount in find_quantities(line, lexicon.figure_words):
+        if amount.unit is not None:
+            yield amount.unit, line[amount.start : amount.end]
+    for time, start, end in calendar_periods(line, lexicon):
+        if time.date:
+            yield _DATE, line[start:end]
+    for found in _HOURS.finditer(line):
+        yield _CLOCK, found.group()

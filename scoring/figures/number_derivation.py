@@ -6,9 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 
-from scoring.figures.number_readings import CLOCK, SECONDS_OF_MONTH, NumberReading, number_readings, time_units
+from scoring.figures.number_readings import (
+    CLOCK,
+    SECONDS_OF_MONTH,
+    NumberReading,
+    number_readings,
+    time_units,
+)
 from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE
 from scoring.text.prepared_text import PreparedExchange
 
@@ -19,8 +24,6 @@ _MOST_ROUNDED = Fraction(3, 100)
 _FINEST = Fraction(1, 10_000)
 # So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
 _MOST_OPERANDS, _MOST_FACTORS = 300, 20
-# Terms and factors that an answer shows of a total: "three nights at 36 and two children at 4 a night".
-_MOST_TERMS, _MOST_SHOWN_FACTORS = 6, 6
 # What stands farther apart nobody adds: of a long text, any number is the sum of two.
 _NEAR = 200
 
@@ -48,7 +51,6 @@ class DerivableNumbers:
     - a sum or difference of two that stand close together, or of which one was asked about;
     - a percentage of one, or that less or more, or the price that it is one of; what is left of a share; how
       much less one price is than another, of which one was asked about; and what rounds one of these;
-    - a total of two amounts of the answer that the texts have, each once or times one or two of its numbers;
     - the time between two times of day, or so long before or after one.
 
     What was found to follow counts as if it had been asked about.
@@ -65,11 +67,9 @@ class DerivableNumbers:
         known_keys = {
             each.key for text in texts for each in text.cached(number_readings) if not each.is_tentative
         }
-        self._terms: defaultdict[str | None, list[Fraction]] = defaultdict(list)
         for each in answer.cached(number_readings):
             if each.key in known_keys:
                 self._add(each, 0)
-                self._add_term(each)
         # Beside each what is its own place in the answer, since no number follows from itself.
         told = [(each, -1) for each in question.cached(number_readings)]
         told += [(each, each.start) for each in answer.cached(number_readings)]
@@ -97,28 +97,18 @@ class DerivableNumbers:
         if isinstance(value, Fraction) and not reading.is_tentative and len(own) < _MOST_OPERANDS:
             own.append(_Operand(value, source, reading.start))
 
-    def _add_term(self, reading: NumberReading) -> None:
-        terms, value = self._terms[reading.kind], reading.value
-        if isinstance(value, Fraction) and value not in terms and len(terms) < _MOST_TERMS:
-            terms.append(value)
-
     def is_derivable(self, candidates: Sequence[NumberReading]) -> bool:
         """Say whether a number follows, by its readings; those by its kind count where there are such."""
         own = [each for each in candidates if each.kind is not None and self._operands[each.kind]]
         for each in own or candidates:
-            if isinstance(each.value, Fraction) and self._is_result(each, each.value):
+            value, size = each.value, each.size
+            if isinstance(value, Fraction) and (
+                value in self._exact(each.kind)
+                or any(_is_rounded(value / size, result / size) for result in self._multiples(each))
+            ):
                 self._add(each, 0)
-                self._add_term(each)
                 return True
         return False
-
-    def _is_result(self, reading: NumberReading, value: Fraction) -> bool:
-        size = reading.size
-        return (
-            value in self._exact(reading.kind)
-            or any(_is_rounded(value / size, result / size) for result in self._multiples(reading))
-            or value in self._totals(reading)
-        )
 
     def _multiples(self, reading: NumberReading) -> Iterator[Fraction]:
         """Yield what may be rounded: multiples, parts and shares of the amounts of its kind, and these."""
@@ -138,15 +128,6 @@ class DerivableNumbers:
             yield from (each.value / SECONDS_OF_MONTH for each in operands[DURATION])
         elif kind == DURATION:
             yield from (each.value * SECONDS_OF_MONTH for each in operands[MONTHS])
-
-    def _totals(self, reading: NumberReading) -> set[Fraction]:
-        """Return the totals of two amounts of the answer, each times none, one or two of its numbers."""
-        if reading.kind in {None, CLOCK, SHARE}:
-            return set()
-        shown = [value for value, start in self._told if start != reading.start][:_MOST_SHOWN_FACTORS]
-        factors = {Fraction(1), *shown, *(a * b for a, b in combinations(shown, 2))}
-        parts = [{term * by for by in factors} for term in self._terms[reading.kind]]
-        return {a + b for one, other in combinations(parts, 2) for a in one for b in other}
 
     def _exact(self, kind: str | None) -> Iterator[Fraction]:
         """Yield sums and differences, of times of day too."""

@@ -8,18 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from scoring.figures.calendar_periods import calendar_periods
-from scoring.figures.quantities import (
-    BYTES,
-    DURATION,
-    LENGTH,
-    MONEY,
-    MONTHS,
-    SHARE,
-    UNIT_SIGNS,
-    UNIT_SIZES,
-    NumberConvention,
-    parse_number,
-)
+from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE, UNIT_SIGNS, UNIT_SIZES, parse_number
 from scoring.lexicon import Lexicon
 from scoring.text.clock_times import clock_times
 from scoring.text.prepared_text import PreparedText, Word, split_words
@@ -48,7 +37,6 @@ _SIGNS = UNIT_SIGNS | {"‰": "permille"}
 _HOUR_MINUTES, _HALF_DAY, _DAY = 60, 720, 1440
 _NOON = 12
 _HOURS = range(25)
-_HOUR_SECONDS = 3600
 _DASHES = frozenset("-–—")
 _WORD_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})[ \u00a0]\Z")
 # Behind the second of two numbers with a dash: these are part of a date or a number of a telephone.
@@ -62,8 +50,8 @@ class NumberReading:
     """What a part of a text may say: a value of a kind, in its smallest unit.
 
     ``kind`` is None for a bare number, else what it is a number of: a kind of unit, or the stem of the word
-    after it. ``size`` is how much of the kind its unit is. ``loose``: it may be read so where the other text
-    says so, and not otherwise, as the hour in "from 9 on".
+    after it. ``size`` is how much of the kind its unit is. ``is_tentative``: it may be read so where the
+    other text says so, and not otherwise, as the hour in "from 9 on".
     """
 
     kind: str | None
@@ -81,7 +69,7 @@ class NumberReading:
 
 @dataclass(frozen=True, slots=True)
 class _NumberCandidate:
-    """A number by its possible values, with its unit; ``stop`` is where that ends."""
+    """A number by its possible values, with its unit; ``unit_end`` is where that ends."""
 
     values: tuple[Fraction, ...]
     start: int
@@ -95,8 +83,13 @@ class _NumberCandidate:
 
 def number_spans(text: PreparedText, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the places of the numbers in digits between two offsets; that of a step or heading is none."""
-    for found in _NUMBER.finditer(text.original, start, end):
-        if not _numbers_step(text, found) and not _UNCHECKED.match(text.original, found.start()):
+    original = text.original
+    for found in _NUMBER.finditer(original, start, end):
+        step = _STEP.fullmatch(original, original.rfind("\n", 0, found.start()) + 1, found.start())
+        is_step = step and (step[1] is None or step[1].casefold() in text.lexicon.step_words)
+        # "2." or "Step 2:" at the beginning of its line
+        is_step = is_step and original.startswith((".", ")", ":"), found.end())
+        if not (is_step or _UNCHECKED.match(original, found.start())):
             yield found.span()
 
 
@@ -126,22 +119,10 @@ def time_units(text: PreparedText) -> Mapping[str, Fraction]:
     """Return the units of time that a text names, also as "monthly" or "maandbedrag", with their seconds."""
     periods = {word: unit for unit, words in text.lexicon.numbers.periods.items() for word in words}
     units = periods | {**_units(text.lexicon)}
-    named = {units.get(word) for word in text.word_texts}
-    sizes = {unit: UNIT_SIZES[unit] for unit in named if unit and unit in UNIT_SIZES}
-    return {
-        unit: size * (SECONDS_OF_MONTH if kind == MONTHS else 1)
-        for unit, (kind, size) in sizes.items()
-        if kind in {DURATION, MONTHS}
-    }
-
-
-def _numbers_step(text: PreparedText, found: re.Match[str]) -> bool:
-    """Say whether a number is that of a step: "2." or "Step 2:" at the beginning of its line."""
-    start = text.original.rfind("\n", 0, found.start()) + 1
-    opening = _STEP.fullmatch(text.original, start, found.start())
-    if opening is None or not text.original.startswith((".", ")", ":"), found.end()):
-        return False
-    return opening[1] is None or opening[1].casefold() in text.lexicon.step_words
+    named = {units.get(word, "") for word in text.word_texts} & UNIT_SIZES.keys()
+    seconds = {DURATION: Fraction(1), MONTHS: SECONDS_OF_MONTH}
+    sizes = {unit: UNIT_SIZES[unit] for unit in named}
+    return {unit: size * seconds[kind] for unit, (kind, size) in sizes.items() if kind in seconds}
 
 
 def _literal_readings(text: PreparedText) -> Iterator[NumberReading]:
@@ -170,9 +151,8 @@ def _in_digits(text: PreparedText) -> Iterator[_NumberCandidate]:
         if values := tuple(dict.fromkeys(_values(found.group(), text.lexicon))):
             yield from _with_unit(text, _NumberCandidate(values, *found.span()))
     for found in _SPACED.finditer(text.original):
-        yield from _with_unit(
-            text, _NumberCandidate((Fraction(re.sub(r"\D", "", found.group())),), *found.span())
-        )
+        value = Fraction(re.sub(r"\D", "", found.group()))
+        yield from _with_unit(text, _NumberCandidate((value,), *found.span()))
 
 
 def _values(written: str, lexicon: Lexicon) -> Iterator[Fraction]:
@@ -180,10 +160,8 @@ def _values(written: str, lexicon: Lexicon) -> Iterator[Fraction]:
     if (number := parse_number(written)) is None:
         yield from (Fraction(written),) if written.isdigit() else ()
         return
-    for convention in NumberConvention:
-        value = number.by_convention(convention)
-        is_own = lexicon.figures is None or lexicon.figures.decimal_sign == convention.value
-        is_foreign = not is_own and convention.value in written
+    for sign, value in ((".", number.point), (",", number.comma)):
+        is_foreign = lexicon.figures is not None and lexicon.figures.decimal_sign != sign and sign in written
         if value is not None and not (is_foreign and _GROUPED.fullmatch(written)):
             yield Fraction(value)
 
@@ -256,7 +234,6 @@ def _number_word_patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern
 
 def _in_words(text: PreparedText) -> Iterator[_NumberCandidate]:
     values, (whole, part) = _number_words(text.lexicon), _number_word_patterns(text.lexicon)
-    articles = text.lexicon.numbers.articles
     for found in whole.finditer(text.original):
         parts = [*part.finditer(found.group())]
         if len(parts) > 1:
@@ -265,9 +242,9 @@ def _in_words(text: PreparedText) -> Iterator[_NumberCandidate]:
         for each in parts if len(parts) == 1 or re.search(r"\s", found.group()) else ():
             if each[2]:
                 start, word = found.start() + each.start(), " ".join(each[2].casefold().split())
-                number = _NumberCandidate(
-                    values[word], start, start + len(word), in_words=True, is_article=word in articles
-                )
+                place = start, start + len(word)
+                is_article = word in text.lexicon.numbers.articles
+                number = _NumberCandidate(values[word], *place, in_words=True, is_article=is_article)
                 yield from _with_unit(text, number)
 
 
@@ -360,8 +337,8 @@ def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
     if number.values[0] not in _HOURS:
         return False
     if number.kind == DURATION:
-        return number.size == _HOUR_SECONDS
-    return number.kind not in {MONTHS, MONEY, SHARE, BYTES, LENGTH, *_units(lexicon).values()}
+        return number.size == UNIT_SIZES["hour"][1]
+    return number.kind not in {*_units(lexicon).values(), *(kind for kind, _ in UNIT_SIZES.values())}
 
 
 def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Iterator[tuple[int, bool]]:

@@ -1,4 +1,4 @@
-"""Quantities: numbers read with a decimal point and with a decimal comma, their units, and how two compare."""
+"""Quantities: numbers with a decimal point or comma, their units, and how two of them compare."""
 
 from __future__ import annotations
 
@@ -19,31 +19,20 @@ _SPACES = "\u00a0\u202f"
 NUMBER = rf"\d{{1,{_MOST_DIGITS}}}(?:[.,{_SPACES}]\d{{1,{_MOST_FRACTION}}}){{0,{_MOST_GROUPS}}}"
 
 
-class NumberConvention(Enum):
-    """Which sign stands before the fraction; the other one may part thousands."""
-
-    POINT = "."
-    COMMA = ","
-
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number by either convention; None where it cannot be written so.
+    """A number as read with a decimal point and with a decimal comma; None where it cannot be written so.
 
-    Its exponent tells how precisely it is written: 1.50 has two decimals.
+    The other sign may part thousands. The exponent tells how precisely it is written: 1.50 has two decimals.
     """
 
     point: Decimal | None
     comma: Decimal | None
 
-    def by_convention(self, convention: NumberConvention) -> Decimal | None:
-        """Return the value by a convention."""
-        return self.point if convention is NumberConvention.POINT else self.comma
-
     @property
     def values(self) -> tuple[Decimal, ...]:
         """The different values that it can have."""
-        found = [value for value in (self.point, self.comma) if value is not None]
-        return tuple(found[:1] if len(set(found)) == 1 else found)
+        return tuple(dict.fromkeys(value for value in (self.point, self.comma) if value is not None))
 
     def scaled(self, power: int, *, negative: bool = False) -> Number:
         """Return it times a power of ten, and with its sign."""
@@ -61,15 +50,14 @@ def parse_number(text: str) -> Number | None:
     """
     if not re.fullmatch(NUMBER, text):
         return None
-    number = Number(_read(text, NumberConvention.POINT), _read(text, NumberConvention.COMMA))
+    number = Number(_read(text, ".", ","), _read(text, ",", "."))
     return number if number.values else None
 
 
-def _read(text: str, convention: NumberConvention) -> Decimal | None:
-    whole, sign, fraction = text.partition(convention.value)
+def _read(text: str, decimal_sign: str, other: str) -> Decimal | None:
+    whole, sign, fraction = text.partition(decimal_sign)
     if sign and not fraction.isascii():
         return None
-    other = "," if convention is NumberConvention.POINT else r"\."
     first, *groups = re.split(f"[{other}{_SPACES}]", whole)
     is_grouped = all(len(group) == 3 for group in groups) and len(first) <= 3  # noqa: PLR2004 - thousands
     has_code = len(first) > 1 and first.startswith("0")
@@ -81,7 +69,7 @@ def _read(text: str, convention: NumberConvention) -> Decimal | None:
 
 PERCENT = "percent"
 #: What an amount is of, where that is no thing that is counted.
-SHARE, DURATION, MONTHS, MONEY, BYTES, LENGTH = "share", "span", "months", "money", "bytes", "length"
+SHARE, DURATION, MONTHS, MONEY, BYTES = "share", "span", "months", "money", "bytes"
 
 #: How much of its kind a unit is: the same amount in another unit is the same.
 UNIT_SIZES = {
@@ -92,7 +80,7 @@ UNIT_SIZES = {
         MONTHS: "month 1 quarter 3 half_year 6 year 12 decade 120",
         MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
         SHARE: "permille 1/1000 percent 1/100",
-        LENGTH: "mm 1 cm 10 m 1000 km 1000000",
+        "length": "mm 1 cm 10 m 1000 km 1000000",
         BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
     }.items()
     for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
@@ -208,7 +196,11 @@ def _rounding_step(claimed: Decimal) -> Decimal:
     """Return the step of a whole number that may be rounded to its last zeros; 0 where it is not."""
     digits = format(claimed.copy_abs(), "f")
     zeros = len(digits) - len(digits.rstrip("0"))
-    return Decimal(1).scaleb(zeros) if zeros and "." not in digits and len(digits) >= _LEAST_DIGITS else Decimal(0)
+    return (
+        Decimal(1).scaleb(zeros)
+        if zeros and "." not in digits and len(digits) >= _LEAST_DIGITS
+        else Decimal(0)
+    )
 
 
 class ValueAgreement(Enum):

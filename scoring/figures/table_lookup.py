@@ -81,7 +81,7 @@ class _ClaimedValue:
         return cls(clause, figures, clock, bounds)
 
     def is_plain(self, known: frozenset[str]) -> bool:
-        """Return whether it has one value, or at most one negation, and nothing that may change what it says."""
+        """Return whether it has one value, or at most one negation, and nothing that changes what it says."""
         clause, lists, clock = self.clause, self.clause.figure_words, self.clause.lexicon.clock
         values = len(self.figures) + len(clause.periods) + bool(self.clock)
         if values > 1 or clause.negation_parity > 1 - values or clause.conditions:

@@ -1,10 +1,9 @@
-"""Tables and lists of a document: what their rows and columns are called, what is said above, and their cells."""
+"""Tables and lists of a document: the names of their rows and columns, their headings and their cells."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.figures.data_blocks import DataBlock, TextSpan, find_blocks, item_lists
+from scoring.figures.data_blocks import DataBlock, Row, TextSpan, find_blocks, item_lists
 from scoring.figures.quantities import UNIT_SIGNS, Quantity, find_quantities
 from scoring.lexicon import FigureWords, Lexicon
 from scoring.text.prepared_text import PreparedText, folded_words, split_words
@@ -19,39 +18,73 @@ _BLANK_SIGNS = '|*_`~"- \t\r\n'
 YES_SIGNS, NO_SIGNS = frozenset("✓✔✅☑●x"), frozenset("✗✘❌☐○-–—")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """What stands above a table or list.
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table, or a list of items or of keys with values, with named rows and columns.
 
-    - ``words``: words and stems of the last two headings, or of the title, and of the line right above.
-    - ``lead_stems``: stems of that line, where it leads in what follows ("You can pay with:").
-    - ``row_nouns``: stems of what the rows surely are called ("Plans", "These roles are available:").
-    - ``possible_row_nouns``: stems of what they may be called.
-    - ``is_complete``: nothing says that these are only examples.
+    - ``rows``: the name of each row, with its place; ``row_spans``: the place of all of it.
+    - ``columns``: what the columns are called, without that of the names; "" for the values of keys, and none
+      where a list has items alone. ``cells``: those of each row beside its name.
+    - ``row_stems``, ``column_stems``: the stems by which each is named.
+    - ``heading_words``: words and stems of the last two headings above it, or of the title, of the line right
+      above, and of the header of the names.
+    - ``lead_stems``: stems of the line right above, where it leads in what follows ("You can pay with:").
+    - ``row_nouns``: stems of what the rows surely are called, by the header of their names or by what stands
+      above ("Plans", "These roles are available:"); ``possible_row_nouns``: of what they may be called.
+    - ``is_complete``: nothing says that these are only examples, and it stands at no edge of its text, where
+      a passage may have been cut.
     """
 
-    words: frozenset[str]
+    rows: tuple[TextSpan, ...]
+    columns: tuple[str, ...]
+    cells: tuple[Row, ...]
+    row_spans: tuple[tuple[int, int], ...]
+    row_stems: tuple[frozenset[str], ...]
+    column_stems: tuple[frozenset[str], ...]
+    heading_words: frozenset[str]
     lead_stems: frozenset[str]
     row_nouns: frozenset[str]
     possible_row_nouns: frozenset[str]
     is_complete: bool
 
     @classmethod
-    def of(cls, text: str, start: int, lexicon: Lexicon) -> "Heading":
-        """Return what stands above the block that begins at an offset."""
-        before = text[: text.rfind("\n", 0, start) + 1].splitlines()
+    def of(cls, block: DataBlock, text: PreparedText) -> "Table":
+        """Return the table that a block of a text is."""
+        lexicon, original = text.lexicon, text.original
+        before = original[: original.rfind("\n", 0, block.start) + 1].splitlines()
         above = [line[-_LONGEST_HEADING:] for line in before if line.strip()]
         titles = [line for line in above if line.startswith(_HEADING)][-2:] or above[:1]
+        title = titles[-1] if titles else ""
         lead = "" if not above or above[-1].startswith((_HEADING, "|")) else above[-1].strip()
-        nearest = titles[-1] if titles else ""
-        told = "\n".join((*titles, *above[-1:]))
-        words = tuple(folded_words(told))
+        corner = block.header[0].text if block.header else ""
+        told = "\n".join((*titles, *above[-1:], corner))
+        by_heading = _row_nouns(title, "" if lead == title.strip() else lead, lexicon)
+        row_nouns = frozenset(figure_stems(corner, lexicon)) if block.header else by_heading
+        columns = [cell.text for cell in block.header or block.rows[0]][1:]
+        columns = columns if block.header else [""] * len(columns)
+        is_sample = lexicon.figure_words.examples.occurs(tuple(folded_words(told)))
         return cls(
-            words=frozenset((*words, *figure_stems(told, lexicon))),
+            rows=tuple(row[0] for row in block.rows),
+            columns=tuple(columns),
+            cells=tuple(row[1:] for row in block.rows),
+            row_spans=tuple((row[0].start, row[-1].end) for row in block.rows),
+            row_stems=tuple(_label_stems(row[0].text, lexicon) for row in block.rows),
+            column_stems=tuple(_label_stems(column, lexicon) for column in columns),
+            heading_words=frozenset((*folded_words(told), *figure_stems(told, lexicon))),
             lead_stems=frozenset(figure_stems(lead, lexicon) if lead.endswith(":") else ()),
-            row_nouns=_row_nouns(nearest, "" if lead == nearest.strip() else lead, lexicon),
-            possible_row_nouns=frozenset(figure_stems(f"{nearest}\n{lead}", lexicon)),
-            is_complete=not lexicon.figure_words.examples.occurs(words),
+            row_nouns=row_nouns,
+            possible_row_nouns=row_nouns.union(figure_stems(f"{title}\n{lead}", lexicon)),
+            is_complete=not (is_sample or _is_at_edge(block, original)),
+        )
+
+    def amount(self, row: int, column: int, words: FigureWords) -> tuple[Quantity, str | None] | None:
+        """Return the amount that a cell is and its unit, which may be that of its column or row."""
+        text = self.cells[row][column].text
+        amount = next(find_quantities(text, words), None)
+        if not (amount and _BEFORE.fullmatch(text, 0, amount.start) and _AFTER.fullmatch(text, amount.end)):
+            return None
+        return amount, amount.unit or unit_in(self.columns[column], words) or unit_in(
+            self.rows[row].text, words
         )
 
 
@@ -74,64 +107,6 @@ def _plurals(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     words = (word for word in folded_words(text) if word not in lexicon.function_words)
     plurals = (word for word in words if lexicon.stem(word) not in (word, word.removesuffix("e")))
     return tuple(figure_stem(word, lexicon) for word in plurals)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """A table, or a list of items or of keys with values, with named rows and columns.
-
-    - ``rows``: the name of each row, with its place; ``row_spans``: the place of all of it.
-    - ``columns``: what the columns are called, without that of the names; "" for the values of keys, and none
-      where a list has items alone.
-    - ``cells``: those of each row beside its name.
-    - ``row_stems``, ``column_stems``: the stems by which each is named.
-    - ``row_nouns``: stems of what the rows surely are called, by the header of their names or by what stands
-      above; ``possible_row_nouns``: of what they may be called.
-    - ``is_complete``: nothing says that these are only examples, and it stands at no edge of its text, where
-      a passage may have been cut.
-    """
-
-    rows: tuple[TextSpan, ...]
-    columns: tuple[str, ...]
-    cells: tuple[tuple[TextSpan, ...], ...]
-    row_spans: tuple[tuple[int, int], ...]
-    row_stems: tuple[frozenset[str], ...]
-    column_stems: tuple[frozenset[str], ...]
-    row_nouns: frozenset[str]
-    possible_row_nouns: frozenset[str]
-    heading: Heading
-    heading_words: frozenset[str]
-    is_complete: bool
-
-    @classmethod
-    def of(cls, block: DataBlock, text: PreparedText) -> "Table":
-        """Return the table that a block of a text is."""
-        lexicon, header = text.lexicon, block.header
-        heading = Heading.of(text.original, block.start, lexicon)
-        corner = header[0].text if header else ""
-        columns = tuple(cell.text for cell in header[1:]) if header else ("",) * (len(block.rows[0]) - 1)
-        row_nouns = frozenset(figure_stems(corner, lexicon)) if header else heading.row_nouns
-        return cls(
-            rows=tuple(row[0] for row in block.rows),
-            columns=columns,
-            cells=tuple(row[1:] for row in block.rows),
-            row_spans=tuple((row[0].start, row[-1].end) for row in block.rows),
-            row_stems=tuple(_label_stems(row[0].text, lexicon) for row in block.rows),
-            column_stems=tuple(_label_stems(column, lexicon) for column in columns),
-            row_nouns=row_nouns,
-            possible_row_nouns=heading.possible_row_nouns | row_nouns,
-            heading=heading,
-            heading_words=heading.words.union(folded_words(corner), figure_stems(corner, lexicon)),
-            is_complete=heading.is_complete and not _is_at_edge(block, text.original),
-        )
-
-    def amount(self, row: int, column: int, words: FigureWords) -> tuple[Quantity, str | None] | None:
-        """Return the amount that a cell is and its unit, which may be that of its column or row."""
-        text = self.cells[row][column].text
-        amount = next(find_quantities(text, words), None)
-        if not (amount and _BEFORE.fullmatch(text, 0, amount.start) and _AFTER.fullmatch(text, amount.end)):
-            return None
-        return amount, amount.unit or unit_in(self.columns[column], words) or unit_in(self.rows[row].text, words)
 
 
 def _is_at_edge(block: DataBlock, text: str) -> bool:

@@ -102,7 +102,7 @@ class FigureWords:
 
     What is claimed of figures:
 
-    - ``computed``: words that a figure beside which they stand was computed ("in total", "more", "on average");
+    - ``computed``: words beside a figure that was computed from others ("in total", "more", "on average");
       ``unclear``: what may mean that or not ("second").
     - ``counts``: words that say how many there are; ``all_of``: that all are meant.
     - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: how a figure right after them is meant.
