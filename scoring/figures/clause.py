@@ -35,13 +35,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause with what stands in it, in order; ``figures`` are those in digits."""
+    """A clause with what stands in it, in order; of its numbers those in digits come first."""
 
     text: str
     lexicon: Lexicon
     words: tuple[Word, ...]
-    figures: tuple[Figure, ...]
-    number_words: tuple[Figure, ...]
+    numbers: tuple[Figure, ...]
     periods: tuple[CalendarPeriod, ...]
     period_words: frozenset[int]
 
@@ -69,17 +68,12 @@ class Clause:
             for value in (Decimal(lexicon.claims.numbers[word.text]),)
         )
         periods = tuple(period for period, _, _ in told)
-        return cls(text, lexicon, words, tuple(figures), tuple(number_words), periods, frozenset(in_periods))
+        return cls(text, lexicon, words, (*figures, *number_words), periods, frozenset(in_periods))
 
     @property
     def figure_words(self) -> FigureWords:
         """The words for figures of its language."""
         return self.lexicon.figure_words
-
-    @property
-    def numbers(self) -> tuple[Figure, ...]:
-        """Its figures, those in digits first."""
-        return (*self.figures, *self.number_words)
 
     @cached_property
     def stems(self) -> tuple[str, ...]:

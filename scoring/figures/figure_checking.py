@@ -94,7 +94,8 @@ def check_clause(
     >>> claim.outcome.value, claim.derivation.formula
     ('refuted', '2 rows')
     """
-    if lexicon.figures is None or (clause := Clause.of(text, lexicon)) is None:
+    clause = Clause.of(text, lexicon) if lexicon.figures else None
+    if clause is None or not clause.numbers:
         return None
     counted = _check_count(clause, offset, sources)
     figures = {figure: None for source in sources for figure in source.hints.derivable_figures(clause)}
@@ -203,11 +204,12 @@ class DerivationHints:
         # "The second reminder costs € 25" only names it.
         unclear = indices(clause.find_phrases(lists.unclear, bounds.word_indices))
         computed = indices(clause.find_phrases(lists.computed, bounds.word_indices | unclear))
-        is_computed = bool(computed) or any(clause.is_share(each) for each in clause.figures)
+        is_computed = bool(computed) or any(map(clause.is_share, clause.numbers))
         # A unit, "costs" and "pay" may stand beside any amount.
         small = lists.unit_of.keys() | lists.prices | lists.fillers
-        own = {n for n in clause.content_indices if clause.words[n].text not in small}
-        named = own - computed - bounds.word_indices - {each.word_start for each in clause.number_words}
+        number_words = {each.word_start for each in clause.numbers if each.in_words}
+        others = computed | bounds.word_indices | number_words
+        named = {n for n in clause.content_indices if n not in others and clause.words[n].text not in small}
 
         def may_be_derived(figure: Figure) -> bool:
             unit = clause.figure_unit(figure)
@@ -222,9 +224,8 @@ class DerivationHints:
                 return True
             return unit in {None, PERCENT} and self._may_be_count(figure, clause, is_computed=is_computed)
 
-        return tuple(
-            each for each in clause.numbers if bounds.of(each) not in LIMITS and may_be_derived(each)
-        )
+        figures = (each for each in clause.numbers if bounds.of(each) not in LIMITS)
+        return tuple(filter(may_be_derived, figures))
 
     def _may_be_count(self, figure: Figure, clause: Clause, *, is_computed: bool) -> bool:
         near = _NEAR_OF if figure.quantity.unit else _NEAR
@@ -241,7 +242,6 @@ def derivation_hints(text: PreparedText) -> DerivationHints:
     lexicon = text.lexicon
     if lexicon.figures is None:
         return DerivationHints()
-    unit: str | None
     values: defaultdict[str | None, set[str]] = defaultdict(set)
     beside: defaultdict[str | None, set[str]] = defaultdict(set)
     for line, above in _lines(text.original):
@@ -249,12 +249,12 @@ def derivation_hints(text: PreparedText) -> DerivationHints:
             values[unit].add(written)
             beside[unit].update(figure_stems(f"{line}\n{above}", lexicon))
     for table in text.cached(tables):
+        names = table.row_nouns.union(table.heading_words, *table.row_stems, *table.column_stems)
         for row, column in product(range(len(table.rows)), range(len(table.columns))):
             if found := table.amount(row, column, lexicon.figures):
-                amount, unit = found
-                values[unit].add(table.cells[row][column].text[amount.start : amount.end])
-                beside[unit].update(table.row_nouns, table.heading_words)
-                beside[unit].update(*table.row_stems, *table.column_stems)
+                amount, its_unit = found
+                values[its_unit].add(table.cells[row][column].text[amount.start : amount.end])
+                beside[its_unit] |= names
     lists = text.cached(listings)
     return DerivationHints(
         frozenset[str]().union(*(each.row_nouns for each in lists)),

@@ -35,9 +35,6 @@ _NEXT = re.compile(r"([ \n\u00a0-]?)([^\W\d_]+(?:['’]s)?)")
 _WIDEST_SIGN = 4
 _SIGNS = UNIT_SIGNS | {"‰": "permille"}
 _HOUR_MINUTES, _HALF_DAY, _DAY = 60, 720, 1440
-_NOON = 12
-_HOURS = range(25)
-_DASHES = frozenset("-–—")
 _WORD_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})[ \u00a0]\Z")
 # Behind the second of two numbers with a dash: these are part of a date or a number of a telephone.
 _PART = re.compile(r"[ ]?[-–/.,:]?\d|[-–/]")
@@ -334,7 +331,7 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
 
 def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
     """Say whether a number is one of the hours, and no amount of a unit that no time of day has."""
-    if number.values[0] not in _HOURS:
+    if number.values[0] not in range(25):
         return False
     if number.kind == DURATION:
         return number.size == UNIT_SIZES["hour"][1]
@@ -351,7 +348,7 @@ def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Itera
     original, lexicon = text.original, text.lexicon
     clock, units = lexicon.clock, _units(lexicon)
     linked = False
-    ranges = {*_DASHES, *clock.until}
+    ranges = {"-", "–", "—", *clock.until}
     for place, number in enumerate(numbers):
         before = _WORD_BEFORE.search(original, max(number.start - _REACH, 0), number.start)
         said = before[1].casefold() if before else ""
@@ -377,7 +374,7 @@ def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Itera
 def _possible_minutes(hour: int, minute: int = 0) -> tuple[int, ...]:
     """Return the minutes of the day that an hour may be; up to twelve it is of either half."""
     minutes = hour * _HOUR_MINUTES + minute
-    return (minutes, minutes + _HALF_DAY) if hour <= _NOON else (minutes,)
+    return (minutes, minutes + _HALF_DAY) if hour <= _HALF_DAY // _HOUR_MINUTES else (minutes,)
 
 
 def _worded_time_readings(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scoring.figures.calendar_periods import whole_period
-from scoring.figures.clause import Clause, Figure, FigureBounds
+from scoring.figures.clause import Clause, Figure
 from scoring.figures.quantities import (
     DURATION,
     MONTHS,
@@ -36,7 +36,7 @@ def look_up(clause: Clause, table: Table) -> tuple[ValueAgreement, tuple[int, in
     )
     if clause.bounds is None or len(rows) > 1 or len(columns) > 1 or not names:
         return None
-    claimed = _ClaimedValue.of(clause, names, clause.bounds)
+    claimed = _ClaimedValue.of(clause, names)
     if not claimed.is_plain(names | table.heading_words):
         return None
     fitting = [
@@ -67,10 +67,9 @@ class _ClaimedValue:
     clause: Clause
     figures: tuple[Figure, ...]
     clock: tuple[ClockTime, ...]
-    bounds: FigureBounds
 
     @classmethod
-    def of(cls, clause: Clause, names: frozenset[str], bounds: FigureBounds) -> _ClaimedValue:
+    def of(cls, clause: Clause, names: frozenset[str]) -> _ClaimedValue:
         clock = _clock_times(clause.text, clause.lexicon)
         figures = tuple(
             figure
@@ -78,7 +77,7 @@ class _ClaimedValue:
             if clause.stems[figure.word_start] not in names
             and not any(time.start <= figure.quantity.start < time.end for time in clock)
         )
-        return cls(clause, figures, clock, bounds)
+        return cls(clause, figures, clock)
 
     def is_plain(self, known: frozenset[str]) -> bool:
         """Return whether it has one value, or at most one negation, and nothing that changes what it says."""
@@ -121,9 +120,9 @@ class _ClaimedValue:
             return self._compare_amount(table, row, column)
         if self.clause.periods:
             told, claimed = whole_period(cell, lexicon), self.clause.periods[0]
-            return _agreement(told.covers(claimed) or claimed.covers(told)) if told else None
+            return ValueAgreement(told.covers(claimed) or claimed.covers(told)) if told else None
         says = _yes_or_no(cell, lexicon)
-        return None if says is None else _agreement(says is not bool(self.clause.negation_parity))
+        return None if says is None else ValueAgreement(says is not bool(self.clause.negation_parity))
 
     def _compare_amount(self, table: Table, row: int, column: int) -> ValueAgreement | None:
         amount = table.amount(row, column, self.clause.figure_words)
@@ -135,7 +134,7 @@ class _ClaimedValue:
         its_units = self._time_units(folded_words(" ".join((*told, *table.heading_words))))
         if amount is None or not self._time_units(word.text for word in besides) <= its_units:
             return None
-        bound = self.bounds.of(figure)
+        bound = self.clause.bounds.of(figure) if self.clause.bounds else Bound.EXACT
         # "Up to 5 users" tells the limit that the table has.
         bound = Bound.EXACT if bound is Bound.AT_MOST else bound
         own = figure.quantity.number, self.clause.figure_unit(figure)
@@ -176,10 +175,6 @@ class _ClaimedValue:
         if not words.until.isdisjoint(before) or (is_alone and not words.closes.isdisjoint(said)):
             return 1
         return None
-
-
-def _agreement(is_same: bool) -> ValueAgreement:
-    return ValueAgreement.SAME if is_same else ValueAgreement.DIFFERENT
 
 
 def _clock_times(text: str, lexicon: Lexicon) -> tuple[ClockTime, ...]:

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scoring.figures.data_blocks import DataBlock, Row, TextSpan, find_blocks, item_lists
 from scoring.figures.quantities import UNIT_SIGNS, Quantity, find_quantities
 from scoring.lexicon import FigureWords, Lexicon
-from scoring.text.prepared_text import PreparedText, folded_words, split_words
+from scoring.text.prepared_text import PreparedText, folded_words
 
 _HEADING = "#"
 _LONGEST_HEADING = 300
@@ -176,9 +177,6 @@ def unit_in(text: str, words: FigureWords) -> str | None:
     """Return the unit that a heading tells: a sign, or the first word that is one and not after "per"."""
     if sign := _SIGN.search(text):
         return UNIT_SIGNS[sign.group()]
-    before = ""
-    for word in split_words(text):
-        if before not in words.per and (unit := words.unit_of.get(word.text)):
-            return unit
-        before = word.text
-    return None
+    pairs = pairwise(["", *folded_words(text)])
+    units = (words.unit_of.get(word) for before, word in pairs if before not in words.per)
+    return next(filter(None, units), None)
