@@ -141,7 +141,9 @@ def _derivation(claim: Claim, exchange: PreparedExchange) -> Derivation | None:
 
 def _derivation_source(computed: Derivation, exchange: PreparedExchange) -> ClaimSource | None:
     # The source of a derivation is named by its place in the context, see scoring.claims.grounding.
-    return _claim_source(exchange.context[int(computed.document_id)], *computed.span)
+    return _claim_source(
+        exchange.context[int(computed.document_id)], computed.rows[0].start, computed.rows[-1].end
+    )
 
 
 def _grounding_source(grounding: Grounding, exchange: PreparedExchange) -> ClaimSource | None:

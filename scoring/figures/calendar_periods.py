@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import lru_cache
@@ -28,9 +28,8 @@ class CalendarPeriod:
     @property
     def date(self) -> date | None:
         """The day, where it is told with month and year."""
-        if self.year and self.month and self.day:
-            return date(self.year, self.month, self.day)
-        return None
+        is_whole = self.year and self.month and self.day
+        return date(self.year or 0, self.month or 0, self.day or 0) if is_whole else None
 
     def covers(self, other: CalendarPeriod) -> bool:
         """Say whether another time is this one or a part of it, as far as both are told."""
@@ -60,7 +59,8 @@ def whole_period(text: str, lexicon: Lexicon) -> CalendarPeriod | None:
 
 @lru_cache(maxsize=16)
 def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
-    months = _alternatives(lexicon.figure_words.month_of)
+    longest_first = sorted(lexicon.figure_words.month_of, key=len, reverse=True)
+    months = "|".join(map(re.escape, longest_first)) or r"(?!)"
     forms = (
         rf"(?P<y1>{_YEAR})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?",
         rf"(?P<d2>\d{{1,2}})(?P<sign>[-/.])(?P<m2>\d{{1,2}})(?P=sign)(?P<y2>{_YEAR})",
@@ -71,11 +71,6 @@ def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
         rf"(?P<y7>{_YEAR})(?:{_GAP}|-)?[QK](?P<q7>[1-4])",
     )
     return re.compile(rf"(?<![\w.,/-])(?:{'|'.join(forms)})(?![\w/]|-\w|[.,]\d)", re.IGNORECASE)
-
-
-def _alternatives(words: Iterable[str]) -> str:
-    longest_first = sorted(words, key=len, reverse=True)
-    return "|".join(map(re.escape, longest_first)) or r"(?!)"
 
 
 def _parse_period(found: re.Match[str], lexicon: Lexicon) -> CalendarPeriod | None:

@@ -9,7 +9,7 @@ from scoring.text.spans import LIST_ITEM, TABLE_RULE_SIGNS
 
 # A longer line or a larger block is no data for people to read. It is left out as a whole: what is computed
 # of a part of a table would be wrong.
-_LONGEST_LINE = 2_000
+LONGEST_LINE = 2_000
 _MOST_ROWS, _MOST_COLUMNS, _MOST_BLOCKS = 200, 20, 50
 _LEAST_ROWS = 2
 _LONGEST_LABEL = 80
@@ -66,7 +66,7 @@ def find_blocks(text: str) -> tuple[DataBlock, ...]:
 def _table_blocks(lines: Sequence[TextSpan]) -> Iterator[DataBlock]:
     for is_table, group in groupby(lines, key=lambda line: "|" in line.text):
         run = list(group)
-        if not is_table or len(run) <= _LEAST_ROWS or max(len(line.text) for line in run) > _LONGEST_LINE:
+        if not is_table or len(run) <= _LEAST_ROWS or max(len(line.text) for line in run) > LONGEST_LINE:
             continue
         if "-" in run[1].text and TABLE_RULE_SIGNS.issuperset(run[1].text):
             yield from _block([tuple(_split_bars(line)) for line in run[2:]], tuple(_split_bars(run[0])))
@@ -93,7 +93,7 @@ def _delimited_blocks(lines: Sequence[TextSpan]) -> Iterator[DataBlock]:
 def _count_cells(line: TextSpan, separator: str) -> int:
     """Return how many cells a line has; 0 where it is a table's or a sentence rather than a row of values."""
     text = line.text
-    if not 0 < text.count(separator) < _MOST_COLUMNS or "|" in text or len(text) > _LONGEST_LINE:
+    if not 0 < text.count(separator) < _MOST_COLUMNS or "|" in text or len(text) > LONGEST_LINE:
         return 0
     if text.rstrip().endswith((".", ":", "!", "?")) or _item_text_start(line) or _key_value(line):
         return 0
@@ -146,7 +146,7 @@ def item_lists(text: str) -> tuple[DataBlock, ...]:
         if not end or depth < indent:
             found.extend(_block(run))
             run = []
-        if end and len(line.text) <= _LONGEST_LINE:
+        if end and len(line.text) <= LONGEST_LINE:
             run.append((_stripped_span(line.text[end:], line.start + end),))
             indent = depth
     found.extend(_block(run))
@@ -155,7 +155,7 @@ def item_lists(text: str) -> tuple[DataBlock, ...]:
 
 def _key_value(line: TextSpan) -> Row | None:
     text = line.text
-    if len(text) > _LONGEST_LINE or "|" in text:
+    if len(text) > LONGEST_LINE or "|" in text:
         return None
     start = _item_text_start(line)
     parting = _KEY_SEPARATOR.search(text, start, start + _LONGEST_LABEL)

@@ -16,7 +16,7 @@ from itertools import product
 
 from scoring.figures.calendar_periods import calendar_periods
 from scoring.figures.clause import LIMITS, Clause, Figure, indices
-from scoring.figures.data_blocks import TextSpan, split_lines
+from scoring.figures.data_blocks import LONGEST_LINE, TextSpan, split_lines
 from scoring.figures.quantities import PERCENT, Closeness, closeness, find_quantities
 from scoring.figures.tables import Table, figure_stems, listings, tables
 from scoring.lexicon import Lexicon
@@ -38,11 +38,6 @@ class Derivation:
     document_id: str
     rows: tuple[TextSpan, ...]
     formula: str
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The stretch of the document that holds all of the rows."""
-        return self.rows[0].start, self.rows[-1].end
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +155,11 @@ def _compare_count(
     return FigureClaim(outcome, start, end, Derivation(document_id, tuple(rows), f"{len(rows)} rows"))
 
 
-# A longer line is no data for people to read.
-_LONGEST_LINE = 2_000
-_HEADING = "#"
 # Dates and times of day are amounts of these: lengths of time follow from them.
 _DATE, _CLOCK = "date", "clock"
 _DATE_UNITS = frozenset({"day", "week", "month", "year"})
 _CLOCK_UNITS = frozenset({"minute", "hour", "day"})
 _HOURS = re.compile(r"(?<![\d.,:])\d{1,2}[.:]\d\d ?(?:uur ?)?[-–—] ?\d{1,2}[.:]\d\d(?![\d.,:])")
-_DIGIT = re.compile(r"\d")
 # What is counted stands so close after its number: "4 new plans", "60% of all the plans".
 _NEAR, _NEAR_OF = 2, 4
 
@@ -267,9 +258,9 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the lines that say something, each with the heading above it and the line that leads it in."""
     heading = lead = ""
     for line in (each.text for each in split_lines(text)):
-        if not line.strip() or len(line) > _LONGEST_LINE:
+        if not line.strip() or len(line) > LONGEST_LINE:
             continue
-        if line.lstrip().startswith(_HEADING):
+        if line.lstrip().startswith("#"):
             heading, lead = line, ""
         yield line, f"{heading}\n{lead}"
         if line.rstrip().endswith(":"):
@@ -278,7 +269,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 def _written_amounts(line: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
     """Yield the units of a line's amounts, dates and opening hours, each with how it is written."""
-    if not _DIGIT.search(line):
+    if not re.search(r"\d", line):
         return
     for amount in find_quantities(line, lexicon.figure_words):
         if amount.unit is not None:

@@ -64,9 +64,8 @@ class DerivableNumbers:
         for source, text in enumerate(texts):
             for each in text.cached(number_readings):
                 self._add(each, source)
-        known_keys = {
-            each.key for text in texts for each in text.cached(number_readings) if not each.is_tentative
-        }
+        read = [each for text in texts for each in text.cached(number_readings)]
+        known_keys = {each.key for each in read if not each.is_tentative}
         for each in answer.cached(number_readings):
             if each.key in known_keys:
                 self._add(each, 0)

@@ -107,8 +107,7 @@ def number_readings(text: PreparedText) -> tuple[NumberReading, ...]:
         *_literal_readings(text),
         *_clock_readings(text, quantities),
         *(reading for each in quantities for reading in _candidate_readings(each, each.start in hours)),
-        *_share_readings(text, quantities),
-        *_compound_readings(text, quantities),
+        *_paired_readings(text, quantities),
     )
 
 
@@ -276,17 +275,12 @@ def _candidate_readings(quantity: _NumberCandidate, is_hour: bool) -> Iterator[N
             yield NumberReading(quantity.kind, value * quantity.size, start, end, quantity.size)
 
 
-def _share_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) -> Iterator[NumberReading]:
-    """Yield "3 out of 4" and "1 op de 3" as the parts that they are."""
+def _paired_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) -> Iterator[NumberReading]:
+    """Yield what two are together: "3 out of 4", "7 euro 50", "1 day and 6 hours", "an hour and a half"."""
     for left, right in pairwise(quantities):
         between = text.original[left.end : right.start].strip().casefold()
         if between in text.lexicon.numbers.ratios and 0 < left.values[0] < right.values[0]:
             yield NumberReading(SHARE, left.values[0] / right.values[0], left.start, right.end)
-
-
-def _compound_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) -> Iterator[NumberReading]:
-    """Yield what two quantities are together: "7 euro 50", "1 day and 6 hours", "an hour and a half"."""
-    for left, right in pairwise(quantities):
         between = text.original[left.unit_end : right.start].strip(" ,").casefold()
         if right.start < left.unit_end or between not in {"", *text.lexicon.numbers.joiners}:
             continue
