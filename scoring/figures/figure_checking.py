@@ -83,7 +83,8 @@ def check_clause(
         The claim, with what the data say of it; None where none of its figures may follow from them.
 
     >>> from scoring.lexicon import load_shipped
-    >>> plans = PreparedText.of("# Plans\n\n- Basic: $10\n- Team: $25\n\nAsk us.", load_shipped()["en"])
+    >>> page = "# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."
+    >>> plans = PreparedText.of(page, load_shipped()["en"])
     >>> source = DataSource("plans", plans.cached(listings), plans.cached(derivation_hints))
     >>> claim = check_clause("There are 4 plans.", 0, plans.lexicon, [source])
     >>> claim.outcome.value, claim.derivation.formula
