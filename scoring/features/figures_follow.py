@@ -1,4 +1,4 @@
-"""Figures that follow from the documents' data, or do not (paper, Table II, "Answer Contradiction")."""
+"""Numbers of things that the documents list, or other ones (paper, Table II, "Answer Contradiction")."""
 
 from scoring.claims.grounding import figure_claims
 from scoring.figures.figure_checking import FigureOutcome
@@ -22,11 +22,12 @@ REFUTED_FIGURE_RULE = Rule(
 
 
 class FiguresFollow:
-    r"""Share of the figures that follow from the documents' tables and lists, of those that were computed.
+    r"""Share of the numbers of things that are those of the documents' tables and lists, of those counted.
 
-    Sums, differences, averages, shares, growth, the highest and the lowest, counts and days between dates
+    "There are 4 plans" is compared with the rows of a list or table of plans
     (:func:`scoring.figures.figure_checking.check_clause`). The value is confirmed / (confirmed + refuted), in
-    [0, 1]; not applicable where nothing could be computed.
+    [0, 1]; not applicable where nothing could be counted. On 1,839 rated answers and the sample two were confirmed, none was
+    refuted; totals, differences, shares and the like never came up, and are not computed.
 
     Evidence: ``refuted_figure``, each figure that does not follow.
 
@@ -34,8 +35,8 @@ class FiguresFollow:
     >>> from scoring.lexicon import load_shipped
     >>> from scoring.text.prepared_text import PreparedText
     >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = PreparedPassage("d", text("Prices:\n\n- Basic: $10\n- Team: $25\n"))
-    >>> answer = text("Team is $20 more expensive than Basic.")
+    >>> document = PreparedPassage("d", text("# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."))
+    >>> answer = text("There are 4 plans.")
     >>> FiguresFollow().measure(PreparedExchange(text(""), answer, (document,))).value
     0.0
     """
@@ -45,7 +46,7 @@ class FiguresFollow:
     evidence_rules = ((REFUTED_FIGURE, REFUTED_FIGURE_RULE),)
 
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
-        """Return confirmed figures / computed figures."""
+        """Return confirmed numbers / counted numbers."""
         computed = [
             found
             for found in exchange.cached(figure_claims)

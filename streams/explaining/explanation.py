@@ -273,7 +273,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
     ),
     "error_mismatch": "Correct the answer: it explains another error than the one that was asked about.",
     "derived_number": "Do the computation by the documents' numbers, then send or correct the answer.",
-    "refuted_figure": "Do the sum again by the derivation of the claim, then send or correct the answer.",
+    "refuted_figure": "Count again by the derivation of the claim, then send or correct the answer.",
     "contradicted_value": "Compare the claim with the row or sentence beside it, then correct the answer.",
     "action_claimed": (
         "See whether it was done. If not, do it or tell the customer; a chatbot that can act should say "

@@ -9,6 +9,8 @@ SCORER = Scorer()
 PLANS = {
     "en": """# Plans
 
+Choose a plan:
+
 - Basic: € 9 per month
 - Team: € 19 per month
 - Business: € 29 per month
@@ -36,9 +38,8 @@ def judged(answer, language="en"):
 
 OPEN = [
     ("Two of the three plans have support by phone.", "en"),
-    ("A third of the plans has support by phone.", "en"),
     ("Cumulatively, the plans cost € 85.", "en"),
-    ("Een derde van de abonnementen heeft ondersteuning per telefoon.", "nl"),
+    ("Samen kosten de abonnementen € 57.", "nl"),
 ]
 
 
@@ -82,7 +83,7 @@ def test_a_claim_that_the_documents_have_as_it_stands_is_supported_though_it_can
 
 
 def test_a_refuted_figure_contradicts_also_where_its_number_stands_nowhere():
-    decision, _, statuses = judged("The Team plan costs € 12 more than Basic.")
+    decision, _, statuses = judged("There are 5 plans.")
     assert (decision, statuses) == ("blocked", [ClaimStatus.CONTRADICTED])
 
 
