@@ -125,7 +125,8 @@ class JudgeOptions:
         statements: The most statements, or facts, that an answer may be taken apart into. An answer with
             more is no opinion, since the rest would go unchecked.
         passages: How many passages ``factscore`` checks a fact against.
-        longest: The most characters of the documents in one request, and of question and answer together.
+        max_characters: The most characters of the documents in one request, and of question and answer
+            together.
         mask: Whether e-mail addresses, telephone and account numbers are masked.
         examples: Rated answers that are shown to the model first.
     """
@@ -141,14 +142,14 @@ class JudgeOptions:
     questions: int = 4
     statements: int = 20
     passages: int = 4
-    longest: int = 24_000
+    max_characters: int = 24_000
     mask: bool = True
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError where a method could not ask anything, or not end."""
         counts = (self.max_tokens, self.steps, self.samples, self.agents, self.rounds)
-        if min(*counts, self.questions, self.statements, self.passages, self.longest) < 1:
+        if min(*counts, self.questions, self.statements, self.passages, self.max_characters) < 1:
             raise ValueError("every number of a judge's options is at least 1")
         if not self.judges:
             raise ValueError("at least one judge must be named")

@@ -33,14 +33,14 @@ def prepare_case(case: Case, options: JudgeOptions) -> PreparedCase | UnsureReas
     texts = [case.question, case.answer, *(passage.text_with_title for passage in reference)]
     ready = [clean(text) for text in (*texts, *map(render_example, options.examples))]
     question, answer, *others = mask_personal_data(ready) if options.mask else ready
-    if len(question.text) + len(answer.text) > options.longest:
+    if len(question.text) + len(answer.text) > options.max_characters:
         return UnsureReason.TOO_LONG
     # The title is part of the text now.
     pairs = zip(reference, others, strict=False)
     passages = tuple(replace(passage, text=text.text, title=None) for passage, text in pairs)
     kept = passages
     if has_documents := isinstance(case.reference, ReferenceDocuments):
-        kept = shorten_documents(passages, f"{question.text}\n{answer.text}", options.longest)
+        kept = shorten_documents(passages, f"{question.text}\n{answer.text}", options.max_characters)
         parts = tuple(
             PromptPart(f"document {number}", each.text) for number, each in enumerate(kept, start=1)
         )

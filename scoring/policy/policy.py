@@ -71,11 +71,11 @@ class Policy:
     Of several overrides that cover an answer, the later one wins.
 
     Where judges are set up, ``ask`` names which answers are in doubt: by the decision that the checks alone
-    come to, or by the code of its reason; ``ask_never`` takes reasons out again, and what has a score is in
-    doubt only from ``ask_from`` to ``ask_to``. What the judges say (:meth:`Thresholds.finding`) counts from a
-    confidence of ``send_confidence``, or of ``block_confidence`` where it is that the answer is untrue, and
-    where they have read the documents whole. What becomes of the answer is for :func:`with_judges` to say.
-    ``declined`` is for an answer that says that it has none, where a judge finds that right.
+    come to, or by the code of its reason; ``ask_never`` takes reasons out again. What the judges say
+    (:meth:`Thresholds.opinion_reason`) counts from a confidence of ``send_confidence``, or of
+    ``block_confidence`` where it is that the answer is untrue, and where they have read the documents whole.
+    What becomes of the answer is for :func:`decide_with_opinion` to say. ``declined`` is for an answer that
+    says that it has none, where a judge finds that right.
 
     With ``hold`` nothing is sent by itself: what would have been is held for review, and all else is as
     before. Operators do the same while workers run, see :class:`~scoring.policy.thresholds.Holds`.
@@ -109,8 +109,6 @@ class Policy:
     overrides: tuple[Override, ...] = ()
     ask: tuple[str, ...] = (Decision.REVIEW.value, Decision.AUTO_SEND.value)
     ask_never: tuple[str, ...] = (Reason.REFUSAL.value,)
-    ask_from: float = MIN_SCORE
-    ask_to: float = MAX_SCORE
     send_confidence: float = 0.9
     block_confidence: float = 0.9
     declined: Decision = Decision.REVIEW
@@ -150,7 +148,7 @@ class Policy:
             return None
         decision, reason = self._decide_by_checks(scored_answer)
         thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
-        if not thresholds.is_in_doubt(decision, str(reason), scored_answer.score):
+        if not thresholds.is_in_doubt(decision, str(reason)):
             return None
         held = decision is Decision.REVIEW and not _may_be_sent(scored_answer)
         return Doubt.ONE_WAY if held or decision is Decision.BLOCKED else Doubt.BOTH_WAYS

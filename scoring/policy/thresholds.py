@@ -29,8 +29,6 @@ class Override:
     refusal: Decision | None = None
     ask: tuple[str, ...] | None = None
     ask_never: tuple[str, ...] | None = None
-    ask_from: float | None = None
-    ask_to: float | None = None
     send_confidence: float | None = None
     block_confidence: float | None = None
     declined: Decision | None = None
@@ -57,18 +55,14 @@ class Thresholds:
     refusal: Decision
     ask: tuple[str, ...]
     ask_never: tuple[str, ...]
-    ask_from: float
-    ask_to: float
     send_confidence: float
     block_confidence: float
     declined: Decision
     hold: bool
 
-    def is_in_doubt(self, decision: Decision, reason: str, score: float | None) -> bool:
+    def is_in_doubt(self, decision: Decision, reason: str) -> bool:
         """Say whether an answer is in doubt of which the checks alone make this."""
-        named = decision in self.ask or reason in self.ask
-        in_band = score is None or self.ask_from <= score <= self.ask_to
-        return named and in_band and reason not in self.ask_never
+        return (decision in self.ask or reason in self.ask) and reason not in self.ask_never
 
     def is_settled(self, opinions: Sequence[Opinion]) -> bool:
         """Say whether the opinions so far decide: the last one is sure, or two contradict each other."""
@@ -142,8 +136,6 @@ def check_thresholds(
             f"policy for {where}: needs 1 <= block_below < auto_send_at <= 5, "
             f"but block_below is {low:g} and auto_send_at is {high:g}"
         )
-    if not MIN_SCORE <= thresholds.ask_from <= thresholds.ask_to <= MAX_SCORE:
-        raise ValueError(f"policy for {where}: needs 1 <= ask_from <= ask_to <= 5")
     if not (0 < thresholds.send_confidence <= 1 and 0 < thresholds.block_confidence <= 1):
         raise ValueError(f"policy for {where}: a confidence must be above 0 and at most 1")
     for code in (*thresholds.ask, *thresholds.ask_never):

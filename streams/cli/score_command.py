@@ -41,7 +41,6 @@ from streams.cli.scoring_options import (
     apply_options,
     max_in_flight,
     prepare_processes,
-    warn_if_untranslated,
     with_translation_mode,
 )
 from streams.documents.company_terms import offline_terms
@@ -86,7 +85,7 @@ def score(
     """
     check_not_overwriting(output, [file, *(documents or [])])
     settings = apply_options(load_settings(config), profile, processes)
-    settings = warn_if_untranslated(with_translation_mode(settings, translate))
+    settings = with_translation_mode(settings, translate)
     settings, on_demand = prepare_processes(settings, count_lines(file))
     complaints, bad_documents = InputErrors(str(file)), errors_for(documents)
     missing = MissingDocuments(str(file))
@@ -102,7 +101,7 @@ def score(
         unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, missing, bar))
     missing.report()
     unserved.report()
-    ended = unserved.exit_code(translation_required=settings.translation.mode == "always")
+    ended = unserved.exit_code(translation_required=translate == "always")
     wrong = max(each.exit_code for each in (complaints, *bad_documents))
     raise typer.Exit(max(ended, wrong, missing.exit_code))
 

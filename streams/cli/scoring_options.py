@@ -30,7 +30,9 @@ _UNSERVED = {
     _UNTRANSLATED: "could not be translated",
     _UNSEARCHED: "could not be searched for",
     _LATE: "took longer to score than allowed (scoring.timeout_seconds)",
-    Reason.VERIFIER_TIMEOUT: "had claims that the verifier had no time for (scoring.verifier.seconds)",
+    Reason.VERIFIER_TIMEOUT: (
+        "had claims that the verifier had no time for (scoring.verifier.timeout_seconds)"
+    ),
     Reason.VERIFIER_FAILED: "had claims that the verifier failed on",
     _UNASKED: "in doubt, and no language model gave an opinion",
     Reason.JUDGE_BUDGET_SPENT: "in doubt, and judges.budget was spent",
@@ -51,7 +53,7 @@ TranslateOption = Annotated[
     typer.Option(
         "--translate",
         help="Score a translation: auto, if a translator is configured; always, and fail without one. "
-        "Default: as configured (translation.mode).",
+        "Default: auto.",
     ),
 ]
 ProcessesOption = Annotated[
@@ -81,21 +83,16 @@ def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings
 
 
 def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Settings:
-    """Give the settings with this translation mode; None leaves it as it is.
+    """Give the settings without a translator where the mode is off; the others leave them as they are.
 
     Raises:
         UsageError: the mode is always, and no translator is configured.
     """
     if mode == "always" and settings.translation.provider is None:
         raise UsageError("--translate always: no translator is configured (set translation.provider)")
-    return settings.with_values("translation", {"mode": mode}) if mode else settings
-
-
-def warn_if_untranslated(settings: Settings) -> Settings:
-    """Say so where texts were to be translated if that can be, and nobody can; give the settings back."""
-    if settings.translation.mode == "auto" and settings.translation.provider is None:
+    if mode == "auto" and settings.translation.provider is None:
         say("warning: nothing is translated: no translator is configured (set translation.provider)")
-    return settings
+    return settings.with_values("translation", {"provider": None}) if mode == "off" else settings
 
 
 def max_in_flight(settings: Settings) -> int:

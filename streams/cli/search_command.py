@@ -168,7 +168,7 @@ def search(
     check_languages("--language", [language] if language is not None else None)
     if not documents and not from_kafka:
         raise UsageError("give the documents: --documents FILE or FOLDER, or --from-kafka")
-    settings = _chosen(load_settings(config), passages)
+    settings = load_settings(config)
     asked, about = InputErrors(str(questions)), errors_for(documents)
     with progress_bar("reading documents", count_lines(*documents) if documents else None) as bar:
         known = read_documents(documents, documents_language, settings, about, bar, from_kafka=from_kafka)
@@ -176,15 +176,8 @@ def search(
         read_records(questions, Question) if questions else [(1, Question(question or ""))]
     )
     show = _as_json if as_json_lines or questions else _as_text
-    asyncio.run(_search(lines, known, settings, language, partial(_show, asked, show)))
+    asyncio.run(_search(lines, known, settings, language, passages, partial(_show, asked, show)))
     raise typer.Exit(max(each.exit_code for each in (asked, *about)))
-
-
-def _chosen(settings: Settings, passages: int | None) -> Settings:
-    if passages is None:
-        return settings
-    candidates = max(passages, settings.retrieval.candidates)
-    return settings.with_values("retrieval", {"passages": passages, "candidates": candidates})
 
 
 async def _search(
@@ -192,9 +185,10 @@ async def _search(
     documents: Sequence[KnowledgeDocument],
     settings: Settings,
     language: str | None,
+    passages: int | None,
     show: Callable[[Outcome], None],
 ) -> None:
-    async with open_on_demand_retriever(documents, settings, indexing_bar()) as retrieval:
+    async with open_on_demand_retriever(documents, settings, indexing_bar(), passages) as retrieval:
         if retrieval is None:
             raise CommandFailed("there is nothing to search: no document, or retrieval is switched off")
         find = partial(_found, await retrieval.open(), language)

@@ -21,7 +21,6 @@ from streams.cli.scoring_options import (
     TranslateOption,
     apply_options,
     prepare_processes,
-    warn_if_untranslated,
     with_translation_mode,
 )
 from streams.documents.company_terms import offline_terms
@@ -69,7 +68,7 @@ def serve(
     settings = server_settings(
         apply_options(load_settings(config), profile, processes), from_kafka=from_kafka
     )
-    settings = warn_if_untranslated(with_translation_mode(settings, translate))
+    settings = with_translation_mode(settings, translate)
     settings, _ = prepare_processes(settings, None)
     complaints = errors_for(documents)
     known = read_documents(documents, documents_language, settings, complaints, from_kafka=from_kafka)

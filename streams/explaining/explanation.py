@@ -221,7 +221,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
     ),
     Reason.VERIFIER_TIMEOUT: (
         "Judge it by hand. If there are many, give the workers more processors, or "
-        "scoring.verifier.seconds a higher value."
+        "scoring.verifier.timeout_seconds a higher value."
     ),
     Reason.VERIFIER_FAILED: (
         "Judge it by hand, and try the model of scoring.verifier.folder on this answer with truthgate score."

@@ -45,7 +45,7 @@ def client_arguments(settings: KafkaSettings) -> dict[str, Any]:
     if settings.security_protocol.startswith("SASL"):
         arguments["sasl_mechanism"] = settings.sasl_mechanism
         if settings.oauth:
-            arguments["sasl_oauth_token_provider"] = token_provider(settings.oauth)
+            arguments["sasl_oauth_token_provider"] = token_provider(settings)
         else:
             arguments["sasl_plain_username"] = settings.sasl_username or ""
             arguments["sasl_plain_password"] = _password(settings)
@@ -68,7 +68,7 @@ def faust_broker_credentials(
     if not settings.security_protocol.startswith("SASL"):
         return SSLCredentials(context) if context else None
     if settings.oauth:
-        return OAuthCredentials(oauth_cb=token_provider(settings.oauth), ssl_context=context)
+        return OAuthCredentials(oauth_cb=token_provider(settings), ssl_context=context)
     return SASLCredentials(
         username=settings.sasl_username,
         password=_password(settings),
@@ -84,8 +84,8 @@ def host_port(host: str, port: int) -> str:
 
 def describe_credentials(settings: KafkaSettings) -> str:
     """Name for people as whom the settings enter, and how; without any secret."""
-    name = f"client {settings.oauth.client_id!r}" if settings.oauth else f"user {settings.sasl_username!r}"
-    return f"{name} with {settings.security_protocol} {settings.sasl_mechanism}"
+    kind = "client" if settings.oauth else "user"
+    return f"{kind} {settings.sasl_username!r} with {settings.security_protocol} {settings.sasl_mechanism}"
 
 
 def _password(settings: KafkaSettings) -> str:

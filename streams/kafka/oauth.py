@@ -21,7 +21,7 @@ from aiokafka.abc import AbstractTokenProvider
 from aiokafka.errors import AuthenticationFailedError, KafkaConnectionError, SaslAuthenticationFailed
 
 from streams.kafka.connection_errors import certificate_error, error_line, find_tls_error
-from streams.settings import OAuthSettings, client_ssl_context
+from streams.settings import KafkaSettings, client_ssl_context
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +29,8 @@ log = structlog.get_logger(__name__)
 _MAX_RESPONSE_BYTES = 256 * 1024
 #: A token is kept for this share of its life, as Kafka's own client does: the rest is for clocks that differ.
 _REUSE_SHARE = 0.8
+#: How long a request may take, in all; half of what aiokafka waits for a broker.
+_TIMEOUT_SECONDS = 5.0
 #: aiokafka connects again every tenth of a second; an endpoint that is in trouble is spared that.
 _FAILURE_SECONDS = 1.0
 #: RFC 6750, 2.1. Anything else could end the message that it goes into, and begin another.
@@ -55,17 +57,29 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
     A token is kept for most of its life and shared by all connections.
 
     Args:
-        settings: whom to ask, and as whom.
+        settings: whom to ask, and as whom; ``oauth``, ``sasl_username`` and ``sasl_password`` are set.
         clock: monotonic, in seconds.
+        timeout_seconds: how long one request may take, in all.
 
     Raises:
-        InvalidSettings: ``cafile`` cannot be used.
+        InvalidSettings: ``ssl_cafile`` cannot be used.
     """
 
-    def __init__(self, settings: OAuthSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        clock: Callable[[], float] = time.monotonic,
+        timeout_seconds: float = _TIMEOUT_SECONDS,
+    ) -> None:
+        assert settings.oauth is not None
+        assert settings.sasl_username is not None
+        assert settings.sasl_password is not None
+        self._settings = settings.oauth
+        self._client, self._secret = settings.sasl_username, settings.sasl_password.get_secret_value()
+        self._cafile = settings.ssl_cafile
+        self._timeout_seconds = timeout_seconds
         self._clock = clock
-        self._trust = client_ssl_context("kafka.oauth.cafile", settings.cafile)
+        self._trust = client_ssl_context("kafka.ssl_cafile", settings.ssl_cafile, system_too=True)
         self._token: str | None = None
         self._token_until = 0.0
         self._failure: TokenRefused | TokenUnavailable | None = None
@@ -101,7 +115,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
 
     async def _fetch(self) -> tuple[str, float]:
         """Ask for a token; give it with the seconds that it lives."""
-        limit = self._settings.timeout_seconds
+        limit = self._timeout_seconds
         try:
             async with asyncio.timeout(limit):
                 status, body = await self._ask()
@@ -113,7 +127,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
             code = _json(body).get("error")
             told = isinstance(code, str) and _ERROR_CODE.fullmatch(code)
             reason = code if told else f"status {status}"
-            raise TokenRefused(f"{self._where} refuses client {self._settings.client_id!r}: {reason}")
+            raise TokenRefused(f"{self._where} refuses client {self._client!r}: {reason}")
         raise TokenUnavailable(f"{self._where} answers with status {status}")
 
     async def _ask(self) -> tuple[int, bytes]:
@@ -140,7 +154,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
                 return response.status_code, body
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             failure = find_tls_error(error)
-            if failure and (told := certificate_error(failure, "kafka.oauth.cafile", self._settings.cafile)):
+            if failure and (told := certificate_error(failure, "kafka.ssl_cafile", self._cafile)):
                 raise TokenRefused(f"{self._where}: {told}") from None
             raise TokenUnavailable(
                 f"{self._where} cannot be reached: {error_line(failure or error)}"
@@ -148,8 +162,8 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
 
     def _headers(self) -> dict[str, str]:
         # Each part is encoded first: RFC 6749, 2.3.1.
-        user = quote_plus(self._settings.client_id)
-        password = quote_plus(self._settings.client_secret.get_secret_value())
+        user = quote_plus(self._client)
+        password = quote_plus(self._secret)
         basic = b64encode(f"{user}:{password}".encode()).decode()
         return {
             "authorization": f"Basic {basic}",
@@ -174,14 +188,14 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
 _providers: dict[tuple[object, ...], ClientCredentialsProvider] = {}
 
 
-def token_provider(settings: OAuthSettings) -> ClientCredentialsProvider:
+def token_provider(settings: KafkaSettings) -> ClientCredentialsProvider:
     """Give the provider of this process for these settings: a worker's many clients share one token.
 
     Raises:
-        InvalidSettings: ``oauth.cafile`` cannot be used.
+        InvalidSettings: ``ssl_cafile`` cannot be used.
     """
-    fields = [(name, str(value)) for name, value in settings if name != "client_secret"]
-    key = (*fields, settings.client_secret.get_secret_value())
+    secret = settings.sasl_password.get_secret_value() if settings.sasl_password else ""
+    key = (str(settings.oauth), str(settings.ssl_cafile), settings.sasl_username, secret)
     if key not in _providers:
         _providers[key] = ClientCredentialsProvider(settings)
     return _providers[key]

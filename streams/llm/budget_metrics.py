@@ -39,7 +39,7 @@ class BudgetMetrics(BudgetObserver):
         self._errors = instruments.counter(
             "truthgate.judge_budget_errors",
             "Times that what was spent could not be noted; a restart would spend it again.",
-            "The log line `judge_budget_not_kept`; disk space and permissions at `judges.budget.file`.",
+            "The log line `judge_budget_not_kept`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
@@ -60,4 +60,4 @@ class BudgetMetrics(BudgetObserver):
     def write_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._errors.add_and_check_first(error):
-            log.warning("judge_budget_not_kept", error_type=error, setting="judges.budget.file")
+            log.warning("judge_budget_not_kept", error_type=error, setting="documents.store")

@@ -13,7 +13,6 @@ from scoring.cache.single_flight import SingleFlight
 from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
 from scoring.values.opinion import Opinion, UnsureReason
 from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
-from streams.settings.judge_settings import OpinionCacheSettings
 
 
 class LookupResult(StrEnum):
@@ -115,15 +114,16 @@ class OpinionCache:
             self._observer.failed(failure)
 
 
+#: How large the file may grow; an opinion takes about as much as its words.
+_MAX_MIB = 64
+
+
 @contextmanager
 def open_opinion_cache(
-    settings: OpinionCacheSettings, directory: Path, observer: OpinionCacheObserver | None = None
+    directory: Path, observer: OpinionCacheObserver | None = None
 ) -> Iterator[OpinionCache]:
-    """Give the kept opinions; ``directory`` is where their file is if the settings name none."""
-    if not settings.mib:
-        yield OpinionCache(None, observer)
-        return
-    file = CacheFile(settings.file or directory / OPINIONS_NAME, OPINION_CACHE_ID, settings.mib)
+    """Open the cache of opinions, whose file is in ``directory``."""
+    file = CacheFile(directory / OPINIONS_NAME, OPINION_CACHE_ID, _MAX_MIB)
     try:
         yield OpinionCache(file, observer)
     finally:
@@ -141,14 +141,14 @@ class OpinionCacheMetrics(OpinionCacheObserver):
             "truthgate.kept_opinion_lookups",
             "Opinions that were looked for before asking, by where they were found: in the file (hit), in an "
             "asking for the same that was under way (shared), or nowhere (miss).",
-            "hit: answers that are delivered again; `judges.kept.mib`.",
+            "hit: answers that are delivered again.",
             MetricLabel("result", tuple(LookupResult)),
             unit="{opinion}",
         )
         self._errors = instruments.counter(
             "truthgate.kept_opinion_errors",
             "Times that the file of opinions, or one of them, could not be used; it is asked for anew.",
-            "The log line `kept_opinions_failed`; disk space and permissions at `judges.kept.file`.",
+            "The log line `kept_opinions_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
@@ -160,4 +160,4 @@ class OpinionCacheMetrics(OpinionCacheObserver):
     def failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._errors.add_and_check_first(error):
-            log.warning("kept_opinions_failed", error_type=error, setting="judges.kept.file")
+            log.warning("kept_opinions_failed", error_type=error, setting="documents.store")

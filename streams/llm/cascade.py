@@ -5,7 +5,6 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from scoring.judges import METHODS, Case, JudgeOptions, ask, opinion_key
@@ -15,14 +14,13 @@ from scoring.values.opinion import Opinion, UnsureReason
 from scoring.values.rules import Reason
 from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Priority, steady_clock
-from streams.llm.cached_opinions import OpinionCache, open_opinion_cache
+from streams.llm.cached_opinions import OpinionCache
 from streams.llm.endpoints.faults import NO_CONNECTION, EndpointFault
 from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.judges import Judges
 from streams.llm.endpoints.opening import open_judges
 from streams.llm.spending import ask_within_budget, limits_from_settings
 from streams.settings import JudgeSettings, Settings
-from streams.settings.judge_settings import OpinionCacheSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,15 @@ _UNSENT: Final = frozenset(
 #: The part of the time that an inquiry gets. Given up at its end instead, what an endpoint did with the time
 #: would not be told: its breaker would stay closed, and no metric would show that it hangs.
 _INQUIRY_SHARE: Final = 0.95
+
+
+def max_waiting_for_judges(in_flight: int) -> int:
+    """Return how many answers may wait for judges at once, where so many may be in work.
+
+    A quarter, since behind each that waits are others of its conversation, which have places too. What comes
+    beyond is not asked about, so that slow judges hold up no others.
+    """
+    return max(1, in_flight // 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +184,6 @@ class Cascade:
 _ALL_PARTITIONS = frozenset({0}), 1
 #: There are no other answers to leave places to.
 _UNLIMITED = sys.maxsize
-_NO_CACHE = OpinionCacheSettings(mib=0)
 
 
 @asynccontextmanager
@@ -185,7 +191,7 @@ async def open_file_judges(settings: Settings, observer: EndpointObserver) -> As
     """Give what asks the judges that the settings name, or None where they name nobody.
 
     The limits of the budget count for this run alone, from nothing: the file of what was spent is a worker's,
-    which has it locked. Opinions are kept only in a file that the settings name, which may be a worker's too.
+    which has it locked. No opinion is kept: that file is a worker's too.
 
     Args:
         settings: say whom to ask, about which answers, and how long that may take.
@@ -195,16 +201,14 @@ async def open_file_judges(settings: Settings, observer: EndpointObserver) -> As
         InvalidSettings: an authority of TLS cannot be read.
     """
     asking = settings.judges
-    kept_in = asking.kept if asking.kept.file else _NO_CACHE
-    with open_opinion_cache(kept_in, Path()) as kept:
-        async with open_judges(asking, observer) as judges:
-            if judges is None:
-                yield None
-                return
-            budget = Budget(limits_from_settings(asking.budget), steady_clock())
-            chain = chain_from_settings(asking)
-            seconds = asking.time_limit_seconds
-            cascade = Cascade(
-                settings.policy, chain, judges, budget, kept, seconds, _UNLIMITED, lambda: _ALL_PARTITIONS
-            )
-            yield cascade.ask_judges
+    async with open_judges(asking, observer) as judges:
+        if judges is None:
+            yield None
+            return
+        budget = Budget(limits_from_settings(asking.budget), steady_clock())
+        chain, cache = chain_from_settings(asking), OpinionCache(None, None)
+        seconds = asking.timeout_seconds
+        cascade = Cascade(
+            settings.policy, chain, judges, budget, cache, seconds, _UNLIMITED, lambda: _ALL_PARTITIONS
+        )
+        yield cascade.ask_judges

@@ -180,18 +180,18 @@ def read_spending(path: Path) -> BudgetSpending | None:
 
 
 def set_aside(path: Path) -> None:
-    """Rename the file, which may be somebody's own that a wrong setting named; raises OSError."""
+    """Rename the file, so that somebody can look at it; raises OSError."""
     path.replace(path.with_name(f"{path.name}.set-aside"))
 
 
 log = structlog.get_logger(__name__)
 
-#: The name of the file beside the documents, where the settings name none.
+#: The name of the file beside the documents.
 SPENT_NAME = "judge-budget.json"
 #: A worker that is killed forgets what it reserved since it last wrote: this long, and one write.
 WRITE_SECONDS = 1.0
 
-_SETTING = "judges.budget.file"
+_SETTING = "documents.store"
 
 
 @asynccontextmanager
@@ -209,8 +209,8 @@ async def open_budget(
     Where there is no file, nothing was spent.
 
     Args:
-        settings: the limits, and perhaps the file.
-        directory: where the file is if the settings name none; one worker's own.
+        settings: the limits.
+        directory: where the file is; one worker's own.
         observer: hears of what is used and refused, and of failures to write.
         wall: seconds since 1970, looked at once.
         write_seconds: how often it is written.
@@ -218,7 +218,7 @@ async def open_budget(
     Raises:
         InvalidSettings: the file cannot be read or written, or another worker uses it.
     """
-    path = settings.file or directory / SPENT_NAME
+    path = directory / SPENT_NAME
     with lock_directory(path.parent, f"{path.name}.lock", _SETTING):
         clock = steady_clock(wall)
         budget = Budget(limits_from_settings(settings), clock, _resume(path, clock()), observer)

@@ -79,7 +79,7 @@ def judge_rules(deployment: Deployment) -> RuleGroup:
 
 
 def _endpoints(deployment: Deployment) -> Iterator[AlertingRule]:
-    limit = promql_duration(deployment.settings.judges.time_limit_seconds)
+    limit = promql_duration(deployment.settings.judges.timeout_seconds)
     # Without a fault there is no such label, which reads as an empty one.
     yield AlertingRule(
         name="TruthgateJudgeFailing",
@@ -95,7 +95,7 @@ def _endpoints(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="A language model takes too long: {{ $labels.gen_ai_request_model }}",
         description="{{ $value | humanizePercentage }} of the requests of the last 15 minutes had no reply "
-        f"in time: all for one answer may take {limit} (judges.time_limit_seconds). Answers in doubt wait so "
+        f"in time: all for one answer may take {limit} (judges.timeout_seconds). Answers in doubt wait so "
         "long, and then go to review, degraded judge_unavailable.",
     )
 

@@ -13,14 +13,13 @@ import threading
 from collections.abc import Iterator
 from enum import Enum
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import structlog
 
 from streams.observability.failures import loggable_reason
-from streams.settings import InvalidSettings, TelemetrySettings
+from streams.settings import TelemetrySettings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk._logs.export import LogRecordExporter
@@ -93,12 +92,8 @@ log = structlog.get_logger(__name__)
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
-#: What an exporter over HTTP calls the files that the settings name.
-_CERTIFICATES = {
-    "certificate_file": "otlp_cafile",
-    "client_key_file": "otlp_keyfile",
-    "client_certificate_file": "otlp_certfile",
-}
+#: Where OTLP is served over HTTP, by its specification; 4317 is gRPC's.
+_HTTP_PORT = 4318
 
 
 def is_export_enabled(settings: TelemetrySettings) -> bool:
@@ -108,17 +103,17 @@ def is_export_enabled(settings: TelemetrySettings) -> bool:
 
 
 def span_exporter(settings: TelemetrySettings) -> SpanExporter:
-    """Make what exports spans; raises InvalidSettings for a certificate that cannot be read."""
+    """Make what exports spans."""
     return cast("SpanExporter", _exporter(settings, "traces", "trace_exporter", "OTLPSpanExporter"))
 
 
 def log_exporter(settings: TelemetrySettings) -> LogRecordExporter:
-    """Make what exports log records and events; raises InvalidSettings as :func:`span_exporter` does."""
+    """Make what exports log records and events."""
     return cast("LogRecordExporter", _exporter(settings, "logs", "_log_exporter", "OTLPLogExporter"))
 
 
 def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
-    """Make what exports metrics; raises InvalidSettings as :func:`span_exporter` does."""
+    """Make what exports metrics."""
     return cast("MetricExporter", _exporter(settings, "metrics", "metric_exporter", "OTLPMetricExporter"))
 
 
@@ -169,7 +164,7 @@ class ReportingExporter:
 
 def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) -> ReportingExporter:
     grpc = _over_grpc(settings)
-    arguments = _grpc_arguments(settings) if grpc else _http_arguments(settings, signal)
+    arguments = _arguments(settings) if grpc else _http_arguments(settings, signal)
     # Imported where it is needed: the packages of gRPC and HTTP are slow.
     found = import_module(f"opentelemetry.exporter.otlp.proto.{'grpc' if grpc else 'http'}.{module}")
     return ReportingExporter(getattr(found, name)(**arguments), signal, _endpoint(settings, signal))
@@ -182,45 +177,21 @@ def _endpoint(settings: TelemetrySettings, signal: str) -> str:
 
 
 def _over_grpc(settings: TelemetrySettings) -> bool:
-    named = os.environ.get(_PROTOCOL)
-    if named and "otlp_protocol" not in settings.model_fields_set:
+    if named := os.environ.get(_PROTOCOL):
         return named == "grpc"
-    return settings.otlp_protocol == "grpc"
+    parts = urlsplit(settings.otlp_endpoint or os.environ.get(_ENDPOINT, ""))
+    return parts.port != _HTTP_PORT and parts.path in {"", "/"}
 
 
 def _arguments(settings: TelemetrySettings) -> dict[str, Any]:
+    """Return what the settings say; certificates and the timeout are the SDK's own variables (OTEL_...)."""
     # gRPC takes names of headers in small letters only, and to HTTP it is all one.
     headers = {name.lower(): value.get_secret_value() for name, value in settings.otlp_headers.items()}
-    timeout = settings.otlp_timeout_seconds if "otlp_timeout_seconds" in settings.model_fields_set else None
-    return {"endpoint": settings.otlp_endpoint or None, "headers": headers or None, "timeout": timeout}
-
-
-def _grpc_arguments(settings: TelemetrySettings) -> dict[str, Any]:
-    arguments = _arguments(settings)
-    if settings.otlp_cafile or settings.otlp_certfile:
-        import grpc  # type: ignore[import-untyped] # noqa: PLC0415 - slow
-
-        arguments["credentials"] = grpc.ssl_channel_credentials(
-            root_certificates=_read(settings.otlp_cafile, "otlp_cafile"),
-            private_key=_read(settings.otlp_keyfile, "otlp_keyfile"),
-            certificate_chain=_read(settings.otlp_certfile, "otlp_certfile"),
-        )
-    return arguments
+    return {"endpoint": settings.otlp_endpoint or None, "headers": headers or None}
 
 
 def _http_arguments(settings: TelemetrySettings, signal: str) -> dict[str, Any]:
     arguments = _arguments(settings)
-    for argument, name in _CERTIFICATES.items():
-        path = getattr(settings, name)
-        _read(path, name)
-        arguments[argument] = str(path) if path else None
     if endpoint := arguments["endpoint"]:
         arguments["endpoint"] = f"{endpoint.rstrip('/')}/v1/{signal}"
     return arguments
-
-
-def _read(path: Path | None, setting: str) -> bytes | None:
-    try:
-        return path.read_bytes() if path else None
-    except OSError as error:
-        raise InvalidSettings(f"telemetry.{setting} {path} cannot be read: {error.strerror}") from error

@@ -195,8 +195,8 @@ class AnswerMetrics:
         self._stage_duration = instruments.histogram(
             "truthgate.stage_duration",
             "Time that one stage of an answer's way took, waiting included.",
-            "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_seconds`, the search; translate: "
-            "`truthgate_translation_call_seconds`; publish: the brokers.",
+            "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_timeout_seconds`, the search; "
+            "translate: `truthgate_translation_call_seconds`; publish: the brokers.",
             MetricLabel("stage", STAGES),
             bounds=_STAGE_SECONDS,
             unit="s",

@@ -128,7 +128,7 @@ class Intake:
         self._metrics = metrics
         self._traces = traces
         self._answer_seconds = settings.flow.answer_timeout_seconds
-        self._document_seconds = settings.documents.wait_seconds
+        self._document_seconds = settings.documents.wait_timeout_seconds
         self._executor = KeyedExecutor(settings.flow.max_in_flight, on_error)
         metrics.in_flight.set_function(lambda: self._executor.in_flight)
 

@@ -57,9 +57,8 @@ def scorer_options(settings: Settings, *, on_demand: bool = False) -> ScorerOpti
         pipelines=tuple(settings.scoring.pipelines.items()),
         company_terms=terms_path(settings),
         lexicons=settings.scoring.lexicons,
-        cached_characters=settings.scoring.cached_characters,
         verifier=settings.scoring.verifier.folder,
-        verifier_seconds=settings.scoring.verifier.seconds,
+        verifier_seconds=settings.scoring.verifier.timeout_seconds,
         on_demand=on_demand,
     )
 
@@ -73,7 +72,7 @@ def worker_options(settings: Settings) -> ScorerOptions:
     options = scorer_options(settings)
     if not scoring.parse_cache_mib:
         return options
-    parse_cache = scoring.parse_cache or settings.documents.store / PARSE_CACHE_FILE_NAME
+    parse_cache = settings.documents.store / PARSE_CACHE_FILE_NAME
     return replace(options, parse_cache=parse_cache, parse_cache_mib=scoring.parse_cache_mib)
 
 

@@ -49,14 +49,14 @@ class ParseCacheMetrics:
             "truthgate.prepared_documents",
             "Documents that answers were judged against, by where they were found parsed: in the memory of "
             "the scoring process, in the file of the worker (disk), or nowhere (miss).",
-            "miss: new documents; `scoring.cached_characters`, `scoring.parse_cache_mib`.",
+            "miss: new documents; `scoring.parse_cache_mib`.",
             MetricLabel("cache", ("memory", "disk", "miss")),
             unit="{document}",
         )
         self._errors = instruments.counter(
             "truthgate.prepared_file_errors",
             "Times that the file of parsed documents could not be used.",
-            "The log line `prepared_file_failed`; disk space and permissions at `scoring.parse_cache`.",
+            "The log line `prepared_file_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
@@ -67,4 +67,4 @@ class ParseCacheMetrics:
             self._documents.add(cache, number=number)
         for error in use.failures:
             if self._errors.add_and_check_first(error):
-                log.warning("prepared_file_failed", error_type=error, setting="scoring.parse_cache")
+                log.warning("prepared_file_failed", error_type=error, setting="documents.store")

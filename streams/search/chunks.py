@@ -27,8 +27,7 @@ class Chunk:
 def split_into_chunks(text: str, max_characters: int, overlap: int) -> tuple[Chunk, ...]:
     """Cut a text (Markdown or plain) into overlapping chunks.
 
-    The lengths 1,024 and 512 are those of the external data of the thesis on the factuality of
-    generated text, section 4.2.3. Here a chunk begins and ends with sections and blocks of Markdown
+    A chunk begins and ends with sections and blocks of Markdown
     where these are short enough, else with emphasised words or sentences; so it may be shorter, and the
     overlap too, down to none between two sections.
 

@@ -9,6 +9,7 @@ def open_embedder(settings: RetrievalSettings) -> Embedder:
 
     Raises:
         EmbeddingFailed: its package is not installed (``embedder_not_installed``).
+        ValueError: ``retrieval.embedder`` is none.
     """
     # Each engine is imported only where it is chosen: they hold models.
     try:
@@ -25,5 +26,7 @@ def open_embedder(settings: RetrievalSettings) -> Embedder:
                 from streams.search.embedding_http import HttpEmbedder  # noqa: PLC0415
 
                 return HttpEmbedder(settings)
+            case "none":
+                raise ValueError("retrieval.embedder is none")
     except ImportError as error:
         raise EmbeddingFailed("embedder_not_installed") from error

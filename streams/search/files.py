@@ -21,7 +21,7 @@ from streams.search.embedding import open_embedder
 from streams.search.index import IndexUnusable, PassageIndex, remove_index
 from streams.search.prepared import BATCH, index_changes, index_signature, prepare_documents
 from streams.search.retriever import IndexRetriever
-from streams.search.search import Search
+from streams.search.search import Ranking, Search
 from streams.settings import RetrievalSettings, Settings
 
 #: So many indexes of files are kept, the latest used ones.
@@ -44,6 +44,7 @@ async def open_file_retriever(
     *,
     cache_directory: Path | None = None,
     on_indexed: Callable[[int, int], None] = lambda _done, _all: None,
+    ranking: Ranking = Ranking(),  # noqa: B008 - frozen
 ) -> AsyncIterator[IndexRetriever]:
     """Give a retriever for documents that are all given, such as those of a file.
 
@@ -55,6 +56,7 @@ async def open_file_retriever(
         settings: ``retrieval``, and the lexicons.
         cache_directory: where indexes are kept; None: the user's cache.
         on_indexed: called with how many documents are indexed and how many there are.
+        ranking: how many passages are found, and how they are chosen.
 
     Raises:
         EmbeddingFailed: the engine cannot be had.
@@ -66,7 +68,12 @@ async def open_file_retriever(
     embedder = await asyncio.to_thread(open_embedder, settings.retrieval)
     index = await asyncio.to_thread(_open_index, given, settings.retrieval, embedder, folder, on_indexed)
     search = Search(
-        lambda: index.snapshot, lambda key, _: given[key][0], embedder, settings.retrieval, lexicons
+        lambda: index.snapshot,
+        lambda key, _: given[key][0],
+        embedder,
+        settings.retrieval.floor,
+        lexicons,
+        ranking,
     )
     retriever = IndexRetriever(lambda: search, cache(lambda: LanguageDetector(lexicons.values())))
     try:
@@ -95,9 +102,7 @@ def _open_index(
             index = PassageIndex.create(path, built)
         # Of one whose building was broken off the rest is built.
         for put, gone in index_changes(index.contents, current, BATCH):
-            index.update(
-                prepare_documents({key: given[key] for key in put}, settings, embedder.embed_documents), gone
-            )
+            index.update(prepare_documents({key: given[key] for key in put}, embedder.embed_documents), gone)
             on_indexed(len(index), len(given))
         os.utime(path)
         _forget_oldest(folder)

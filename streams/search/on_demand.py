@@ -33,6 +33,7 @@ class OnDemandRetriever:
         settings: ``retrieval``.
         stack: closes what was opened.
         on_indexed: called with how many documents are indexed and how many there are.
+        passages: how many are found for a question at most; None: as many as a worker finds.
     """
 
     def __init__(
@@ -41,11 +42,13 @@ class OnDemandRetriever:
         settings: Settings,
         stack: AsyncExitStack,
         on_indexed: OnIndexed,
+        passages: int | None = None,
     ) -> None:
         self._documents = documents
         self._settings = settings
         self._stack = stack
         self._on_indexed = on_indexed
+        self._passages = passages
         self._opening: asyncio.Task[Retriever] | None = None
         self._closed = threading.Event()
 
@@ -74,8 +77,16 @@ class OnDemandRetriever:
 
     async def _open(self) -> Retriever:
         from streams.search.files import index_folder, open_file_retriever  # noqa: PLC0415 - most files need none
+        from streams.search.search import Ranking  # noqa: PLC0415
 
-        opened = open_file_retriever(self._documents, self._settings, on_indexed=self._report_progress)
+        usual = Ranking()
+        passages = self._passages or usual.passages
+        opened = open_file_retriever(
+            self._documents,
+            self._settings,
+            on_indexed=self._report_progress,
+            ranking=Ranking(passages, max(passages, usual.candidates)),
+        )
         try:
             return await self._stack.enter_async_context(opened)
         except EmbeddingFailed as error:
@@ -110,12 +121,16 @@ async def open_on_demand_retriever(
     documents: Collection[KnowledgeDocument],
     settings: Settings,
     on_indexed: OnIndexed = lambda _done, _all: None,
+    passages: int | None = None,
 ) -> AsyncIterator[OnDemandRetriever | None]:
-    """Give a retriever for ``documents``, or None where there are none or retrieval is off."""
-    if not (documents and settings.retrieval.enabled):
+    """Give a retriever for ``documents``, or None where there are none or retrieval is off.
+
+    ``passages`` are found for a question at most; None: as many as a worker finds.
+    """
+    if not (documents and settings.retrieval.is_enabled):
         yield None
         return
     async with AsyncExitStack() as stack:
-        on_demand = OnDemandRetriever(documents, settings, stack, on_indexed)
+        on_demand = OnDemandRetriever(documents, settings, stack, on_indexed, passages)
         stack.push_async_callback(on_demand.close)
         yield on_demand

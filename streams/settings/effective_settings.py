@@ -157,7 +157,7 @@ def _of_file(path: Path) -> Mapping[str, Any]:
 #: the whole section. Names that are among the reasons are never among what is told.
 _Rule = tuple[str, Callable[[Settings], bool], tuple[str, ...]]
 
-_ASKING = ("ask", "ask_never", "ask_from", "ask_to", "send_confidence", "block_confidence", "declined")
+_ASKING = ("ask", "ask_never", "send_confidence", "block_confidence", "declined")
 _TRANSLATORS_WITH_ADDRESS = ("libretranslate", "deepl")
 
 _RULES: tuple[_Rule, ...] = (
@@ -171,33 +171,24 @@ _RULES: tuple[_Rule, ...] = (
         lambda s: not s.scoring.enabled,
         ("scoring.*", "judges.*", "translation.*", "retrieval.*", "company_terms.*"),
     ),
-    ("scoring.parse_cache_mib is 0", lambda s: not s.scoring.parse_cache_mib, ("scoring.parse_cache",)),
     ("scoring.profile is paper", lambda s: s.scoring.profile == "paper", ("scoring.verifier.*",)),
     (
         "scoring.verifier.folder is not set",
         lambda s: s.scoring.verifier.folder is None,
-        ("scoring.verifier.seconds",),
+        ("scoring.verifier.timeout_seconds",),
     ),
     (
         "scoring.timeout_seconds is shorter",
-        lambda s: s.scoring.verifier.seconds > s.scoring.timeout_seconds,
-        ("scoring.verifier.seconds",),
+        lambda s: s.scoring.verifier.timeout_seconds > s.scoring.timeout_seconds,
+        ("scoring.verifier.timeout_seconds",),
     ),
-    ("retrieval.enabled is off", lambda s: not s.retrieval.enabled, ("retrieval.*",)),
+    ("retrieval.embedder is none", lambda s: not s.retrieval.is_enabled, ("retrieval.*",)),
     (
         "retrieval.embedder is not http",
         lambda s: s.retrieval.embedder != "http",
-        tuple(
-            f"retrieval.embeddings_{name}"
-            for name in ("url", "model", "key", "dimensions", "timeout_seconds", "attempts", "batch")
-        ),
+        tuple(f"retrieval.embeddings_{name}" for name in ("url", "model", "key", "timeout_seconds")),
     ),
-    ("translation.mode is off", lambda s: s.translation.mode == "off", ("translation.*",)),
-    (
-        "translation.provider is not set",
-        lambda s: s.translation.mode == "auto" and s.translation.provider is None,
-        ("translation.mode", "translation.*"),
-    ),
+    ("translation.provider is not set", lambda s: s.translation.provider is None, ("translation.*",)),
     (
         "translation.provider has no address of its own",
         lambda s: s.translation.provider not in (None, *_TRANSLATORS_WITH_ADDRESS),
@@ -208,24 +199,13 @@ _RULES: tuple[_Rule, ...] = (
         lambda s: not s.judges.endpoints,
         ("judges.*", *(f"policy.{name}" for name in _ASKING)),
     ),
-    ("judges.kept.mib is 0", lambda s: not s.judges.kept.mib, ("judges.kept.file",)),
     ("scoring.profile is not paper", lambda s: s.scoring.profile != "paper", ("company_terms.*",)),
-    (
-        "company_terms.file is set",
-        lambda s: s.company_terms.file is not None,
-        ("company_terms.least_documents",),
-    ),
     ("rates.enabled is off", lambda s: not s.rates.enabled, ("rates.*", "alerts.*")),
     ("web.page is off", lambda s: not s.web.page, ("web.texts",)),
     (
         "telemetry.otlp_endpoint is not set",
         lambda s: not (s.telemetry.otlp_endpoint or _endpoint_of_the_sdk()),
         tuple(f"telemetry.{name}" for name in TelemetrySettings.model_fields if name != "models"),
-    ),
-    (
-        "telemetry.otlp_endpoint is without TLS",
-        lambda s: (s.telemetry.otlp_endpoint or "").startswith("http://"),
-        ("telemetry.otlp_cafile", "telemetry.otlp_certfile", "telemetry.otlp_keyfile"),
     ),
     (
         "health.stall_timeout_seconds is shorter",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, field_validator, model_validator
@@ -36,11 +36,6 @@ class BudgetSettings(SettingsSection):
     tokens_per_day: int | None = Field(
         None, ge=1, le=_MAX_LIMIT, description="of requests and replies together, in each day of UTC"
     )
-    file: Path | None = Field(
-        None,
-        description="where a worker notes what it has spent, for its next start; no other may have the same; "
-        "unset: beside documents.store",
-    )
 
 
 _DEFAULTS = JudgeOptions()
@@ -61,20 +56,12 @@ class LinkSettings(SettingsSection):
     judges: tuple[str, ...] = Field(
         min_length=1, description="names of judges.endpoints; round-table asks all of them, others the first"
     )
-    temperature: float = Field(
-        _DEFAULTS.temperature, ge=0, le=2, description="how free the model is in its choice of words"
-    )
-    sample_temperature: float = Field(_DEFAULTS.sample_temperature, ge=0, le=2, description="of cot-sc")
     max_tokens: int = Field(_DEFAULTS.max_tokens, ge=16, le=100_000, description="the longest reply")
-    steps: int = Field(_DEFAULTS.steps, ge=1, le=20, description="K of adaptive")
-    samples: int = Field(_DEFAULTS.samples, ge=1, le=50, description="k of cot-sc")
-    agents: int = Field(_DEFAULTS.agents, ge=1, le=20, description="seats of round-table with one judge")
-    rounds: int = Field(_DEFAULTS.rounds, ge=1, le=10, description="of personas and round-table")
-    questions: int = Field(_DEFAULTS.questions, ge=1, le=20, description="of relevance and questeval")
-    statements: int = Field(_DEFAULTS.statements, ge=1, le=100, description="the most, of an answer")
-    passages: int = Field(_DEFAULTS.passages, ge=1, le=50, description="for a fact of factscore")
-    longest: int = Field(
-        _DEFAULTS.longest, ge=1_000, le=1_000_000, description="characters of the documents in one request"
+    max_characters: int = Field(
+        _DEFAULTS.max_characters,
+        ge=1_000,
+        le=1_000_000,
+        description="characters of the documents in one request",
     )
     mask: bool = Field(
         _DEFAULTS.mask, description="whether e-mail addresses, telephone and account numbers are masked"
@@ -105,15 +92,6 @@ def _read(path: Path | None) -> tuple[Example, ...]:
         raise ValueError(f"examples: {error}") from None
 
 
-class OpinionCacheSettings(SettingsSection):
-    """Where opinions are kept, by hashes of what went into them; no text is."""
-
-    file: Path | None = Field(None, description="where opinions are kept; unset: beside documents.store")
-    mib: int = Field(
-        64, ge=0, le=100_000, description="how large that file may grow; 0: a repeated answer is asked anew"
-    )
-
-
 #: What can stand in an HTTP header (RFC 9110, 5.5), without the spaces that no key has.
 _KEY = re.compile(r"[!-~]*")
 
@@ -138,25 +116,14 @@ class EndpointSettings(SettingsSection):
     )
     model: str = Field(min_length=1, max_length=200, description="by the endpoint's name")
     api_key: SecretStr | None = Field(None, description="sent as a bearer token")
-    cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
     proxy: HttpUrl | None = Field(
         None, description="the HTTP proxy on the way; those of the environment are not used"
     )
-    structured_output: Literal["auto", "json_schema", "json_object", "plain"] = Field(
-        "auto",
-        description="how a reply's form is asked for; auto: by its schema, and by less where the endpoint "
-        "refuses that",
-    )
-    logprobs: bool = Field(True, description="ask for log probabilities, where a method can use them")
     request_timeout_seconds: float = Field(30, gt=0, le=600, description="how long one HTTP call may take")
-    attempts: int = Field(3, ge=1, le=10, description="how often a failing call is tried, in all")
     concurrency: int = Field(8, ge=1, le=1_000, description="how many calls a worker makes at once")
-    breaker_failures: int = Field(
-        5, ge=1, le=10_000, description="so many failed calls in a row, and it is not asked any more"
+    prices: tuple[Price, Price] | None = Field(
+        None, description="of a million tokens that are sent, and of a million of replies, in one currency"
     )
-    breaker_reset_seconds: Seconds = Field(30, description="how long until one call tries again")
-    price_in: Price | None = Field(None, description="of a million tokens that are sent, in any currency")
-    price_out: Price | None = Field(None, description="of a million tokens of replies, in the same")
 
     @field_validator("model")
     @classmethod
@@ -174,17 +141,12 @@ class EndpointSettings(SettingsSection):
             raise ValueError("has a space, a line break, or characters that are not printable ASCII")
         return key
 
-    @model_validator(mode="after")
-    def _prices_are_whole(self) -> EndpointSettings:
-        if (self.price_in is None) is not (self.price_out is None):
-            raise ValueError("price_in and price_out go together")
-        return self
-
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
         """Return what so many tokens cost, or None where no prices are set."""
-        if self.price_in is None or self.price_out is None:
+        if self.prices is None:
             return None
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000
+        price_in, price_out = self.prices
+        return (tokens_in * price_in + tokens_out * price_out) / 1_000_000
 
 
 class JudgeSettings(SettingsSection):
@@ -202,19 +164,11 @@ class JudgeSettings(SettingsSection):
         description="asked one after the other until one is sure, such as a cheap model, then a better one; "
         "unset: the first endpoint, by the single prompt",
     )
-    time_limit_seconds: Seconds = Field(
+    timeout_seconds: Seconds = Field(
         20,
         description="how long the whole chain may take, and no longer than half of what an answer has left",
     )
-    max_in_flight: int | None = Field(
-        None,
-        ge=1,
-        le=10_000,
-        description="how many answers of a worker may wait for judges at once; what comes beyond is not "
-        "asked about, so that slow judges hold up no others; unset: a quarter of flow.max_in_flight",
-    )
     budget: BudgetSettings = BudgetSettings()
-    kept: OpinionCacheSettings = OpinionCacheSettings()
 
     @model_validator(mode="after")
     def _chain_asks_who_is_there(self) -> JudgeSettings:
@@ -223,13 +177,6 @@ class JudgeSettings(SettingsSection):
                 known = ", ".join(self.endpoints) or "nobody"
                 raise ValueError(f"chain.{number} asks {unknown[0]!r}, and endpoints names {known}")
         return self
-
-    def in_flight_limit(self, in_flight: int) -> int:
-        """Return how many may wait at once, where so many may be in work.
-
-        A quarter, since behind each that waits are others of its conversation, which have places too.
-        """
-        return self.max_in_flight or max(1, in_flight // 4)
 
     @property
     def effective_chain(self) -> tuple[LinkSettings, ...]:

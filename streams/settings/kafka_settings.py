@@ -30,7 +30,7 @@ def _replicas(value: int) -> int:
 
 def _without_user(url: str) -> str:
     if not url or urlsplit(url).username is not None:
-        raise ValueError("should be an http or https URL without user; that is client_id and client_secret")
+        raise ValueError("should be an http or https URL without user; that is kafka.sasl_username")
     return url
 
 
@@ -38,21 +38,10 @@ class OAuthSettings(SettingsSection):
     """Where a client of Kafka gets its tokens: client credentials of OAuth 2.0 (RFC 6749, 4.4)."""
 
     token_url: Annotated[HttpUrl, AfterValidator(_without_user)] = Field(description="the token endpoint")
-    client_id: str = Field(min_length=1, description="whom the token endpoint knows")
-    client_secret: SecretStr = Field(description="what it is proven by")
     scope: str | None = Field(None, min_length=1, description="asked for; several with spaces between")
-    cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
     extensions: dict[str, str] = Field(
         default_factory=dict, description="SASL extensions, such as Confluent Cloud's logicalCluster"
     )
-    timeout_seconds: Seconds = Field(5, description="how long one request for a token may take, in all")
-
-    @field_validator("client_secret")
-    @classmethod
-    def _secret_is_there(cls, secret: SecretStr) -> SecretStr:
-        if not secret.get_secret_value():
-            raise ValueError("should not be empty")
-        return secret
 
     @field_validator("extensions")
     @classmethod
@@ -74,10 +63,15 @@ class KafkaSettings(SettingsSection):
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
         "SCRAM-SHA-512", description="how a password is proven, with SASL; OAUTHBEARER: a token in its place"
     )
-    sasl_username: str | None = Field(None, description="the user, where there is a password")
-    sasl_password: SecretStr | None = Field(None, description="the user's password")
+    sasl_username: str | None = Field(None, description="the user; with OAUTHBEARER the client's id")
+    sasl_password: SecretStr | None = Field(
+        None, description="the password of the user; with OAUTHBEARER the client's secret"
+    )
     oauth: OAuthSettings | None = Field(None, description="for sasl_mechanism OAUTHBEARER")
-    ssl_cafile: Path | None = Field(None, description="whom to trust; unset: the system's authorities")
+    ssl_cafile: Path | None = Field(
+        None,
+        description="whom to trust; unset: the system's authorities. The token endpoint may be of either",
+    )
     ssl_certfile: Path | None = Field(None, description="shown to brokers that ask for one, with its chain")
     ssl_keyfile: Path | None = Field(None, description="the key of ssl_certfile")
     ssl_key_password: SecretStr | None = Field(None, description="where ssl_keyfile is encrypted")
@@ -108,12 +102,10 @@ class KafkaSettings(SettingsSection):
         by_sasl = self.security_protocol.startswith("SASL")
         by_token = by_sasl and self.sasl_mechanism == "OAUTHBEARER"
         if by_token and not self.oauth:
-            raise ValueError("sasl_mechanism OAUTHBEARER needs oauth.token_url, client_id and client_secret")
+            raise ValueError("sasl_mechanism OAUTHBEARER needs oauth.token_url")
         if self.oauth and not by_token:
             raise ValueError("oauth is for a SASL security_protocol with sasl_mechanism OAUTHBEARER alone")
-        if by_token and (self.sasl_username or self.sasl_password):
-            raise ValueError("sasl_username and sasl_password are not for sasl_mechanism OAUTHBEARER")
-        if by_sasl and not by_token and not (self.sasl_username and self.sasl_password):
+        if by_sasl and not (self.sasl_username and self.sasl_password):
             raise ValueError(
                 f"security_protocol {self.security_protocol} needs sasl_username and sasl_password"
             )

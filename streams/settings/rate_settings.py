@@ -63,7 +63,6 @@ class RatesSettings(SettingsSection):
     idle_after_seconds: Seconds = Field(
         10, description="a partition without verdicts for this long does not hold the others back"
     )
-    publish_interval_seconds: Seconds = Field(5, description="how often what changed is published, at most")
 
     @field_validator("windows")
     @classmethod
@@ -77,6 +76,11 @@ class RatesSettings(SettingsSection):
         if self.retention_seconds < self.allowed_lateness_seconds:
             raise ValueError("retention_seconds should be at least allowed_lateness_seconds")
         return self
+
+    @property
+    def publish_interval_seconds(self) -> float:
+        """How often what changed is published, at most: a dozen times while the shortest window is open."""
+        return min(5.0, min(window.size_seconds for window in self.windows) / 12)
 
 
 class AlertThreshold(SettingsSection):

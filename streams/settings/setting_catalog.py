@@ -14,7 +14,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from scoring.policy import Override, Policy
+from scoring.policy import Policy
 from streams.settings.root_settings import Settings
 from streams.settings.settings_base import variable_name
 
@@ -28,13 +28,9 @@ POLICY_DESCRIPTIONS: Final = {
     "overrides": "other values for a message type, a language, or a type in a language; of several the last",
     "ask": "which decisions, or reasons, are in doubt: judges are asked about these",
     "ask_never": "reasons that are never in doubt",
-    "ask_from": "the lowest score that is in doubt",
-    "ask_to": "the highest score that is in doubt",
     "send_confidence": "how sure an opinion must be that an answer is true, to send it",
     "block_confidence": "how sure an opinion must be that an answer is untrue, to block it",
     "hold": "on: nothing is sent by itself; what would be goes to review",
-    "overrides.message_type": "the message type; unset: any",
-    "overrides.language": "the language, such as nl; unset: any",
 }
 
 #: What stands in a name for a key of one's own choice, and for any entry of a list.
@@ -117,16 +113,10 @@ def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
 
 
 def _of_policy(section: str) -> Iterator[Setting]:
-    types_of, types_in_override = get_type_hints(Policy), get_type_hints(Override)
+    types_of = get_type_hints(Policy)
     for field in dataclasses.fields(Policy):
-        name, told = f"{section}.{field.name}", _words(types_of[field.name])
-        yield Setting(name, told, _json(field.default), POLICY_DESCRIPTIONS[field.name])
-        if field.name == "overrides":
-            for each in dataclasses.fields(Override):
-                told = _words(types_in_override[each.name])
-                usual = f"policy.{each.name} for these answers; unset: as for all"
-                meaning = POLICY_DESCRIPTIONS.get(f"overrides.{each.name}", usual)
-                yield Setting(f"{name}{ANY_ENTRY}.{each.name}", told, None, meaning)
+        told = _words(types_of[field.name])
+        yield Setting(f"{section}.{field.name}", told, _json(field.default), POLICY_DESCRIPTIONS[field.name])
 
 
 def _words(annotation: Any) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator, model_validator
+from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from streams.settings.settings_base import HttpUrl, Seconds, SettingsSection
 
@@ -21,18 +20,13 @@ class TelemetrySettings(SettingsSection):
     """Where traces, metrics and the events of judging go by OTLP; without an endpoint nowhere."""
 
     otlp_endpoint: HttpUrl | None = Field(
-        None, description="such as http://collector:4317, or :4318 for http; https: with TLS"
+        None,
+        description="such as http://collector:4317; https: with TLS. HTTP is used for port 4318 and for an "
+        "address with a path, else gRPC; OTEL_EXPORTER_OTLP_PROTOCOL overrides this",
     )
-    otlp_protocol: Literal["grpc", "http"] = Field("grpc", description="http: as protobuf over HTTP")
     otlp_headers: dict[str, SecretStr] = Field(
         default_factory=dict, description="sent with every export, such as an authorization"
     )
-    otlp_cafile: Path | None = Field(None, description="whom to trust beside https; unset: the system's")
-    otlp_certfile: Path | None = Field(
-        None, description="the certificate that the collector is shown, where it asks for one"
-    )
-    otlp_keyfile: Path | None = Field(None, description="its key")
-    otlp_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one export may take")
     sampling_ratio: float = Field(
         1,
         ge=0,
@@ -40,7 +34,6 @@ class TelemetrySettings(SettingsSection):
         description="what share of the answers is traced, where the chatbot's traceparent does not say; "
         "0: none, whatever it says",
     )
-    metrics_interval_seconds: Seconds = Field(15, description="how often metrics are exported by OTLP")
     parts: bool = Field(
         False, description="spans of decoding and of each part of scoring too: three times as many"
     )
@@ -64,12 +57,6 @@ class TelemetrySettings(SettingsSection):
                     "characters that are not printable ASCII"
                 )
         return headers
-
-    @model_validator(mode="after")
-    def _certificates_are_whole(self) -> TelemetrySettings:
-        if bool(self.otlp_certfile) != bool(self.otlp_keyfile):
-            raise ValueError("otlp_certfile and otlp_keyfile go together")
-        return self
 
 
 class LogSettings(SettingsSection):

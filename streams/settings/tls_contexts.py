@@ -10,8 +10,13 @@ from pydantic import SecretStr
 from streams.settings.settings_base import InvalidSettings
 
 
-def client_ssl_context(setting: str, cafile: Path | None) -> ssl.SSLContext:
+def client_ssl_context(setting: str, cafile: Path | None, *, system_too: bool = False) -> ssl.SSLContext:
     """Make a client's context that trusts the authorities in a file, None for those of the system.
+
+    Args:
+        setting: names the file in messages.
+        cafile: the file.
+        system_too: trust the system's authorities beside those of the file.
 
     Raises:
         InvalidSettings: in one line with the setting, the file and the reason.
@@ -19,7 +24,10 @@ def client_ssl_context(setting: str, cafile: Path | None) -> ssl.SSLContext:
     if cafile:
         _refuse_unreadable(setting, cafile)
     with _as_invalid_settings(f"{setting} {cafile}"):
-        return ssl.create_default_context(cafile=cafile)
+        context = ssl.create_default_context(cafile=None if system_too else cafile)
+        if cafile and system_too:
+            context.load_verify_locations(cafile)
+        return context
 
 
 def load_client_certificate(

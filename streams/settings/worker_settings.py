@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator
 
 from streams.settings.settings_base import Host, Seconds, SettingsSection
 
@@ -18,30 +18,25 @@ _MIN_TOKEN_CHARACTERS = 16
 class VerdictSettings(SettingsSection):
     """Judging over HTTP: who may ask, how much at once, and for how long."""
 
-    enabled: bool = Field(
-        False, description="a worker judges what is posted to /v1/verdicts too; truthgate serve always does"
-    )
     token: SecretStr | None = Field(
-        None, description="who asks must send it (Authorization: Bearer); at least 16 characters"
+        None,
+        description="who asks must send it (Authorization: Bearer); at least 16 characters. A worker judges "
+        "what is posted to /v1/verdicts if it or anonymous is set; truthgate serve always does",
     )
     publish: bool = Field(
         False,
         description="what is judged over HTTP is on the verdict topics too, before its verdict is given; "
         "truthgate serve needs kafka.bootstrap_servers for it",
     )
-    anonymous: bool = Field(
-        False, description="whoever reaches the port may ask, though web.host is no loopback address"
-    )
+    anonymous: bool = Field(False, description="whoever reaches the port may ask, without a token")
     timeout_seconds: float = Field(
         10, gt=0, le=60, description="after this an answer is given for review as it is, and never sent"
     )
-    # Each may hold a connection, of which there are 512, and a body.
-    max_in_flight: int = Field(
-        64, ge=1, le=256, description="how many are judged at once; beyond them 429 with Retry-After"
-    )
-    max_body_bytes: int = Field(
-        1_048_576, ge=1_024, le=64 * 1_048_576, description="the largest body of a request that is read"
-    )
+
+    @property
+    def are_served_by_workers(self) -> bool:
+        """Whether somebody may ask a worker."""
+        return self.token is not None or self.anonymous
 
     @field_validator("token")
     @classmethod
@@ -63,11 +58,9 @@ class FlowSettings(SettingsSection):
         256, ge=1, le=10_000, description="how many answers one worker has in work at once"
     )
     answer_timeout_seconds: Seconds = Field(60, description="after this an answer goes to review as it is")
-    commit_interval_seconds: Seconds = Field(1, description="how often offsets are committed")
     session_timeout_seconds: Seconds = Field(
         45, description="a worker that the brokers have not heard of for so long loses its partitions"
     )
-    max_poll_records: int = Field(200, ge=1, le=10_000, description="how many answers are taken in at once")
 
 
 class WebSettings(SettingsSection):
@@ -86,14 +79,6 @@ class WebSettings(SettingsSection):
     )
     verdicts: VerdictSettings = VerdictSettings()
 
-    @model_validator(mode="after")
-    def _judges_for_who_may_ask(self) -> WebSettings:
-        if self.verdicts.enabled and self.lacks_access_control:
-            raise ValueError(
-                "verdicts.enabled needs verdicts.token, a loopback address in host, or verdicts.anonymous"
-            )
-        return self
-
     @property
     def lacks_access_control(self) -> bool:
         """Whether what is posted would be judged for all who reach the port, and nobody has said so."""
@@ -109,7 +94,11 @@ class HealthSettings(SettingsSection):
     kafka_timeout_seconds: Seconds = Field(
         10, description="Kafka that has not answered for this long makes a worker unready"
     )
-    check_interval_seconds: Seconds = Field(5, description="how often that is looked at")
+
+    @property
+    def check_interval_seconds(self) -> float:
+        """How often both are checked: three times within the shorter one, at least every five seconds."""
+        return min(5.0, self.kafka_timeout_seconds / 3, self.stall_timeout_seconds / 3)
 
 
 def _is_loopback(host: str) -> bool:

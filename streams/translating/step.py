@@ -56,15 +56,14 @@ class TranslationMetrics(TranslationObserver):
         self._duration = instruments.histogram(
             "truthgate.translation_duration",
             "Time that an answer waited for the translation of all its texts.",
-            "`truthgate_translation_call_seconds`; `translation.concurrency`, "
-            "`translation.time_limit_seconds`.",
+            "`truthgate_translation_call_seconds`; `translation.timeout_seconds`.",
             bounds=_BUCKETS,
             unit="s",
         )
         self._calls = instruments.histogram(
             "truthgate.translation_call",
             "Time of one call to the translator, by how it ended.",
-            "The translator's load; `translation.request_timeout_seconds`.",
+            "The translator's load; `translation.timeout_seconds`.",
             MetricLabel("outcome", ("translated", *_FAULTS)),
             bounds=_BUCKETS,
             unit="s",
@@ -72,7 +71,7 @@ class TranslationMetrics(TranslationObserver):
         self._lookups = instruments.counter(
             "truthgate.translation_cache_lookups",
             "Sentences of documents looked up in the cache of translations.",
-            "miss: documents that changed; `translation.cache_mib`.",
+            "miss: documents that changed.",
             MetricLabel("result", ("hit", "miss")),
         )
         self._breaker = instruments.gauge(
@@ -86,7 +85,7 @@ class TranslationMetrics(TranslationObserver):
         self._cache_errors = instruments.counter(
             "truthgate.translation_cache_errors",
             "Times that the cache of translations could not be used.",
-            "The log line `translation_cache_failed`; disk space and permissions at `translation.cache`.",
+            "The log line `translation_cache_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
@@ -122,7 +121,7 @@ class TranslationMetrics(TranslationObserver):
     def cache_failed(self, error: str) -> None:
         """Count the error, and log each kind of it once."""
         if self._cache_errors.add_and_check_first(error):
-            log.warning("translation_cache_failed", error_type=error, setting="translation.cache")
+            log.warning("translation_cache_failed", error_type=error, setting="documents.store")
 
     def _show_state(self, state: str) -> None:
         self._breaker.replace({(known,): known == state for known in _STATES})

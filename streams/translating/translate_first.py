@@ -10,19 +10,25 @@ import structlog
 
 from scoring.lexicon import load_lexicons
 from scoring.text.language_detection import LanguageDetector
-from scoring.translation.calls import Provider, RetryPolicy
+from scoring.translation.calls import Provider
 from scoring.translation.engines import ProviderOptions
 from scoring.translation.errors import TranslationFailed, TranslationObserver, TranslatorMisconfigured
 from scoring.translation.translator import ENGLISH, ExchangeTranslator, TranslatorOptions
 from scoring.values.exchange import Exchange, Translation
 from scoring.values.rules import Reason
-from streams.settings import InvalidSettings, TranslationSettings
+from streams.settings import InvalidSettings, Settings, TranslationSettings
 from streams.translating.step import NOT_NEEDED, TranslationResult
 
 log = structlog.get_logger(__name__)
 
 _TRANSLATED = "translated"
 _UNEXPECTED = "unexpected"
+#: In the folder of ``documents.store``: only documents are in it, never questions and answers.
+CACHE_FILE_NAME = "translations.sqlite3"
+#: Calls at once. Where a provider allows fewer, what it refuses is tried again later.
+_CONCURRENCY = 4
+#: A translator that failed is tried again after so many times what an answer waits for one.
+_RESET_TIMEOUTS = 3
 
 
 class TranslateFirst:
@@ -34,7 +40,7 @@ class TranslateFirst:
     Args:
         translator: whom to ask.
         languages: tells the language of an exchange.
-        time_limit: seconds that one exchange may wait at most, whatever else is allowed.
+        timeout_seconds: how long one exchange may wait at most, whatever else is allowed.
         observer: hears how each exchange fared: ``translated``, ``not_needed`` or the code of what was
             at fault, ``unexpected`` for a defect.
     """
@@ -84,21 +90,21 @@ class TranslateFirst:
 
 @contextmanager
 def open_translate_first(
-    settings: TranslationSettings,
-    time_limit: float,
-    observer: TranslationObserver,
-    own_lexicons: Path | None = None,
+    settings: Settings, timeout_seconds: float, observer: TranslationObserver
 ) -> Iterator[TranslateFirst]:
     """Give what translates as the settings say; raises InvalidSettings where it cannot be made."""
-    lexicons = load_lexicons(own_lexicons)
+    # The scorer has the same lexicons: both must know the same languages.
+    lexicons = load_lexicons(settings.scoring.lexicons)
     languages = LanguageDetector(lexicons.values())
     try:
-        options = _options(settings, frozenset(lexicons))
+        options = _options(
+            settings.translation, settings.documents.store / CACHE_FILE_NAME, frozenset(lexicons)
+        )
         translator = ExchangeTranslator(options, languages.detect, observer)
     except TranslatorMisconfigured as error:
         raise InvalidSettings(f"translation: {error}") from None
     with closing(translator):
-        yield TranslateFirst(translator, languages, time_limit, observer)
+        yield TranslateFirst(translator, languages, timeout_seconds, observer)
 
 
 def check_translator(settings: TranslationSettings) -> None:
@@ -116,19 +122,16 @@ def _provider(settings: TranslationSettings) -> ProviderOptions:
         settings.provider,
         settings.base_url or None,
         key or None,
-        settings.request_timeout_seconds,
-        settings.concurrency,
+        # Time is left for a second try.
+        settings.timeout_seconds / 2,
+        _CONCURRENCY,
     )
 
 
-def _options(settings: TranslationSettings, native: frozenset[str]) -> TranslatorOptions:
+def _options(settings: TranslationSettings, cache: Path, native: frozenset[str]) -> TranslatorOptions:
     return TranslatorOptions(
         _provider(settings),
-        RetryPolicy(settings.attempts),
-        settings.request_characters,
-        settings.breaker_failures,
-        settings.breaker_reset_seconds,
-        settings.cache,
-        settings.cache_mib,
-        native,
+        breaker_reset_seconds=_RESET_TIMEOUTS * settings.timeout_seconds,
+        cache=cache,
+        native=native,
     )

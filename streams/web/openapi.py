@@ -46,8 +46,11 @@ _PROBLEM: Final = {
 }
 
 
-def openapi_document(settings: VerdictSettings) -> dict[str, Any]:
-    """Give the document for a service with these settings, as OpenAPI 3.1 has it."""
+def openapi_document(settings: VerdictSettings, max_in_flight: int, max_body_bytes: int) -> dict[str, Any]:
+    """Give the document for a service with these settings, as OpenAPI 3.1 has it.
+
+    It judges ``max_in_flight`` answers at once, and reads bodies of ``max_body_bytes`` at most.
+    """
     schemas = {
         **json_schemas(ChatbotAnswer, "read", _SCHEMAS),
         **json_schemas(Verdict, "written", _SCHEMAS),
@@ -65,12 +68,12 @@ def openapi_document(settings: VerdictSettings) -> dict[str, Any]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "Where this document came from."}],
-        "paths": {VERDICTS_PATH: {"post": _operation(settings)}},
+        "paths": {VERDICTS_PATH: {"post": _operation(settings, max_in_flight, max_body_bytes)}},
         "components": components,
     }
 
 
-def _operation(settings: VerdictSettings) -> dict[str, Any]:
+def _operation(settings: VerdictSettings, max_in_flight: int, max_body_bytes: int) -> dict[str, Any]:
     kinds = [
         each
         for each in PROBLEM_TYPES
@@ -85,8 +88,8 @@ def _operation(settings: VerdictSettings) -> dict[str, Any]:
             f"Gives the verdict that the answer would have on a verdict topic, {published}. Only "
             "auto_send may be sent; every other decision, and every other status than 200, does not send. "
             f"What is not judged within {settings.timeout_seconds:g} seconds is for review, degraded "
-            f"scoring_timeout. {settings.max_in_flight} are judged at once, and a body has "
-            f"{settings.max_body_bytes} bytes at most. An answer_id always has the same verdict_id."
+            f"scoring_timeout. {max_in_flight} are judged at once, and a body has "
+            f"{max_body_bytes} bytes at most. An answer_id always has the same verdict_id."
         ),
         "security": [{"token": []}] if settings.token else [],
         "parameters": [

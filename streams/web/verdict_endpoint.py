@@ -68,7 +68,7 @@ class RequestMetrics:
         self.in_flight = instruments.gauge(
             "truthgate.requests_in_flight",
             "Requests for verdicts that are in work.",
-            "At `web.verdicts.max_in_flight`: `truthgate_scoring_queue`, more processes or replicas.",
+            "At 64: `truthgate_scoring_queue`, more processes or replicas.",
             unit="{request}",
         )
 
@@ -88,11 +88,16 @@ _UNSTORED = {"Cache-Control": "no-store"}
 _compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+#: How many are judged at once; beyond them 429 with Retry-After. Each holds one of the 512 connections of the
+#: server, and a body.
+MAX_IN_FLIGHT = 64
+
+
 class VerdictEndpoint:
     """Judges the answers that are posted, so many at once, each within its time.
 
     Args:
-        settings: ``web.verdicts``, and ``documents.wait_seconds``.
+        settings: ``web.verdicts``, and ``documents.wait_timeout_seconds``.
         metrics: counts verdicts, those of the topics too.
         requests: counts and measures requests.
         traces: follows each answer.
@@ -106,11 +111,14 @@ class VerdictEndpoint:
         requests: RequestMetrics,
         traces: AnswerTraces,
         on_error: Callable[[BaseException], None],
+        max_in_flight: int = MAX_IN_FLIGHT,
     ) -> None:
         chosen = settings.web.verdicts
+        self._max_in_flight = max_in_flight
         self._token = chosen.token.get_secret_value() if chosen.token else None
         self._limits = chosen
-        self._document_seconds = settings.documents.wait_seconds
+        self._max_body_bytes = settings.encoding.max_value_bytes
+        self._document_seconds = settings.documents.wait_timeout_seconds
         self._metrics = metrics
         self._requests = requests
         self._traces = traces
@@ -121,7 +129,7 @@ class VerdictEndpoint:
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._document = openapi_document(chosen)
+        self._document = openapi_document(chosen, max_in_flight, self._max_body_bytes)
         requests.in_flight.set_function(lambda: self._in_flight)
 
     def add_to(self, pages: web.Application) -> None:
@@ -180,10 +188,8 @@ class VerdictEndpoint:
         """Take a place among those in work, and give the way; raises Problem where there is none."""
         if self._way is None or self._stopping():
             raise Problem(NOT_READY, "try another one, or later")
-        if self._in_flight >= self._limits.max_in_flight:
-            raise Problem(
-                TOO_MANY_IN_FLIGHT, f"{self._limits.max_in_flight} are (web.verdicts.max_in_flight)"
-            )
+        if self._in_flight >= self._max_in_flight:
+            raise Problem(TOO_MANY_IN_FLIGHT, f"{self._max_in_flight} are judged at once")
         self._in_flight += 1
         self._idle.clear()
         try:
@@ -197,7 +203,7 @@ class VerdictEndpoint:
         received_at = time.time()
         try:
             async with asyncio.timeout_at(ends):
-                body = await read_body(request, self._limits.max_body_bytes)
+                body = await read_body(request, self._max_body_bytes)
         except TimeoutError:
             raise Problem(BODY_TIMEOUT, "the body took longer than web.verdicts.timeout_seconds") from None
         with self._traces.decoding():

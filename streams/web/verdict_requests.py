@@ -159,7 +159,7 @@ async def read_body(request: web.Request, max_bytes: int) -> bytes:
             raise
         except Exception as error:  # whatever the parser or the connection ended with
             raise Problem(INCOMPLETE_BODY, "the request ended early, or is no HTTP") from error
-    raise Problem(BODY_TOO_LARGE, f"{max_bytes} bytes are read (web.verdicts.max_body_bytes)")
+    raise Problem(BODY_TOO_LARGE, f"{max_bytes} bytes are read (encoding.max_value_bytes)")
 
 
 def read_answer(body: bytes) -> ChatbotAnswer:

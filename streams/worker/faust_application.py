@@ -21,6 +21,10 @@ from streams.settings import Settings
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 _REQUEST_TIMEOUT_SECONDS = 90.0
 _BUFFERED_MESSAGES = 256
+#: What a worker that is killed was given longer ago than this is not delivered again.
+_COMMIT_INTERVAL_SECONDS = 1.0
+#: Fewer than the buffer holds, so that the records of one poll fit into it.
+_MAX_POLL_RECORDS = 200
 
 
 class PrivateEvent(Event):
@@ -68,14 +72,14 @@ def create_app(settings: Settings, topics: Topics, intake: Intake) -> TruthgateA
         datadir=settings.documents.store / "faust",
         Event=PrivateEvent,
         web_enabled=False,
-        broker_commit_interval=flow.commit_interval_seconds,
+        broker_commit_interval=_COMMIT_INTERVAL_SECONDS,
         broker_commit_every=500,
         broker_session_timeout=flow.session_timeout_seconds,
         broker_heartbeat_interval=min(3.0, flow.session_timeout_seconds / 3),
         broker_rebalance_timeout=max_settling_seconds(settings),
         broker_request_timeout=max(_REQUEST_TIMEOUT_SECONDS, flow.session_timeout_seconds),
         broker_max_poll_interval=_MAX_POLL_INTERVAL_SECONDS,
-        broker_max_poll_records=flow.max_poll_records,
+        broker_max_poll_records=_MAX_POLL_RECORDS,
         stream_buffer_maxsize=_BUFFERED_MESSAGES,
         stream_wait_empty=True,
         consumer_auto_offset_reset="earliest",

@@ -28,7 +28,7 @@ from streams.scorers.options import scorer_options
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.settings import InvalidSettings, Settings
 from streams.web import create_web_app, page_url, serve
-from streams.web.verdict_endpoint import VerdictEndpoint
+from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker import worker_components
 from streams.worker.process_lifetime import (
     end_process,
@@ -90,7 +90,7 @@ def server_settings(settings: Settings, *, from_kafka: bool = False) -> Settings
             )
         settings = settings.with_values("web", {"host": _LOOPBACK})
     # What is shared out among the answers in work, such as who may wait for a judge, is so by these.
-    return settings.with_values("flow", {"max_in_flight": web.verdicts.max_in_flight})
+    return settings.with_values("flow", {"max_in_flight": MAX_IN_FLIGHT})
 
 
 async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> None:

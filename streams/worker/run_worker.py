@@ -59,6 +59,9 @@ log = structlog.get_logger(__name__)
 
 #: How often readiness is looked at.
 _READINESS_SECONDS = 0.5
+#: How long the start waits for the documents that exist: a worker that is started again goes on where its
+#: store ends, so a large topic is read in several starts, and one that hangs is noticed.
+_CATCH_UP_TIMEOUT_SECONDS = 600.0
 #: How long the first answers wait for the company's terms; a thousand documents take half a second.
 _FIRST_TERMS_SECONDS = 30.0
 #: A broker that is asked how far the group is has so long; then whoever took over from it is looked for.
@@ -131,7 +134,7 @@ async def _run(settings: Settings) -> None:
         stack.enter_context(watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_web_app(health, metrics.registry, settings, board)
         verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, end_at_once)
-        if settings.web.verdicts.enabled:
+        if settings.web.verdicts.are_served_by_workers:
             verdicts.add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
@@ -186,7 +189,7 @@ async def _run(settings: Settings) -> None:
                 partitions=len(_owned(app)),
             )
 
-        if await _wait_until_caught_up(settings, documents, health, stopping):
+        if await _wait_until_caught_up(documents, health, stopping):
             await _wait_until_prepared(settings, terms, retrieval, health, stopping)
             await stack.enter_async_context(verdicts.serving(way, stopping.is_set, outcomes))
             await _consume(app, intake, health, stopping, settings, tell_ready)
@@ -317,17 +320,15 @@ def _stop_timeout(seconds: float, health: Health) -> Iterator[None]:
         timer.cancel()
 
 
-async def _wait_until_caught_up(
-    settings: Settings, documents: DocumentFollower, health: Health, stopping: asyncio.Event
-) -> bool:
+async def _wait_until_caught_up(documents: DocumentFollower, health: Health, stopping: asyncio.Event) -> bool:
     """Wait for the documents that exist already; False when asked to stop before that."""
     health.set_waiting_for("the documents that exist already")
-    limit = settings.documents.catch_up_timeout_seconds
-    await wait_for_first(documents.caught_up.wait(), stopping.wait(), asyncio.sleep(limit))
+    await wait_for_first(
+        documents.caught_up.wait(), stopping.wait(), asyncio.sleep(_CATCH_UP_TIMEOUT_SECONDS)
+    )
     if not documents.caught_up.is_set() and not stopping.is_set():
         raise InfrastructureFailure(
-            "the documents topic was not read to its end within "
-            f"documents.catch_up_timeout_seconds ({limit:g})"
+            f"the documents topic was not read to its end within {_CATCH_UP_TIMEOUT_SECONDS:g} seconds"
         )
     return not stopping.is_set()
 
@@ -335,7 +336,7 @@ async def _wait_until_caught_up(
 @asynccontextmanager
 async def _probe(settings: Settings, app: TruthgateApp, health: Health) -> AsyncIterator[None]:
     # Often enough that Kafka is not called silent where one answer is late.
-    interval = min(settings.health.check_interval_seconds, settings.health.kafka_timeout_seconds / 3)
+    interval = settings.health.check_interval_seconds
     options = {"group_id": settings.kafka.consumer_group, "request_timeout_ms": _ASK_MS}
     async with open_consumer(settings.kafka, **options) as consumer:
         probe = ProgressProbe(

@@ -14,7 +14,7 @@ from scoring.values.opinion import Opinion
 from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 from streams.delivery.dead_letters import make_dead_letter
 from streams.delivery.publisher import Publisher
-from streams.documents.company_terms import TermsUpdater, terms_source
+from streams.documents.company_terms import REBUILD_INTERVAL_SECONDS, TermsUpdater, terms_source
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.versions import BadDocument
@@ -23,7 +23,7 @@ from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
 from streams.llm.cached_opinions import open_opinion_cache
-from streams.llm.cascade import AskJudges, Cascade, chain_from_settings
+from streams.llm.cascade import AskJudges, Cascade, chain_from_settings, max_waiting_for_judges
 from streams.llm.endpoints.judges import ChatModel
 from streams.llm.endpoints.observed import TracedModel
 from streams.llm.endpoints.opening import open_judges
@@ -81,12 +81,10 @@ async def open_worker_translation(
     settings: Settings, metrics: WorkerMetrics
 ) -> AsyncIterator[TranslationStage | None]:
     """Open the translation of exchanges, or what leaves them as they are."""
-    if not settings.scoring.enabled or settings.translation.mode == "off":
+    if not settings.scoring.enabled or settings.translation.provider is None:
         yield None
         return
-    opened = open_translation(
-        settings.translation, observer=metrics.translation, own_lexicons=settings.scoring.lexicons
-    )
+    opened = open_translation(settings, observer=metrics.translation)
     async with opened as step:
         yield step
 
@@ -112,7 +110,7 @@ async def open_cascade(
     def observed(name: str, endpoint: EndpointSettings, model: ChatModel) -> ChatModel:
         return TracedModel(name, endpoint, model, metrics.judges, stages)
 
-    with open_opinion_cache(asking.kept, directory, metrics.opinion_cache) as kept:
+    with open_opinion_cache(directory, metrics.opinion_cache) as cache:
         async with (
             open_judges(asking, metrics.judges, observed) as models,
             open_budget(asking.budget, directory, metrics.judge_budget) as budget,
@@ -120,8 +118,10 @@ async def open_cascade(
             metrics.judge_budget.watch(budget)
             assert models is not None
             chain = chain_from_settings(asking)
-            limit, most = asking.time_limit_seconds, asking.in_flight_limit(settings.flow.max_in_flight)
-            cascade = Cascade(settings.policy, chain, models, budget, kept, limit, most, partition_share)
+            most = max_waiting_for_judges(settings.flow.max_in_flight)
+            cascade = Cascade(
+                settings.policy, chain, models, budget, cache, asking.timeout_seconds, most, partition_share
+            )
             metrics.judges.watch(models.names, lambda: cascade.in_flight)
             yield cascade.ask_judges
 
@@ -191,7 +191,7 @@ async def maintain_company_terms(
         return
     upkeep = TermsUpdater(
         terms_source(settings, store),
-        settings.company_terms.rebuild_interval_seconds,
+        REBUILD_INTERVAL_SECONDS,
         follower.caught_up,
         on_terms=metrics.documents.show_terms,
         on_failure=metrics.documents.terms_failures.add,
@@ -206,7 +206,7 @@ async def maintain_retrieval(
     settings: Settings, store: DocumentStore, follower: DocumentFollower, metrics: WorkerMetrics
 ) -> AsyncIterator[Retrieval | None]:
     """Keep the index of the documents up to date, if answers without context are to be searched for."""
-    if not (settings.retrieval.enabled and settings.scoring.enabled):
+    if not (settings.retrieval.is_enabled and settings.scoring.enabled):
         yield None
         return
     opened = open_retrieval(

@@ -31,6 +31,8 @@ _END_SECONDS = 2.0
 #: "none" for a collector that takes traces alone.
 _EXPORTER_VARIABLE = "OTEL_METRICS_EXPORTER"
 _INTERVAL_VARIABLE = "OTEL_METRIC_EXPORT_INTERVAL"
+#: As often as Prometheus commonly scrapes, so that both show the same.
+_EXPORT_INTERVAL_MILLISECONDS = 15_000.0
 
 
 class WorkerMetrics(Instruments):
@@ -112,14 +114,9 @@ def _readers(settings: TelemetrySettings) -> list[MetricReader]:
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
 
     return [
+        # What the SDK's own variable says goes first.
         PeriodicExportingMetricReader(
-            metric_exporter(settings), _interval(settings), settings.otlp_timeout_seconds * 1000
+            metric_exporter(settings),
+            None if _INTERVAL_VARIABLE in os.environ else _EXPORT_INTERVAL_MILLISECONDS,
         )
     ]
-
-
-def _interval(settings: TelemetrySettings) -> float | None:
-    """Give the milliseconds between two exports, None for what the SDK's variable says."""
-    if _INTERVAL_VARIABLE in os.environ and "metrics_interval_seconds" not in settings.model_fields_set:
-        return None
-    return settings.metrics_interval_seconds * 1000

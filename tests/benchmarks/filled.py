@@ -119,9 +119,7 @@ def build_with_known_vectors(settings: Settings, count: int) -> Built:
     began = time.process_time()
     for batch in batches(varied(count), BATCH):
         documents = {one.document_id: (one, version_name(one)) for one in batch}
-        prepared = prepare_documents(
-            documents, settings.retrieval, lambda texts: _moved(known, len(texts), chance)
-        )
+        prepared = prepare_documents(documents, lambda texts: _moved(known, len(texts), chance))
         index.update(prepared, ())
     worked, count_of_chunks = time.process_time() - began, _chunks(index)
     spent = count_of_chunks * measured.milliseconds_a_chunk / 1_000
@@ -143,7 +141,7 @@ def embed_originals(settings: RetrievalSettings) -> Measured:
         return vectors[-1]
 
     for one in originals():
-        prepare_documents({one.document_id: (one, "")}, settings, embed)
+        prepare_documents({one.document_id: (one, "")}, embed)
     return Measured(np.concatenate(vectors), spent / sum(map(len, vectors)))
 
 

@@ -24,10 +24,11 @@ from schemas.jsonl import BadLine, read_jsonl
 from streams.cli.demo import demo_run as sample
 from streams.search.files import open_file_retriever
 from streams.search.retriever import IndexRetriever
+from streams.search.search import Ranking
 from streams.settings import RetrievalSettings, Settings
 
 _CONSOLE = Console(highlight=False, markup=False, soft_wrap=True)
-_WAYS = {"keywords": {"vector_weight": 0.0}, "vectors": {"keyword_weight": 0.0}, "hybrid": {}}
+_WAYS = {"keywords": Ranking(vector_weight=0), "vectors": Ranking(keyword_weight=0), "hybrid": Ranking()}
 _SECONDS = 30.0
 
 #: Language of the questions, and of the documents.
@@ -87,10 +88,9 @@ def _true_documents(line: dict[str, list[dict[str, str]] | list[str]]) -> Iterat
 async def measure(folder: Path, case: str, settings: RetrievalSettings, way: str, cache: Path) -> Outcome:
     """Ask every question of a case one way."""
     asked, languages = _CASES[case]
-    chosen = settings.model_copy(update=_WAYS[way])
     questions = questions_of(folder, asked)
     recalls, ranks, times = [], [], []
-    async with _retriever(folder, languages, chosen, cache) as retriever:
+    async with _retriever(folder, languages, settings, cache, _WAYS[way]) as retriever:
         await retriever.retrieve(questions[0].text, asked, _SECONDS)
         for question in questions:
             began = time.perf_counter()
@@ -104,12 +104,13 @@ async def measure(folder: Path, case: str, settings: RetrievalSettings, way: str
 
 
 def _retriever(
-    folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path
+    folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path, ranking: Ranking
 ) -> AbstractAsyncContextManager[IndexRetriever]:
     return open_file_retriever(
         documents_of(folder, languages),
         Settings(retrieval=settings),
         cache_directory=cache / settings.embedder,
+        ranking=ranking,
     )
 
 

@@ -144,7 +144,7 @@ async def _serving(settings: Settings, language: Language, folder: Path) -> Asyn
 async def _runs(options: argparse.Namespace) -> list[Run]:
     """Measure so many runs, ``truthgate serve`` each time after the way of ``truthgate score``."""
     scoring = ScoringSettings(processes=options.processes)
-    settings = Settings(scoring=scoring, retrieval=RetrievalSettings(enabled=False))
+    settings = Settings(scoring=scoring, retrieval=RetrievalSettings(embedder="none"))
     answers, at_once = _answers(options.language), options.processes * _WAITING_EACH
     with TemporaryDirectory(prefix="truthgate-") as folder:
         async with (

@@ -75,7 +75,9 @@ def _surroundings(kafka: KafkaForPods) -> dict[str, Surroundings]:
         "oauth": Surroundings(
             TOKENS,
             {"truthgate-client": {"secret": SECRET}, "kafka-cluster-ca-cert": {"ca.crt": authority}},
-            values={"settings": {"kafka": {"oauth": {"token_url": kafka.tokens.url, "client_id": CLIENT}}}},
+            values={
+                "settings": {"kafka": {"sasl_username": CLIENT, "oauth": {"token_url": kafka.tokens.url}}}
+            },
         ),
         "secrets": Surroundings(PASSWORDS),
         "extras": Surroundings(

@@ -34,9 +34,9 @@ def lagging(settings: Settings) -> Settings:
     quick = changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
-        documents={"wait_seconds": 0.5},
+        documents={"wait_timeout_seconds": 0.5},
     )
     return with_retrieval(quick, update_interval_seconds=3_600)
 

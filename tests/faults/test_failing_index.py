@@ -44,7 +44,7 @@ def searching(settings: Settings) -> Settings:
         changed(
             settings,
             kafka={"group_instance_id": "only"},
-            flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+            flow={"session_timeout_seconds": 6},
             scoring={"processes": 1},
         )
     )
@@ -175,7 +175,7 @@ async def test_a_disk_too_full_for_the_store_ends_the_worker_and_for_prepared_do
 ) -> None:
     answers = by_id(sample_answers(20, "disk", conversation_length=1), "named")
     needed = {document_id for answer in answers for document_id in answer.document_ids}
-    with Supervised(Worker(changed(searching, retrieval={"enabled": False}), tmp_path)) as supervised:
+    with Supervised(Worker(changed(searching, retrieval={"embedder": "none"}), tmp_path)) as supervised:
         worker = supervised.worker
         worker.wait_ready()
         process = psutil.Process(worker.pid)

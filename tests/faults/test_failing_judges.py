@@ -77,11 +77,8 @@ def judging(settings: Settings, endpoint: LlmEndpoint) -> Settings:
     """Give settings with which a judge that is away is noticed after seconds."""
     impatient = {
         "request_timeout_seconds": 1.5,
-        "attempts": 2,
-        "breaker_failures": 3,
-        "breaker_reset_seconds": 1,
     }
-    judging = with_judge(settings, endpoint.url, impatient, time_limit_seconds=4)
+    judging = with_judge(settings, endpoint.url, impatient, timeout_seconds=4)
     return changed(judging, flow={"answer_timeout_seconds": ANSWER_SECONDS, "max_in_flight": 64})
 
 

@@ -35,7 +35,7 @@ def _behind(proxy: TcpProxy, direct: Settings) -> Settings:
             "group_instance_id": "only",
             "delivery_timeout_seconds": 10,
         },
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5, "answer_timeout_seconds": 20},
+        flow={"session_timeout_seconds": 6, "answer_timeout_seconds": 20},
         scoring={"processes": 1},
     )
 

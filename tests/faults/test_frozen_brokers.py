@@ -50,7 +50,7 @@ async def settings(kafka: EmbeddedKafka, tmp_path: Path) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
     )
 
@@ -136,7 +136,7 @@ async def test_one_frozen_broker_of_three_makes_a_worker_unready_at_most_until_o
 async def test_a_worker_that_gives_up_on_a_frozen_broker_ends_as_unreachable(
     kafka: EmbeddedKafka, settings: Settings, tmp_path: Path
 ) -> None:
-    impatient = {"stall_timeout_seconds": 15, "kafka_timeout_seconds": 3, "check_interval_seconds": 1}
+    impatient = {"stall_timeout_seconds": 15, "kafka_timeout_seconds": 3}
     with Worker(changed(settings, health=impatient), tmp_path) as worker:
         worker.wait_ready()
         kafka.brokers[0].pause()

@@ -26,9 +26,9 @@ def quick(settings: Settings) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
-        documents={"wait_seconds": _SLOW_SECONDS},
+        documents={"wait_timeout_seconds": _SLOW_SECONDS},
         encoding={"max_value_bytes": 100_000},
     )
 

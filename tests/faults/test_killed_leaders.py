@@ -105,13 +105,12 @@ async def quick(settings: Settings) -> Settings:
         allowed_lateness_seconds=5,
         retention_seconds=3600,
         idle_after_seconds=15,
-        publish_interval_seconds=0.05,
     )
     await create_topics(counted)
     return changed(
         counted,
         kafka={"group_instance_id": "only"},  # whose successor takes over at once
-        flow={"session_timeout_seconds": 30, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 30},
         scoring={"processes": 1},
     )
 

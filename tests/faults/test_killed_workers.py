@@ -23,7 +23,7 @@ def quick(settings: Settings) -> Settings:
     """Give settings with which a killed worker is missed after seconds, and one process scores."""
     return changed(
         settings,
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
     )
 

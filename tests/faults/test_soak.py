@@ -53,11 +53,11 @@ def shipped(settings: Settings, seconds: float) -> Settings:
     """
     eighth = max(10, int(seconds / 8))
     windows = [{"size_seconds": eighth}]
-    times = {"allowed_lateness_seconds": 5, "retention_seconds": eighth, "publish_interval_seconds": 5}
+    times = {"allowed_lateness_seconds": 5, "retention_seconds": eighth}
     return changed(
         settings,
         scoring={"processes": _PROCESSES},
-        retrieval={"enabled": True},
+        retrieval={"embedder": "use"},
         rates={"enabled": True, "windows": windows, **times},
     )
 

@@ -40,7 +40,7 @@ async def settings(trio: EmbeddedKafka, tmp_path: Path) -> Settings:
         changed(
             isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix()),
             kafka={"group_instance_id": "only", "delivery_timeout_seconds": 10, "connect_timeout_seconds": 5},
-            flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+            flow={"session_timeout_seconds": 6},
             scoring={"processes": 1},
         )
     )

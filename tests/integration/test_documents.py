@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.rules import Reason
 from streams.cli.dead_letters.archived_letters import ArchivedLetter
-from streams.documents.follower import DocumentFollower, DocumentsLost
+from streams.documents.follower import HISTORY_DAYS, MAX_STORE_AGE_SECONDS, DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import DATABASE_NAME
 from streams.documents.versions import BadDocument, version_name
@@ -207,7 +207,7 @@ async def test_superseded_versions_are_forgotten_after_their_time(
     await publish([outgoing("a", "old")])
     after_old = await moment()
     await publish([outgoing("a", "new")])
-    month = settings.documents.history_days * 24 * HOUR
+    month = HISTORY_DAYS * 24 * HOUR
     async with following() as follower:
         assert await text_at(follower, "a", after_old, NEVER) == "old"
         await publish([outgoing("b", "text")])
@@ -297,7 +297,7 @@ async def test_a_topic_that_is_recreated_under_way_ends_the_follower(
 async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
     publish: Publish, following: Following, settings: Settings
 ) -> None:
-    absence = settings.documents.rebuild_after_seconds + 60
+    absence = MAX_STORE_AGE_SECONDS + 60
     await publish([outgoing("a", "text"), outgoing("b", "text")])
     async with following(clock=lambda: time.time() - absence) as follower:
         await follower.wait_for(["a"], NOW, 5)
@@ -309,7 +309,7 @@ async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
 async def test_an_idle_follower_keeps_its_store_young(
     publish: Publish, following: Following, settings: Settings
 ) -> None:
-    late = settings.documents.rebuild_after_seconds - 60
+    late = MAX_STORE_AGE_SECONDS - 60
     now = [time.time() - 2 * late]
     await publish([outgoing("a", "text")])
     async with following(clock=lambda: now[0], check_interval=0.05):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas import Codec, KnowledgeDocument
-from streams.documents.follower import DocumentFollower, DocumentsLost
+from streams.documents.follower import MAX_STORE_AGE_SECONDS, DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.embedded import EmbeddedKafka
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -73,7 +73,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
 
         await eventually(lambda: store.age < 30, "the follower is complete again")
         await asyncio.to_thread(kafka.brokers[0].stop)
-        away += settings.documents.rebuild_after_seconds
+        away += MAX_STORE_AGE_SECONDS
         failure = await asyncio.wait_for(failed, 60)
         assert isinstance(failure, DocumentsLost)
         assert "out of reach" in str(failure)

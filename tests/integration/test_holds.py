@@ -36,7 +36,7 @@ def quick(settings: Settings) -> Settings:
     return sending(
         changed(
             settings,
-            flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+            flow={"session_timeout_seconds": 6},
             scoring={"processes": 1},
         )
     )

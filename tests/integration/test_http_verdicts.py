@@ -31,8 +31,7 @@ async def _posted(session: ClientSession, answer: ChatbotAnswer) -> tuple[int, V
 async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_of_it(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    verdicts = {"enabled": True}
-    serving = sending(changed(settings, web={"verdicts": verdicts}, scoring={"processes": 1}))
+    serving = sending(changed(settings, scoring={"processes": 1}))
     published, *asked = sendable_answers(3, "http")
     named = replace(asked[1], context=(), document_ids=("files",))
     document = KnowledgeDocument("files", "nl", "Dossiers", published.context[0].text, published.produced_at)
@@ -78,7 +77,7 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
 async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_holds_count(
     process: type[Worker], settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    publishing = {"verdicts": {"enabled": True, "publish": True}}
+    publishing = {"verdicts": {"anonymous": True, "publish": True}}
     telling = {"models": ["gpt-7"]}
     serving = sending(changed(settings, web=publishing, scoring={"processes": 1}, telemetry=telling))
     first, *others = sendable_answers(9, "published")

@@ -116,7 +116,7 @@ async def test_opinions_decide_what_is_in_doubt_and_nothing_else_and_are_told_wi
         replace(each, answer=f"{each.answer} Vraag het {MAIL}.", question=f"{each.question} ({MAIL})")
         for each in doubtful_answers(8, "doubt")
     ]
-    prices = {"price_in": 2, "price_out": 8}
+    prices = {"prices": [2, 8]}
     judging = with_judge(settings, endpoint.url, prices).model_copy(
         update={
             "log": settings.log.model_copy(update={"level": "debug"}),
@@ -244,7 +244,7 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
     folder.mkdir()
     (folder / OPINIONS_NAME).write_text("somebody's own file")
     (folder / SPENT_NAME).write_text("no JSON")
-    away = with_judge(settings, f"http://{NOBODY}/v1", {"breaker_failures": 3})
+    away = with_judge(settings, f"http://{NOBODY}/v1")
     stream = Stream(away, topics)
     with Worker(away, tmp_path) as worker:
         worker.wait_ready()
@@ -271,9 +271,8 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
 def test_a_budget_file_that_cannot_be_one_is_a_wrong_setting_in_one_line(
     settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
 ) -> None:
-    (tmp_path / "spent").mkdir()
-    judging = with_judge(settings, endpoint.url, budget={"file": tmp_path / "spent"})
-    with Worker(judging, tmp_path) as worker:
+    (tmp_path / "worker" / SPENT_NAME).mkdir(parents=True)
+    with Worker(with_judge(settings, endpoint.url), tmp_path) as worker:
         assert worker.wait() == 2
-        assert "judges.budget.file: cannot use" in worker.log
+        assert "documents.store: cannot use" in worker.log
         assert "Traceback" not in worker.log

@@ -83,12 +83,9 @@ def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> S
     return changed(
         counting,
         alerts={"thresholds": [threshold]},
-        flow={"commit_interval_seconds": 0.5},
         # The profile that looks for the company's own words; verdicts with claims are published beside it.
         scoring={"processes": 1, "profile": "paper"},
-        health={"check_interval_seconds": 0.5},
         translation={
-            "mode": "auto",
             "provider": "libretranslate",
             "base_url": translator.url,
             "cache": tmp_path / "translations.sqlite3",

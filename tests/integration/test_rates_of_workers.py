@@ -31,9 +31,7 @@ async def counted(settings: Settings) -> Settings:
         settings, windows=windows, allowed_lateness_seconds=5, retention_seconds=1800, idle_after_seconds=1
     )
     await create_topics(quick)
-    return changed(
-        quick, flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5}, scoring={"enabled": False}
-    )
+    return changed(quick, flow={"session_timeout_seconds": 6}, scoring={"enabled": False})
 
 
 def _answers(count: int, run: str) -> list[ChatbotAnswer]:

@@ -32,7 +32,7 @@ async def behind(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Set
         },
         flow={"session_timeout_seconds": 6, "answer_timeout_seconds": 5},
         scoring={"processes": 1},
-        health={"stall_timeout_seconds": 12, "check_interval_seconds": 2},
+        health={"stall_timeout_seconds": 12},
     )
 
 

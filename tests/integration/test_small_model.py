@@ -10,6 +10,8 @@ from scoring.judges import Case, JudgeOptions, Message, ReferenceDocuments, Repl
 from scoring.judges.requests import Failure, Finish
 from scoring.values.exchange import Passage
 from scoring.values.opinion import UnsureReason
+from streams.llm.endpoints.endpoint import Persistence
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
 from tests.support.judges import SCHEMA, judges_at, request
 from tests.support.small_model import MODEL, SmallModel
 
@@ -47,9 +49,10 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
     assert max(len(token.alternatives) for token in outcome.logprobs) >= 3
 
 
-@pytest.mark.parametrize("output", ["json_schema", "json_object", "plain"])
-async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: str) -> None:
-    async with judges_at(model.url, model=MODEL, structured_output=output) as judges:
+@pytest.mark.parametrize("output", OutputMode)
+async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: OutputMode) -> None:
+    persistence = Persistence(attempts=1, parameters=AcceptedParameters(output, falls_back=False))
+    async with judges_at(model.url, persistence=persistence, model=MODEL) as judges:
         inquiry = judges.inquire(60)
         await inquiry.complete_all([request(temperature=0.5, sample=1)])
     assert inquiry.failures == {}
@@ -70,7 +73,7 @@ async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(mo
 @pytest.mark.parametrize("method", ["single", "cot-sc"])
 async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str) -> None:
     options = JudgeOptions(judges=("small",), max_tokens=100, samples=2)
-    limits = {"request_timeout_seconds": 120, "price_in": 1, "price_out": 1}
+    limits = {"request_timeout_seconds": 120, "prices": [1, 1]}
     async with judges_at(model.url, model=MODEL, **limits) as judges:
         inquiry = judges.inquire(200)
         opinion = await drive_async(ask(CASE, method, options), inquiry.complete_all)
@@ -86,7 +89,7 @@ async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str)
 
 async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time() -> None:
     with SmallModel() as model:
-        async with judges_at(model.url, model=MODEL, breaker_failures=100) as judges:
+        async with judges_at(model.url, model=MODEL) as judges:
             model.freeze()
             began = time.monotonic()
             (frozen,) = await judges.inquire(1).complete_all([request()])

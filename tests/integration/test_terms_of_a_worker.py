@@ -59,7 +59,6 @@ async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_docume
     quick = changed(
         settings,
         scoring={"processes": 1, "profile": "paper"},
-        company_terms={"rebuild_interval_seconds": 0.2},
     )
     two = [document("m1", f"Controleer de {TERM}."), document("m2", f"De {TERM} zit links.")]
     await produce(settings.kafka, topics.documents, [*sample_documents(), *two])

@@ -51,7 +51,7 @@ def only(settings: Settings) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "worker-0"},
-        flow={"commit_interval_seconds": 0.5, "session_timeout_seconds": 6},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1, "enabled": False},
     )
 
@@ -76,7 +76,7 @@ def _linked(topics: Topics, collector: OtlpReceiver) -> set[tuple[str, str]]:
 
 def _translating(translator: LibreTranslate, folder: Path) -> dict[str, object]:
     cache = folder / "translations.sqlite3"
-    return {"mode": "auto", "provider": "libretranslate", "base_url": translator.url, "cache": cache}
+    return {"provider": "libretranslate", "base_url": translator.url, "cache": cache}
 
 
 def _assert_processing(process: ReceivedSpan, topics: Topics, verdict: Verdict, settings: Settings) -> None:
@@ -177,7 +177,8 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
             only,
             scoring={"enabled": True},
             # Whether its index is there in time makes no difference here.
-            retrieval={"enabled": True, "ready_before_complete": True, "time_limit_seconds": 1},
+            documents={"wait_timeout_seconds": 1},
+            retrieval={"embedder": "use", "ready_before_complete": True},
             telemetry={"otlp_endpoint": collector.grpc, "parts": True},
             translation=_translating(translator, tmp_path),
         )
@@ -203,7 +204,7 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
 async def test_over_http_with_texts_switched_on_hostile_headers_do_nothing_and_unsampled_traces_stay_unseen(
     only: Settings, topics: Topics, collector: OtlpReceiver, tmp_path: Path
 ) -> None:
-    telemetry = {"otlp_endpoint": collector.http, "otlp_protocol": "http", "texts": True}
+    telemetry = {"otlp_endpoint": collector.http, "texts": True}
     settings = with_rates(changed(only, telemetry=telemetry, log={"level": "debug"}))
     await create_topics(settings)
     answers = sample_answers(6, "http", conversation_length=1)
@@ -262,8 +263,8 @@ async def test_a_collector_that_hangs_or_refuses_changes_nothing(
     answers = sample_answers(60, "hang")
     with hanging_collector() as hanging:
         for endpoint, share in ((hanging, answers[:30]), (f"http://{NOBODY}", answers[30:])):
-            settings = changed(only, telemetry={"otlp_endpoint": endpoint, "otlp_timeout_seconds": 1})
-            with Worker(settings, tmp_path) as worker:
+            settings = changed(only, telemetry={"otlp_endpoint": endpoint})
+            with Worker(settings, tmp_path, secrets={"OTEL_EXPORTER_OTLP_TIMEOUT": "1"}) as worker:
                 worker.wait_ready()
                 await produce(settings.kafka, topics.answers, [outgoing(answer, CODEC) for answer in share])
                 await read_until_settled(settings, answers[: answers.index(share[-1]) + 1])

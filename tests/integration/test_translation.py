@@ -36,18 +36,13 @@ def server() -> Iterator[LibreTranslate]:
 def translating(settings: Settings, server: LibreTranslate, tmp_path: Path) -> Settings:
     return changed(
         settings,
-        flow={"commit_interval_seconds": 0.5},
         scoring={"processes": 1},
         log={"level": "debug"},
         translation={
-            "mode": "auto",
             "provider": "libretranslate",
             "base_url": server.url,
-            "time_limit_seconds": _TIME_LIMIT,
+            "timeout_seconds": _TIME_LIMIT,
             "request_timeout_seconds": 1,
-            "attempts": 2,
-            "breaker_failures": 2,
-            "breaker_reset_seconds": 0.5,
             "cache": tmp_path / "translations.sqlite3",
         },
     )

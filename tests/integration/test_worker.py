@@ -51,9 +51,9 @@ def quick(settings: Settings) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
-        documents={"wait_seconds": 0.5},
+        documents={"wait_timeout_seconds": 0.5},
     )
 
 
@@ -109,10 +109,7 @@ async def test_pages_and_counts_agree_with_what_came_out(
     ]
     with (
         OtlpReceiver() as collector,
-        Worker(
-            changed(quick, telemetry={"otlp_endpoint": collector.grpc, "metrics_interval_seconds": 1}),
-            tmp_path,
-        ) as worker,
+        Worker(changed(quick, telemetry={"otlp_endpoint": collector.grpc}), tmp_path) as worker,
     ):
         await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready", 120)
         assert worker.get("/healthz") == (200, "ok\n")
@@ -203,8 +200,7 @@ def _secret_nonsense(whole: bytes) -> list[Outgoing]:
 
 
 def _exporting(settings: Settings, endpoint: str) -> Settings:
-    often = {"otlp_endpoint": endpoint, "otlp_timeout_seconds": 0.5, "metrics_interval_seconds": 0.5}
-    return changed(settings, telemetry=often)
+    return changed(settings, telemetry={"otlp_endpoint": endpoint})
 
 
 async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
@@ -388,7 +384,7 @@ async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(
     async def all_committed() -> bool:
         return sum((await committed(quick.kafka, topics.answers)).values()) == len(before)
 
-    with Supervised(Worker(changed(quick, health={"check_interval_seconds": 1}), tmp_path)) as supervised:
+    with Supervised(Worker(quick, tmp_path)) as supervised:
         supervised.worker.wait_ready()
         await produce(quick.kafka, topics.answers, [outgoing(answer, Codec()) for answer in before])
         await read_until_settled(quick, before)

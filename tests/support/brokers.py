@@ -48,7 +48,7 @@ def isolated_settings(bootstrap_servers: str, folder: Path, prefix: str, partiti
         ),
         topics=TopicSettings(partitions=partitions),
         documents=DocumentSettings(store=folder / "documents"),
-        retrieval=RetrievalSettings(enabled=False),
+        retrieval=RetrievalSettings(embedder="none"),
         rates=RatesSettings(enabled=False),
         web=WebSettings(host=LOOPBACK, port=0),
     )

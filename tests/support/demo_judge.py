@@ -48,15 +48,15 @@ def variables(url: str) -> dict[str, str]:
         "base_url": url,
         "model": MODEL,
         "request_timeout_seconds": _LIMIT_SECONDS,
-        "attempts": 1,
         "concurrency": 1,
-        "breaker_failures": 100,
     }
     return {
         "TRUTHGATE_JUDGES__ENDPOINTS": json.dumps({"small": endpoint}),
-        "TRUTHGATE_JUDGES__CHAIN": json.dumps([{"judges": ["small"], "longest": 1_000, "max_tokens": 120}]),
+        "TRUTHGATE_JUDGES__CHAIN": json.dumps(
+            [{"judges": ["small"], "max_characters": 1_000, "max_tokens": 120}]
+        ),
         "TRUTHGATE_FLOW__ANSWER_TIMEOUT_SECONDS": str(_ANSWER_SECONDS),
-        "TRUTHGATE_JUDGES__TIME_LIMIT_SECONDS": str(_LIMIT_SECONDS),
+        "TRUTHGATE_JUDGES__TIMEOUT_SECONDS": str(_LIMIT_SECONDS),
         "TRUTHGATE_JUDGES__BUDGET": json.dumps({"requests_per_day": _OPINIONS}),
     }
 

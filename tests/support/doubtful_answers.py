@@ -77,11 +77,11 @@ def with_judge(
 
     It is the only one of its group: its successor takes over at once.
     """
-    small = {"base_url": url, "model": "gpt-small", "logprobs": False, "attempts": 1, **endpoint}
+    small = {"base_url": url, "model": "gpt-small", **endpoint}
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"commit_interval_seconds": 0.5, "session_timeout_seconds": 6},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
         judges={"endpoints": {"small": small}, **judges},
     )

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from scoring.judges.requests import Message, Outcome, ReplySchema, Request
+from streams.llm.endpoints.endpoint import Persistence
 from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.judges import Judges
 from streams.llm.endpoints.opening import open_judges
@@ -27,19 +28,27 @@ def request(**changes: Any) -> Request:
 
 @asynccontextmanager
 async def judges_at(
-    url: str, observer: EndpointObserver | None = None, **settings: Any
+    url: str,
+    observer: EndpointObserver | None = None,
+    persistence: Persistence = Persistence(attempts=1),  # noqa: B008 - frozen
+    **settings: Any,
 ) -> AsyncIterator[Judges]:
-    """Give judges with one of them, ``small``, at this address."""
-    endpoint = {"base_url": url, "model": "gpt-small", "api_key": KEY, "attempts": 1, **settings}
-    async with open_judges(JudgeSettings(endpoints={"small": endpoint}), observer) as judges:
+    """Give judges with one of them, ``small``, at this address, which is asked once unless told otherwise."""
+    endpoint = {"base_url": url, "model": "gpt-small", "api_key": KEY, **settings}
+    asking = JudgeSettings(endpoints={"small": endpoint})
+    async with open_judges(asking, observer, persistence=persistence) as judges:
         assert judges
         yield judges
 
 
 async def asked_once(
-    endpoint: LlmEndpoint, seconds: float = 5, observer: EndpointObserver | None = None, **settings: Any
+    endpoint: LlmEndpoint,
+    seconds: float = 5,
+    observer: EndpointObserver | None = None,
+    persistence: Persistence = Persistence(attempts=1),  # noqa: B008 - frozen
+    **settings: Any,
 ) -> Outcome:
     """Give the outcome of one request."""
-    async with judges_at(endpoint.url, observer, **settings) as judges:
+    async with judges_at(endpoint.url, observer, persistence, **settings) as judges:
         (outcome,) = await judges.inquire(seconds).complete_all([request()])
     return outcome

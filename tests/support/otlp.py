@@ -1,7 +1,7 @@
 """A collector in the process of the test: real gRPC and HTTP servers that take what is exported by OTLP.
 
 ``with OtlpReceiver() as received:`` and set ``telemetry={"otlp_endpoint": received.grpc}``, or
-``received.http`` with ``"otlp_protocol": "http"``. What has come is in ``spans``, ``logs`` and ``metrics``;
+``received.http``, whose path tells that it is HTTP. What has come is in ``spans``, ``logs`` and ``metrics``;
 ``raw`` has every byte.
 """
 
@@ -26,6 +26,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+#: Of the endpoint for HTTP.
+_PATH = "/otlp"
 _REQUESTS = {
     "/v1/traces": trace_service_pb2.ExportTraceServiceRequest,
     "/v1/logs": logs_service_pb2.ExportLogsServiceRequest,
@@ -130,7 +132,7 @@ class OtlpReceiver:
     @property
     def http(self) -> str:
         """The endpoint for HTTP."""
-        return f"http://127.0.0.1:{self._http.server_port}"
+        return f"http://127.0.0.1:{self._http.server_port}{_PATH}"
 
     def take(self, request: Any, headers: Mapping[str, str]) -> None:
         """Take one export."""
@@ -189,7 +191,9 @@ def _handler(receiver: OtlpReceiver) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            receiver.take(_REQUESTS[self.path].FromString(body), dict(self.headers.items()))
+            receiver.take(
+                _REQUESTS[self.path.removeprefix(_PATH)].FromString(body), dict(self.headers.items())
+            )
             self.send_response(200)
             self.send_header("Content-Type", "application/x-protobuf")
             self.send_header("Content-Length", "0")

@@ -34,8 +34,7 @@ def with_rates(settings: Settings, **values: Any) -> Settings:
 
     Thresholds on windows that are not there then are left out.
     """
-    quick = {"publish_interval_seconds": 0.2, "idle_after_seconds": 2.0}
-    counted = changed(settings, rates={"enabled": True, **quick, **values})
+    counted = changed(settings, rates={"enabled": True, "idle_after_seconds": 2.0, **values})
     sizes = {window.size_seconds for window in counted.rates.windows}
     kept = [each.model_dump() for each in settings.alerts.thresholds if each.window_seconds in sizes]
     return changed(counted, alerts={"thresholds": kept})

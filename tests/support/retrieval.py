@@ -20,9 +20,8 @@ INDEX_SECONDS = 90.0
 
 def with_retrieval(settings: Settings, **values: Any) -> Settings:
     """Switch retrieval on, with an index that follows at once and whatever it finds sufficient."""
-    quick = {"update_interval_seconds": 0.2, "retry_interval_seconds": 0.5, "floor": -1.0}
-    patient = {"time_limit_seconds": 30.0}  # a search waits for a busy machine too
-    return changed(settings, retrieval={"enabled": True, **quick, **patient, **values})
+    quick = {"embedder": "use", "update_interval_seconds": 0.2, "floor": -1.0}
+    return changed(settings, retrieval={**quick, **values})
 
 
 def without_context(answers: Iterable[ChatbotAnswer], run: str) -> list[ChatbotAnswer]:

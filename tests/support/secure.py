@@ -61,15 +61,14 @@ class SecureCluster:
         """Give what reaches the listener that takes tokens; ``oauth`` changes how one is asked for."""
         client: dict[str, object] = {
             "token_url": self.tokens.url,
-            "client_id": CLIENT,
-            "client_secret": SECRET,
             "scope": "kafka",
-            "cafile": self.authority.file,
         }
         values: dict[str, object] = {
             "bootstrap_servers": self.kafka.listener_servers(OAUTH),
             "security_protocol": "SASL_SSL",
             "sasl_mechanism": "OAUTHBEARER",
+            "sasl_username": CLIENT,
+            "sasl_password": SECRET,
             "oauth": {**client, **oauth},
             "ssl_cafile": self.authority.file,
             "connect_timeout_seconds": 30,
@@ -80,8 +79,6 @@ class SecureCluster:
 def secrets_in_files(settings: KafkaSettings, folder: Path) -> dict[str, str]:
     """Write the secrets of these settings to files, and give the variables that name them instead."""
     found = {"SASL_PASSWORD": settings.sasl_password, "SSL_KEY_PASSWORD": settings.ssl_key_password}
-    if settings.oauth:
-        found["OAUTH__CLIENT_SECRET"] = settings.oauth.client_secret
     variables = {}
     for name, secret in found.items():
         if secret:

@@ -18,15 +18,13 @@ RUNBOOK: Final = "@runbook@"
 
 #: What templates ask for where the values do not say it.
 _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
-    "documents": ("rebuild_after_seconds",),
     "encoding": ("max_value_bytes",),
     "flow": ("answer_timeout_seconds",),
     "health": ("kafka_timeout_seconds", "stall_timeout_seconds"),
     "kafka": ("delivery_timeout_seconds",),
     "objectives": ("in_time", "judged", "verdict_within_seconds"),
     "rates": ("enabled", "retention_seconds", "windows"),
-    "retrieval": ("embedding_processes", "enabled"),
-    "scoring": ("cached_characters",),
+    "retrieval": ("embedder", "embedding_processes"),
     "topics": ("partitions", "replication_factor", "retention_days"),
     "web": ("port",),
 }
@@ -39,7 +37,7 @@ IN_RULES: Final = (
     ("health", "stall_timeout_seconds"),
     ("judges", "budget", "requests_per_day"),
     ("judges", "budget", "tokens_per_day"),
-    ("judges", "time_limit_seconds"),
+    ("judges", "timeout_seconds"),
     ("objectives", "in_time"),
     ("objectives", "judged"),
     ("objectives", "verdict_within_seconds"),

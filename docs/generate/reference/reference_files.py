@@ -12,9 +12,10 @@ from docs.generate.reference import (
     telemetry_page,
 )
 from docs.generate.site.site_pages import DOCS
-from streams.settings import Settings, VerdictSettings
+from streams.settings import EncodingSettings, Settings, VerdictSettings
 from streams.settings.setting_catalog import all_settings
 from streams.web import openapi
+from streams.web.verdict_endpoint import MAX_IN_FLIGHT
 from streams.worker.worker_metrics import WorkerMetrics
 
 ASYNCAPI = DOCS / "asyncapi.json"
@@ -34,5 +35,7 @@ def reference_texts() -> dict[Path, str]:
         ),
         CONSUMERS: consumers_page.fill_generated_parts(CONSUMERS.read_text("utf-8")),
         ASYNCAPI: text_of(asyncapi_document(Settings())),
-        OPENAPI: text_of(openapi.openapi_document(VerdictSettings())),
+        OPENAPI: text_of(
+            openapi.openapi_document(VerdictSettings(), MAX_IN_FLIGHT, EncodingSettings().max_value_bytes)
+        ),
     }

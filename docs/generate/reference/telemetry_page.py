@@ -21,7 +21,8 @@ tests compare both with what a worker exports and logs.
 ## Metrics
 
 Every worker serves its metrics to Prometheus at `/metrics`, and sends the same by OTLP every
-`telemetry.metrics_interval_seconds` where `telemetry.otlp_endpoint` is set. Both come from one definition:
+15 seconds (`OTEL_METRIC_EXPORT_INTERVAL`) where `telemetry.otlp_endpoint` is set. Both
+come from one definition:
 `truthgate.x` in OTLP is `truthgate_x` in Prometheus, followed by its unit (`_seconds`, `_bytes`) and, of a
 counter, by `_total`; the label `error.type` is `error_type` there. What OTLP says of the resource
 (`service.name`, `service.instance.id` ...) is `target_info` in Prometheus. A histogram appears with its first

@@ -43,8 +43,8 @@ refers to them, and "data" for the Secret with what the settings have in the cle
 {{- range $key, $value := $oauth.extensions | default dict -}}
 {{- $extensions = append $extensions (printf "%s=%s" $key $value) -}}
 {{- end -}}
-{{- $own = dict "username" "kafka.oauth.client_id" "password" "kafka.oauth.client_secret" "oauthTokenEndpointUri" "kafka.oauth.token_url" "scopes" "kafka.oauth.scope" "oauthExtensions" "kafka.oauth.extensions" -}}
-{{- $clear = dict "kafka.oauth.client_id" $oauth.client_id "kafka.oauth.token_url" $oauth.token_url "kafka.oauth.scope" ($oauth.scope | default "" | replace " " ",") "kafka.oauth.extensions" (join "," $extensions) -}}
+{{- $own = merge $own (dict "oauthTokenEndpointUri" "kafka.oauth.token_url" "scopes" "kafka.oauth.scope" "oauthExtensions" "kafka.oauth.extensions") -}}
+{{- $clear = dict "kafka.sasl_username" $kafka.sasl_username "kafka.oauth.token_url" $oauth.token_url "kafka.oauth.scope" ($oauth.scope | default "" | replace " " ",") "kafka.oauth.extensions" (join "," $extensions) -}}
 {{- end -}}
 {{- $settings = merge $settings $own -}}
 {{- end -}}

@@ -199,11 +199,10 @@ follows is never more asked for than is allowed, which Kubernetes would refuse.
 {{/* The memory of a worker; the README says which of these figures were measured, and how. */}}
 {{- define "truthgate.memoryMiB" -}}
 {{- $processes := include "truthgate.processes" . | int -}}
-{{- $cached := include "truthgate.setting" (list . "scoring" "cached_characters") | float64 -}}
-{{- $scoring := addf 320 (mulf 1.1 $processes (addf 75 (mulf 385 (divf $cached 4000000)))) -}}
+{{- $scoring := addf 320 (mulf 1.1 $processes 460) -}}
 {{- $main := 160 -}}
 {{- $retrieval := 0 -}}
-{{- if include "truthgate.setting" (list . "retrieval" "enabled") | eq "true" -}}
+{{- if include "truthgate.setting" (list . "retrieval" "embedder") | trimAll "\"" | ne "none" -}}
 {{- $retrieval = add 220 (mul 210 (include "truthgate.setting" (list . "retrieval" "embedding_processes") | int)) -}}
 {{- end -}}
 {{- $tmp := ternary 128 0 (eq .Values.tmp.medium "Memory") -}}

@@ -22,7 +22,7 @@
 {{- if ne $provider "libretranslate" -}}
 {{- fail (printf "libretranslate.enabled is for settings.translation.provider libretranslate, not %s" $provider) -}}
 {{- end -}}
-{{- $translation := dict "mode" "auto" "provider" "libretranslate" "base_url" $address -}}
+{{- $translation := dict "provider" "libretranslate" "base_url" $address -}}
 {{- $_ := set $settings "translation" (mergeOverwrite $translation ($settings.translation | default dict)) -}}
 {{- end -}}
 {{- toJson $settings -}}

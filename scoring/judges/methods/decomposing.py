@@ -86,7 +86,7 @@ def _factscore_run(brief: Brief) -> Rounds[Judgement]:
 
 def _fact_request(brief: Brief, fact: str) -> TypedRequest[SupportReply]:
     options = brief.options
-    near = best_passages(brief.passages, fact, options.passages, options.longest)
+    near = best_passages(brief.passages, fact, options.passages, options.max_characters)
     passages = (PromptPart(f"passage {number}", text) for number, text in enumerate(near, start=1))
     return brief.typed_request(_CHECK, (*passages, PromptPart("fact", fact)))
 

@@ -35,7 +35,6 @@ from streams.settings import (
     load_settings,
     variable_name,
 )
-from streams.settings.judge_settings import OpinionCacheSettings
 
 # Two show that work is shared out by conversation, and start as fast as one.
 _PARTITIONS = 2
@@ -108,16 +107,11 @@ def demo(
 
 
 def _judges(settings: Settings) -> JudgeSettings:
-    """Give the judges of a person's settings, without files that a worker of theirs may use."""
+    """Give the judges of a person's settings."""
     asking = settings.judges
     if not asking.endpoints:
         raise UsageError("--judges: nobody is named (set judges.endpoints)")
-    return asking.model_copy(
-        update={
-            "budget": asking.budget.model_copy(update={"file": None}),
-            "kept": OpinionCacheSettings(mib=asking.kept.mib),
-        }
-    )
+    return asking
 
 
 def _demo(

@@ -46,7 +46,6 @@ from streams.cli.scoring_options import (
     ProfileName,
     apply_options,
     prepare_processes,
-    warn_if_untranslated,
     with_translation_mode,
 )
 from streams.cli.verdict_rendering import ResultConsole
@@ -192,11 +191,11 @@ def _known(
 def _check(ways: Sequence[ScoringVariant], documents: Sequence[Documents], settings: Settings) -> None:
     """Refuse before anything is judged."""
     for way in ways:
-        warn_if_untranslated(with_translation_mode(settings, way.translate))
+        with_translation_mode(settings, way.translate)
         if way.context == "retrieved" and not all(documents):
             raise UsageError("--context retrieved: needs --documents, with documents in each")
-        if way.context == "retrieved" and not settings.retrieval.enabled:
-            raise UsageError("--context retrieved: retrieval is switched off (retrieval.enabled)")
+        if way.context == "retrieved" and not settings.retrieval.is_enabled:
+            raise UsageError("--context retrieved: retrieval is switched off (retrieval.embedder)")
 
 
 def _judging(

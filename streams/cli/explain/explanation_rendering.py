@@ -240,7 +240,7 @@ def _thresholds(found: Thresholds) -> Iterator[str]:
     unscored, refusal = humanize_code(found.unscored), humanize_code(found.refusal)
     yield f"without a score for their type: {unscored}; refusals: {refusal}"
     asked, never = (", ".join(map(humanize_code, codes)) or "none" for codes in (found.ask, found.ask_never))
-    yield f"in doubt: {asked}, never {never}, with a score from {found.ask_from:g} to {found.ask_to:g}"
+    yield f"in doubt: {asked}, never {never}"
     sure = f"sends from {found.send_confidence:g} on, blocks from {found.block_confidence:g} on"
     yield f"by its confidence an opinion {sure}"
     if found.hold:

@@ -63,6 +63,8 @@ _AT_LEAST = ("max.message.bytes", "delete.retention.ms")
 _EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
 _IN_SYNC = "min.insync.replicas"
 # With less a night's outage, which somebody mends in the morning, loses what came in its first hours.
+#: Longer than the age at which a worker rebuilds its store (20 hours), which must find every tombstone.
+_TOMBSTONE_SECONDS = _DAY_SECONDS
 _MIN_RETENTION_SECONDS = _DAY_SECONDS
 # A verdict repeats question and answer, and quotes the answer once more as evidence.
 _VERDICT_FACTOR = 4
@@ -154,7 +156,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     if settings.rates.enabled:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
-        topics.documents: _compacted(settings),
+        topics.documents: _compacted(),
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),
     }
@@ -255,12 +257,10 @@ def _deleted(settings: Settings) -> dict[str, str]:
     }
 
 
-def _compacted(settings: Settings) -> dict[str, str]:
-    # A store younger than rebuild_after_seconds must still find every tombstone.
-    tombstones = max(_DAY_SECONDS, settings.documents.rebuild_after_seconds + 4 * _HOUR_SECONDS)
+def _compacted() -> dict[str, str]:
     return {
         "cleanup.policy": "compact",
-        "delete.retention.ms": str(int(tombstones * _SECOND_MS)),
+        "delete.retention.ms": str(_TOMBSTONE_SECONDS * _SECOND_MS),
         # The open segment is never compacted; a week of it would be read at every first start.
         "segment.ms": str(_DAY_SECONDS * _SECOND_MS),
     }

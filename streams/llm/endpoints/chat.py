@@ -11,7 +11,7 @@ import structlog
 from scoring.values.version import SCORER_VERSION
 from streams.llm.endpoints.faults import EndpointFault, NoReply
 from streams.llm.endpoints.statuses import no_reply_from_status
-from streams.settings import EndpointSettings, client_ssl_context
+from streams.settings import EndpointSettings
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +66,7 @@ class ChatClient:
         key = settings.api_key
         self._headers = {**_HEADERS, "authorization": f"Bearer {key.get_secret_value()}"} if key else _HEADERS
         self._transport = httpx2.AsyncHTTPTransport(
-            verify=client_ssl_context(f"judges.endpoints.{name}.cafile", settings.cafile),
+            verify=ssl.create_default_context(),
             trust_env=False,
             limits=httpx2.Limits(
                 max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency

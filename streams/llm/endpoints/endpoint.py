@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tenacity import (
@@ -20,7 +20,7 @@ from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from streams.llm.endpoints.completion import parse_completion
 from streams.llm.endpoints.faults import OUTAGES, RETRYABLE_FAULTS, EndpointFault, NoReply
 from streams.llm.endpoints.judge_metrics import EndpointObserver
-from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode, ParameterLearner, chat_body
+from streams.llm.endpoints.parameters import AcceptedParameters, ParameterLearner, chat_body
 from streams.llm.endpoints.pause import Backoff
 from streams.settings import EndpointSettings
 
@@ -35,6 +35,21 @@ _MIN_TELLING_SECONDS = 1.0
 _Attempt = Reply | NoReply
 
 
+@dataclass(frozen=True, slots=True)
+class Persistence:
+    """How long an endpoint that fails is tried, and with which parameters it is asked at first.
+
+    A call is tried three times, so that a hiccup costs no opinion. After five failed calls in a row the
+    endpoint is left alone for as long as one call may take, unless ``breaker_reset_seconds`` says how long.
+    What it refuses is left out, see :class:`ParameterLearner`.
+    """
+
+    attempts: int = 3
+    breaker_failures: int = 5
+    breaker_reset_seconds: float | None = None
+    parameters: AcceptedParameters = field(default_factory=AcceptedParameters)
+
+
 class Endpoint:
     """Gives one outcome for each request, in time, whatever the endpoint does.
 
@@ -43,31 +58,38 @@ class Endpoint:
         settings: its limits.
         chat: what sends.
         observer: hears of changes.
+        persistence: how long it is tried.
     """
 
     def __init__(
-        self, name: str, settings: EndpointSettings, chat: ChatClient, observer: EndpointObserver
+        self,
+        name: str,
+        settings: EndpointSettings,
+        chat: ChatClient,
+        observer: EndpointObserver,
+        persistence: Persistence = Persistence(),
     ) -> None:
         self._name = name
         self._settings = settings
+        self._persistence = persistence
         self._observer = observer
         self._chat = chat
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._backoff = Backoff()
         self._breaker = CircuitBreaker(
-            settings.breaker_failures,
-            settings.breaker_reset_seconds,
+            persistence.breaker_failures,
+            persistence.breaker_reset_seconds or settings.request_timeout_seconds,
             lambda state: observer.breaker_changed(name, state),
         )
         self._parameters = ParameterLearner(
-            _all_parameters(settings), lambda accepted: observer.parameters_reduced(name, accepted)
+            persistence.parameters, lambda accepted: observer.parameters_reduced(name, accepted)
         )
 
     async def complete(self, request: Request, deadline: float) -> Outcome:
         """Return the reply, or what was at fault, at ``deadline`` by the event loop's clock at the latest."""
         began = _now()
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._settings.attempts) | stop_before_delay(deadline - began),
+            stop=stop_after_attempt(self._persistence.attempts) | stop_before_delay(deadline - began),
             wait=wait_random_exponential(_FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS),
             retry=retry_if_result(
                 lambda found: _is_retryable(found) and self._backoff.remaining < deadline - _now()
@@ -138,16 +160,6 @@ class Endpoint:
             self._breaker.record_failure()
         else:
             self._breaker.record_success()
-
-
-def _all_parameters(settings: EndpointSettings) -> AcceptedParameters:
-    output = settings.structured_output
-    is_auto = output == "auto"
-    return AcceptedParameters(
-        OutputMode.JSON_SCHEMA if is_auto else OutputMode(output),
-        falls_back=is_auto,
-        logprobs=settings.logprobs,
-    )
 
 
 def _is_retryable(found: _Attempt) -> bool:

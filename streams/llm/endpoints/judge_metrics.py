@@ -67,7 +67,7 @@ class JudgeMetrics(EndpointObserver):
         self._tokens = instruments.histogram(
             "gen_ai.client.token.usage",
             "Tokens of one request to a judge and of its reply, as the endpoint counts them.",
-            "Long documents; the method; `judges.endpoints`: `price_in`, `price_out`.",
+            "Long documents; the method; `prices` of `judges.endpoints`.",
             *_OF_ENDPOINT,
             MetricLabel("gen_ai.token.type", ("input", "output")),
             bounds=_TOKENS,
@@ -84,8 +84,8 @@ class JudgeMetrics(EndpointObserver):
         self._in_flight = instruments.gauge(
             "truthgate.judge_in_flight",
             "Answers that wait for an opinion.",
-            "At `judges.max_in_flight`: what comes beyond is held, degraded judge_unavailable; `concurrency` "
-            "of `judges.endpoints`.",
+            "At a quarter of `flow.max_in_flight`: what comes beyond is held, degraded judge_unavailable; "
+            "`concurrency` of `judges.endpoints`.",
             unit="{answer}",
         )
         self._in_flight.set(0)

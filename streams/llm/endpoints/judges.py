@@ -57,7 +57,7 @@ class Inquiry:
         self._settings = settings
         self._deadline = deadline
         self.failures: Counter[str] = Counter()
-        priced = any(each.price_in is not None for each in settings.values())
+        priced = any(each.prices is not None for each in settings.values())
         self.cost: float | None = 0.0 if priced else None
 
     async def complete_all(self, requests: Sequence[Request]) -> tuple[Outcome, ...]:

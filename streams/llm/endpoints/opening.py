@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from scoring.judges import Case, JudgeOptions, Outcome, ReferenceDocuments, ask
 from scoring.values.exchange import Passage
-from streams.llm.endpoints.endpoint import Endpoint
+from streams.llm.endpoints.endpoint import Endpoint, Persistence
 from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.judges import ChatModel, Judges
 from streams.settings import EndpointSettings, JudgeSettings
@@ -23,13 +23,11 @@ async def open_judges(
     settings: JudgeSettings,
     observer: EndpointObserver | None = None,
     observed: Callable[[str, EndpointSettings, ChatModel], ChatModel] = _unwrapped,
+    persistence: Persistence = Persistence(),  # noqa: B008 - frozen
 ) -> AsyncIterator[Judges | None]:
     """Give the judges, or None where no endpoint is named; none is connected to before it is asked.
 
-    ``observed`` puts around a model what watches its replies.
-
-    Raises:
-        InvalidSettings: an authority of TLS cannot be read.
+    ``observed`` puts around a model what watches its replies; ``persistence`` is that of every endpoint.
     """
     if not settings.endpoints:
         yield None
@@ -42,21 +40,17 @@ async def open_judges(
             chat = ChatClient(name, endpoint)
             stack.push_async_callback(chat.close)
             models[name] = observed(
-                name, endpoint, Endpoint(name, endpoint, chat, observer or EndpointObserver())
+                name, endpoint, Endpoint(name, endpoint, chat, observer or EndpointObserver(), persistence)
             )
         yield Judges(models, settings.endpoints)
 
 
 async def probe_judges(settings: JudgeSettings) -> dict[str, Outcome]:
-    """Ask each endpoint once about an answer that says nothing; return what became of it by its name.
-
-    Raises:
-        InvalidSettings: an authority of TLS cannot be read.
-    """
-    once = {name: each.model_copy(update={"attempts": 1}) for name, each in settings.endpoints.items()}
-    async with open_judges(settings.model_copy(update={"endpoints": once})) as judges:
+    """Ask each endpoint once about an answer that says nothing; return what became of it by its name."""
+    names = tuple(settings.endpoints)
+    async with open_judges(settings, persistence=Persistence(attempts=1)) as judges:
         if judges is None:
             return {}
-        limit = max(each.request_timeout_seconds for each in once.values())
-        requests = [next(ask(_PROBE_CASE, "single", JudgeOptions(judges=(name,))))[0] for name in once]
-        return dict(zip(once, await judges.inquire(limit).complete_all(requests), strict=True))
+        limit = max(each.request_timeout_seconds for each in settings.endpoints.values())
+        requests = [next(ask(_PROBE_CASE, "single", JudgeOptions(judges=(name,))))[0] for name in names]
+        return dict(zip(names, await judges.inquire(limit).complete_all(requests), strict=True))

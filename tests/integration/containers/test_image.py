@@ -72,7 +72,7 @@ def quick(settings: Settings, topics: Topics) -> Settings:
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
-        flow={"session_timeout_seconds": 6, "commit_interval_seconds": 0.5},
+        flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
     )
 

@@ -137,7 +137,7 @@ class Answers:
 
     async def verdict(self, received: ReceivedRecord, deadline: Deadline) -> Verdict:
         answer = await decode(received, Codec(), self._settings.encoding.max_value_bytes)
-        deadline = replace(deadline, document_seconds=self._settings.documents.wait_seconds)
+        deadline = replace(deadline, document_seconds=self._settings.documents.wait_timeout_seconds)
         return await self._way.verdict(answer, deadline, lambda: self._now)
 
 
@@ -370,7 +370,7 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
     await way.verdict(received(ENCODED), soon(1.0))
     await way.verdict(received(ENCODED), soon(1000.0))
     assert waits[0] <= 1.0
-    assert waits[1] == settings.documents.wait_seconds
+    assert waits[1] == settings.documents.wait_timeout_seconds
 
 
 async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_on(

@@ -133,9 +133,9 @@ def test_a_worker_may_end_for_as_long_as_its_drain_budget_and_no_shorter(
         {},
         {"topics": {"partitions": 24, "replication_factor": 3, "retention_days": 1.5}},
         {"topics": {"replication_factor": 1}, "rates": {"enabled": False}},
-        {"encoding": {"max_value_bytes": 5_000_001}, "documents": {"rebuild_after_seconds": 200_000}},
+        {"encoding": {"max_value_bytes": 5_000_001}},
     ],
-    ids=["as shipped", "other topics", "without rates", "larger and later"],
+    ids=["as shipped", "other topics", "without rates", "larger"],
 )
 def test_strimzis_topics_are_those_that_truthgate_would_make(
     sections: Mapping[str, Mapping[str, Any]],
@@ -163,13 +163,11 @@ def _memory(values: Mapping[str, Any]) -> int:
     return int(pod["containers"][0]["resources"]["limits"]["memory"].removesuffix("Mi"))
 
 
-def test_memory_grows_with_processes_and_what_they_keep_and_is_asked_for_as_it_is_limited() -> None:
-    """Of its own a process had 416 MB, 350 of them kept documents, beside 300 that all share."""
+def test_memory_grows_with_processes_and_search_and_is_asked_for_as_it_is_limited() -> None:
+    """Of its own a process had 416 MB, beside 300 that all share."""
     one, two = (_memory(with_settings(scoring={"processes": n})) for n in (1, 2))
     assert two - one >= 416
-    less = _memory(with_settings(scoring={"processes": 1, "cached_characters": 0}))
-    assert one - less >= 350
-    without = _memory(with_settings(scoring={"processes": 1}, retrieval={"enabled": False}))
+    without = _memory(with_settings(scoring={"processes": 1}, retrieval={"embedder": "none"}))
     assert one - without >= 210 + 208, "to search, and to embed"
     assert without >= 125 + 300 + 416
     assert _memory({**MINIMUM, "tmp": {"medium": "Memory"}}) - _memory(MINIMUM) >= 128
@@ -276,17 +274,17 @@ def test_certificates_are_where_the_settings_look_for_them(
 
 
 def test_keda_enters_kafka_with_the_tokens_that_the_workers_get(loaded: Load) -> None:
-    oauth = {"token_url": "https://id.example.com/token", "client_id": "gate", "scope": "a b"}
-    kafka = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}
+    oauth = {"token_url": "https://id.example.com/token", "scope": "a b"}
+    kafka = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "sasl_username": "gate"}
     values = {
         **with_settings(kafka={**kafka, "oauth": {**oauth, "extensions": {"logicalCluster": "lkc-1"}}}),
-        "secrets": {"existing": {"kafka.oauth.client_secret": {"name": "gate-oauth", "key": "secret"}}},
+        "secrets": {"existing": {"kafka.sasl_password": {"name": "gate-oauth", "key": "secret"}}},
         "autoscaling": {"by": "keda"},
     }
     found = resources(values)
-    client = loaded(found).kafka.oauth
-    assert client is not None
-    assert (client.client_id, client.client_secret.get_secret_value()) == ("gate", SECRET)
+    client = loaded(found).kafka
+    assert client.sasl_password is not None
+    assert (client.sasl_username, client.sasl_password.get_secret_value()) == ("gate", SECRET)
     entries = only(found, "TriggerAuthentication")["spec"]["secretTargetRef"]
     given = {each["parameter"]: (each["name"], each["key"]) for each in entries}
     assert given.pop("password") == ("gate-oauth", "secret")

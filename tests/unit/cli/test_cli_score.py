@@ -283,13 +283,13 @@ def test_a_verifier_that_is_named_is_asked_in_the_scoring_processes(tmp_path: Pa
     assert value > 0.5
     assert (done.stderr, verdict["degraded"]) == ("", [])
 
-    late = environment | {"TRUTHGATE_SCORING__VERIFIER__SECONDS": "1e-9"}
+    late = environment | {"TRUTHGATE_SCORING__VERIFIER__TIMEOUT_SECONDS": "1e-9"}
     done = truthgate_here("score", file, "--documents", documents, environment=late)
     (verdict,) = map(json.loads, done.stdout.splitlines())
     assert (verdict["decision"], verdict["degraded"]) == ("review", ["verifier_timeout"])
     assert done.stderr == (
-        "truthgate: 1 answer had claims that the verifier had no time for (scoring.verifier.seconds): "
-        "degraded verifier_timeout\n"
+        "truthgate: 1 answer had claims that the verifier had no time for "
+        "(scoring.verifier.timeout_seconds): degraded verifier_timeout\n"
     )
 
 

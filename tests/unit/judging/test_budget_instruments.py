@@ -32,7 +32,7 @@ def test_metrics_show_what_is_used_left_and_refused():
         {
             "event": "judge_budget_not_kept",
             "error_type": "ENOSPC",
-            "setting": "judges.budget.file",
+            "setting": "documents.store",
             "log_level": "warning",
         }
     ]

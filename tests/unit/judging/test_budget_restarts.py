@@ -69,16 +69,9 @@ async def test_what_was_spent_survives_a_restart(tmp_path):
     assert await spend(tmp_path, 7, NOON + DAY_SECONDS) == 7
 
 
-async def test_it_is_at_the_place_that_is_set(tmp_path):
-    settings = SETTINGS.model_copy(update={"file": tmp_path / "a" / "spent.json"})
-    await spend(tmp_path, 1, settings=settings)
-    assert read_spending(tmp_path / "a" / "spent.json").minute.spent == BudgetAmount(1, 10)
-    assert not (tmp_path / SPENT_NAME).exists()
-
-
 async def test_another_worker_may_not_use_the_same_file(tmp_path):
     async with open_budget(SETTINGS, tmp_path):
-        with pytest.raises(InvalidSettings, match=r"judges\.budget\.file: .* is in use by another worker"):
+        with pytest.raises(InvalidSettings, match=r"documents\.store: .* is in use by another worker"):
             await spend(tmp_path, 1)
     assert await spend(tmp_path, 1) == 1
 
@@ -98,7 +91,7 @@ async def test_a_broken_file_is_set_aside_and_its_day_counts_as_spent(tmp_path, 
 
 async def test_a_file_that_cannot_be_used_is_refused_at_the_start(tmp_path):
     (tmp_path / SPENT_NAME).mkdir()
-    with pytest.raises(InvalidSettings, match=r"judges\.budget\.file: cannot use .*Is a directory"):
+    with pytest.raises(InvalidSettings, match=r"documents\.store: cannot use .*Is a directory"):
         await spend(tmp_path, 1)
 
 

@@ -19,7 +19,6 @@ from streams.llm.cached_opinions import (
     open_opinion_cache,
 )
 from streams.observability.instruments import Instruments
-from streams.settings.judge_settings import OpinionCacheSettings
 from tests.support.opinions import ANSWER, OPINION
 
 
@@ -48,8 +47,8 @@ class Asks:
 
 
 @contextmanager
-def kept_in(directory, observer=None, mib=1):
-    with open_opinion_cache(OpinionCacheSettings(mib=mib), directory, observer) as kept:
+def kept_in(directory, observer=None):
+    with open_opinion_cache(directory, observer) as kept:
         yield kept
 
 
@@ -159,15 +158,6 @@ async def test_an_opinion_that_cannot_be_written_is_given_all_the_same(tmp_path)
     with kept_in(tmp_path, observer) as kept:
         assert await kept.get_or_ask("key", ANSWER, Asks(odd)) == odd
     assert observer.errors == ["UNWRITABLE"]
-
-
-async def test_where_nothing_is_to_be_kept_no_file_is_made(tmp_path):
-    asks = Asks()
-    with kept_in(tmp_path, mib=0) as kept:
-        await kept.get_or_ask("key", ANSWER, asks)
-        await kept.get_or_ask("key", ANSWER, asks)
-    assert asks.times == 2
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_metrics_show_lookups_and_failures_and_each_kind_of_failure_is_logged_once():

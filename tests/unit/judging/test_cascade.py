@@ -23,7 +23,6 @@ from streams.llm.cached_opinions import OpinionCache, open_opinion_cache
 from streams.llm.cascade import NO_OPINIONS, Cascade, ChainLink, JudgeOpinions, chain_from_settings
 from streams.llm.endpoints.judges import Judges
 from streams.settings import EndpointSettings, JudgeSettings
-from streams.settings.judge_settings import OpinionCacheSettings
 from tests.support.clock import Clock
 from tests.support.virtual_time import run_virtually
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE, reply
@@ -84,7 +83,8 @@ def cascade(
 ) -> Cascade:
     """Give a cascade that asks these models, one after the other until one is sure."""
     names = [f"judge-{number}" for number in range(len(models))]
-    endpoint = EndpointSettings(base_url="http://a/v1", model="m", price_in=price, price_out=price)
+    prices = None if price is None else (price, price)
+    endpoint = EndpointSettings(base_url="http://a/v1", model="m", prices=prices)
     judges = Judges(dict(zip(names, models, strict=True)), dict.fromkeys(names, endpoint))
     chain = [ChainLink(method, JudgeOptions(judges=(name,)), {name: name}) for name in names]
     limits = Limits(Limit(), budget or Limit())
@@ -294,7 +294,7 @@ def test_what_was_asked_once_is_the_same_later_and_costs_nothing(tmp_path: Path)
         model = replying(FALSE, AWAY)
         found = []
         for _ in range(2):  # the second time as after a restart
-            with open_opinion_cache(OpinionCacheSettings(), tmp_path / str(number)) as kept:
+            with open_opinion_cache(tmp_path / str(number)) as kept:
                 found.append(advised(cascade(model, kept=kept, price=price))[0])
         first, again = found
         assert first.opinions == again.opinions
@@ -304,7 +304,7 @@ def test_what_was_asked_once_is_the_same_later_and_costs_nothing(tmp_path: Path)
 
 def test_what_could_not_be_asked_is_asked_the_next_time(tmp_path: Path) -> None:
     model = replying(AWAY, TRUE)
-    with open_opinion_cache(OpinionCacheSettings(), tmp_path) as kept:
+    with open_opinion_cache(tmp_path) as kept:
         asking = cascade(model, kept=kept)
         assert advised(asking)[0].degraded == (Reason.JUDGE_UNAVAILABLE,)
         assert labels(advised(asking)[0]) == [Label.TRUE]
@@ -316,7 +316,7 @@ def test_when_as_many_wait_as_may_the_others_are_told_at_once_and_the_kept_is_st
     tmp_path: Path,
 ) -> None:
     model = Scripted([(1.0, FALSE), (NEVER, TRUE)])
-    with open_opinion_cache(OpinionCacheSettings(), tmp_path) as kept:
+    with open_opinion_cache(tmp_path) as kept:
         asking = cascade(model, kept=kept, max_in_flight=3)
 
         async def scenario() -> list[tuple[JudgeOpinions, float]]:

@@ -15,14 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Failure, Finish, Outcome, Reply
+from streams.llm.endpoints.endpoint import Persistence
 from streams.llm.endpoints.opening import open_judges
-from streams.settings import InvalidSettings, JudgeSettings
+from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
+from streams.settings import JudgeSettings
 from tests.support.judges import KEY, SECRET, asked_once, judges_at, request
 from tests.support.llm_endpoint import Behaviour, LlmEndpoint, completion
 from tests.support.ports import NOBODY
 
 #: What a test waits beyond a deadline before it says that there was no outcome in time.
 _SLACK = 1.5
+#: The form of the reply is not asked for, so that a refusal is not tried again in a weaker way.
+PLAIN = Persistence(1, parameters=AcceptedParameters(OutputMode.PLAIN, falls_back=False))
 
 
 @pytest.fixture
@@ -96,7 +100,7 @@ async def test_every_fault_is_an_outcome_in_time(
 ) -> None:
     endpoint.behave(**behaviour)
     began = time.monotonic()
-    assert code(await asked_once(endpoint, seconds=0.7, structured_output="plain")) == expected
+    assert code(await asked_once(endpoint, seconds=0.7, persistence=PLAIN)) == expected
     assert time.monotonic() - began < 0.7 + _SLACK
 
 
@@ -158,7 +162,7 @@ async def test_a_judge_that_is_not_named_is_not_asked(endpoint: LlmEndpoint) -> 
     assert inquiry.failures == {"unknown_judge": 1}
 
 
-async def test_tls_is_of_who_is_trusted(tmp_path: Any) -> None:
+async def test_tls_is_of_who_is_trusted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     authority, stranger = trustme.CA(), trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
@@ -166,29 +170,18 @@ async def test_tls_is_of_who_is_trusted(tmp_path: Any) -> None:
     authority.cert_pem.write_to_path(known)
     stranger.cert_pem.write_to_path(unknown)
     with LlmEndpoint(ssl=context) as endpoint:
-        assert isinstance(await asked_once(endpoint, cafile=known), Reply)
-        assert code(await asked_once(endpoint, cafile=unknown)) == "tls"
         assert code(await asked_once(endpoint)) == "tls"
+        monkeypatch.setenv("SSL_CERT_FILE", str(unknown))
+        assert code(await asked_once(endpoint)) == "tls"
+        monkeypatch.setenv("SSL_CERT_FILE", str(known))
+        assert isinstance(await asked_once(endpoint), Reply)
         for behaviour in ({"frozen": True}, {"drip": 0.01}):
             endpoint.behave(**behaviour)
-            assert code(await asked_once(endpoint, seconds=0.5, cafile=known)) == "timeout"
+            assert code(await asked_once(endpoint, seconds=0.5)) == "timeout"
         assert len(endpoint.asked) == 3
     with LlmEndpoint() as plain:
-        async with judges_at(plain.url.replace("http:", "https:"), cafile=known) as judges:
+        async with judges_at(plain.url.replace("http:", "https:")) as judges:
             assert code((await judges.inquire(5).complete_all([request()]))[0]) == "tls"
-
-
-@pytest.mark.parametrize("content", [None, "no certificate"])
-async def test_an_authority_that_cannot_be_read_is_a_wrong_setting(
-    tmp_path: Any, content: str | None
-) -> None:
-    cafile = tmp_path / "ca.pem"
-    if content:
-        cafile.write_text(content)
-    endpoint = {"base_url": "https://vllm/v1", "model": "m", "cafile": cafile}
-    with pytest.raises(InvalidSettings, match=r"^judges\.endpoints\.small\.cafile \S+ cannot be used: ."):
-        async with open_judges(JudgeSettings.model_validate({"endpoints": {"small": endpoint}})):
-            pass
 
 
 async def test_without_endpoints_there_are_no_judges() -> None:
@@ -263,7 +256,7 @@ def test_whatever_bytes_come_there_is_an_outcome_in_time(
 ) -> None:
     shared.behave(raw=raw or b"\0")
     began = time.monotonic()
-    outcome = asyncio.run(asked_once(shared, seconds=0.3, attempts=1 + twice))
+    outcome = asyncio.run(asked_once(shared, seconds=0.3, persistence=Persistence(attempts=1 + twice)))
     assert isinstance(outcome, Reply | Failure)
     assert time.monotonic() - began < 0.3 + _SLACK
 

@@ -11,7 +11,7 @@ from tenacity import wait_fixed
 from scoring.cache.circuit_breaker import BreakerState
 from scoring.judges.requests import Failure, OpinionRounds, Outcome, Reply, drive_async
 from scoring.values.opinion import Label, Opinion
-from streams.llm.endpoints.endpoint import Endpoint
+from streams.llm.endpoints.endpoint import Endpoint, Persistence
 from streams.llm.endpoints.faults import EndpointFault, NoReply
 from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
@@ -22,6 +22,11 @@ from tests.support.judges import judges_at, request
 from tests.support.llm_endpoint import Behaviour, LlmEndpoint
 
 GONE_WRONG = Behaviour(status=500)
+
+
+def _only(output: OutputMode, **others: Any) -> AcceptedParameters:
+    """Give parameters of which the form of the reply may not be asked for in a weaker way."""
+    return AcceptedParameters(output, falls_back=False, **others)
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def codes(outcomes: tuple[Outcome, ...]) -> list[str]:
 
 
 async def test_what_may_pass_is_tried_again_and_the_rest_is_not(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url, attempts=3) as judges:
+    async with judges_at(endpoint.url, persistence=Persistence(attempts=3)) as judges:
         endpoint.behave_next(GONE_WRONG, Behaviour(half=True))
         assert codes(await judges.inquire(20).complete_all([request()])) == ["reply"]
         assert len(endpoint.asked) == 3
@@ -69,7 +74,7 @@ async def test_no_try_begins_that_the_time_does_not_suffice_for(
     """The wait before the next try is longer than what is left, however slow the first one is."""
     monkeypatch.setattr("streams.llm.endpoints.endpoint.wait_random_exponential", lambda *_: wait_fixed(60))
     endpoint.behave(status=500)
-    async with judges_at(endpoint.url, attempts=10, breaker_failures=100) as judges:
+    async with judges_at(endpoint.url, persistence=Persistence(attempts=10, breaker_failures=100)) as judges:
         began = time.monotonic()
         assert codes(await judges.inquire(20).complete_all([request()])) == ["server_error"]
         assert time.monotonic() - began < 20
@@ -77,13 +82,13 @@ async def test_no_try_begins_that_the_time_does_not_suffice_for(
 
 
 async def test_when_the_time_is_over_before_it_begins_nothing_is_sent_twice(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url, attempts=3) as judges:
+    async with judges_at(endpoint.url, persistence=Persistence(attempts=3)) as judges:
         assert codes(await judges.inquire(0).complete_all([request()])) == ["timeout"]
         assert len(endpoint.asked) <= 1
 
 
 async def test_an_endpoint_that_asks_to_be_left_alone_is(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url, attempts=3) as judges:
+    async with judges_at(endpoint.url, persistence=Persistence(attempts=3)) as judges:
         endpoint.behave_next(Behaviour(status=429, headers={"Retry-After": "1"}))
         began = time.monotonic()
         assert codes(await judges.inquire(20).complete_all([request()])) == ["reply"]
@@ -91,7 +96,7 @@ async def test_an_endpoint_that_asks_to_be_left_alone_is(endpoint: LlmEndpoint) 
 
 
 async def test_who_cannot_wait_as_long_as_an_endpoint_asks_is_told_at_once(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url, attempts=3) as judges:
+    async with judges_at(endpoint.url, persistence=Persistence(attempts=3)) as judges:
         endpoint.behave_next(Behaviour(status=429, headers={"Retry-After": "600"}))
         began = time.monotonic()
         for _ in range(3):
@@ -123,10 +128,9 @@ async def test_calls_at_once_are_limited_and_the_others_wait(endpoint: LlmEndpoi
             at_once -= 1
             return NoReply(EndpointFault.REJECTED, rejected_parameters=frozenset({"max_tokens"}))
 
-    settings = EndpointSettings.model_validate(
-        {"base_url": endpoint.url, "model": "m", "concurrency": 3, "structured_output": "plain"}
-    )
-    limited = Endpoint("small", settings, Counting(), EndpointObserver())
+    settings = EndpointSettings(base_url=endpoint.url, model="m", concurrency=3)
+    persistence = Persistence(parameters=_only(OutputMode.PLAIN))
+    limited = Endpoint("small", settings, Counting(), EndpointObserver(), persistence)
     deadline = asyncio.get_running_loop().time() + 5
     outcomes = await asyncio.gather(*(limited.complete(request(), deadline) for _ in range(20)))
     assert codes(tuple(outcomes)) == ["rejected"] * 20
@@ -137,7 +141,9 @@ async def test_who_gets_no_place_in_time_is_told_so_and_it_is_not_held_against_t
     endpoint: LlmEndpoint,
 ) -> None:
     watching = Watching()
-    async with judges_at(endpoint.url, watching, concurrency=1, breaker_failures=2) as judges:
+    async with judges_at(
+        endpoint.url, watching, concurrency=1, persistence=Persistence(attempts=1, breaker_failures=2)
+    ) as judges:
         endpoint.behave_next(Behaviour(delay=0.6))
         first = asyncio.create_task(judges.inquire(5).complete_all([request()]))
         await asyncio.sleep(0.1)
@@ -151,7 +157,9 @@ async def test_an_endpoint_that_is_down_is_left_alone_until_one_call_finds_it_we
     endpoint: LlmEndpoint,
 ) -> None:
     watching = Watching()
-    async with judges_at(endpoint.url, watching, breaker_failures=3, breaker_reset_seconds=0.3) as judges:
+    async with judges_at(
+        endpoint.url, watching, persistence=Persistence(1, 3, breaker_reset_seconds=0.3)
+    ) as judges:
         endpoint.behave(reset=True)
         for _ in range(3):
             assert codes(await judges.inquire(5).complete_all([request()])) == ["disconnected"]
@@ -173,7 +181,9 @@ async def test_a_frozen_endpoint_opens_the_breaker_and_a_short_deadline_does_not
 ) -> None:
     watching = Watching()
     endpoint.behave(frozen=True)
-    async with judges_at(endpoint.url, watching, breaker_failures=2) as judges:
+    async with judges_at(
+        endpoint.url, watching, persistence=Persistence(attempts=1, breaker_failures=2)
+    ) as judges:
         assert codes(await judges.inquire(0.1).complete_all([request()] * 4)) == ["timeout"] * 4
         assert watching.states == []
         assert codes(await judges.inquire(1.2).complete_all([request()] * 2)) == ["timeout"] * 2
@@ -183,7 +193,7 @@ async def test_a_frozen_endpoint_opens_the_breaker_and_a_short_deadline_does_not
 async def test_what_is_about_the_request_is_not_held_against_the_endpoint(endpoint: LlmEndpoint) -> None:
     watching = Watching()
     async with judges_at(
-        endpoint.url, watching, breaker_failures=1, structured_output="json_schema"
+        endpoint.url, watching, persistence=Persistence(1, 1, parameters=_only(OutputMode.JSON_SCHEMA))
     ) as judges:
         for status in (400, 413, 429):
             endpoint.behave(status=status)
@@ -224,9 +234,13 @@ async def test_an_endpoint_that_refuses_everything_is_asked_few_times(endpoint: 
 
 async def test_a_set_form_is_the_only_one_asked_for(endpoint: LlmEndpoint) -> None:
     endpoint.refuses = frozenset({"json_schema"})
-    async with judges_at(endpoint.url, structured_output="json_schema") as judges:
+    async with judges_at(
+        endpoint.url, persistence=Persistence(1, parameters=_only(OutputMode.JSON_SCHEMA))
+    ) as judges:
         assert codes(await judges.inquire(5).complete_all([request()])) == ["rejected"]
-    async with judges_at(endpoint.url, structured_output="plain", logprobs=False) as judges:
+    async with judges_at(
+        endpoint.url, persistence=Persistence(1, parameters=_only(OutputMode.PLAIN, logprobs=False))
+    ) as judges:
         assert codes(await judges.inquire(5).complete_all([request(logprobs=True)])) == ["reply"]
     assert "response_format" not in endpoint.asked[-1].body
     assert "logprobs" not in endpoint.asked[-1].body
@@ -245,7 +259,9 @@ async def test_a_call_that_is_cancelled_leaves_its_place_to_others(endpoint: Llm
 
 
 async def test_calls_that_ran_out_of_time_leave_their_connections_to_others(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url, concurrency=2, breaker_failures=1_000) as judges:
+    async with judges_at(
+        endpoint.url, concurrency=2, persistence=Persistence(1, breaker_failures=1_000)
+    ) as judges:
         endpoint.behave(frozen=True)
         for _ in range(5):
             assert set(codes(await judges.inquire(0.1).complete_all([request()] * 6))) <= {"timeout", "busy"}
@@ -262,7 +278,7 @@ async def test_a_method_has_all_its_rounds_within_one_deadline(endpoint: LlmEndp
         label = Label.TRUE if all(isinstance(outcome, Reply) for outcome in outcomes) else Label.FALSE
         return Opinion("two-rounds", ("small",), "1", label, 1.0)
 
-    async with judges_at(endpoint.url, price_in=10, price_out=100) as judges:
+    async with judges_at(endpoint.url, prices=(10, 100)) as judges:
         inquiry = judges.inquire(5)
         assert (await drive_async(method(), inquiry.complete_all)).label is Label.TRUE
         assert (inquiry.cost, inquiry.failures) == (pytest.approx(3 * (120 * 10 + 4 * 100) / 1e6), {})
@@ -278,7 +294,7 @@ async def test_what_replies_cost_is_unknown_without_prices_or_tokens(endpoint: L
         inquiry = judges.inquire(5)
         await inquiry.complete_all([request()])
         assert inquiry.cost is None
-    async with judges_at(endpoint.url, price_in=1, price_out=1) as judges:
+    async with judges_at(endpoint.url, prices=(1, 1)) as judges:
         endpoint.behave(body=b'{"choices": [{"message": {"content": "{}"}}]}')
         inquiry = judges.inquire(5)
         await inquiry.complete_all([request()])

@@ -24,13 +24,12 @@ def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
     assert options().parse_cache_mib == 500
 
 
-def test_the_file_and_its_bound_can_be_set() -> None:
-    chosen = options(parse_cache="/elsewhere/file", parse_cache_mib=7)
-    assert (chosen.parse_cache, chosen.parse_cache_mib) == (Path("/elsewhere/file"), 7)
+def test_the_bound_can_be_set() -> None:
+    assert options(parse_cache_mib=7).parse_cache_mib == 7
 
 
 def test_nothing_is_kept_where_there_is_no_room() -> None:
-    assert options(parse_cache="/elsewhere/file", parse_cache_mib=0).parse_cache is None
+    assert options(parse_cache_mib=0).parse_cache is None
 
 
 def test_a_command_that_scores_a_file_keeps_nothing() -> None:

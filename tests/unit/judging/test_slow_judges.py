@@ -9,9 +9,9 @@ from scoring.policy import Policy
 from scoring.values.exchange import Exchange, MessageType
 from scoring.values.scored_answer import ScoredAnswer
 from streams.delivery.keyed_executor import KeyedExecutor
+from streams.llm.cascade import max_waiting_for_judges
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import Deadline, Pipeline
-from streams.settings import JudgeSettings
 from tests.support.virtual_time import run_virtually
 from tests.unit.judging.test_cascade import NEVER, TRUE, Scripted, cascade
 
@@ -39,7 +39,7 @@ class Assessing:
 async def judged(answers: list[ChatbotAnswer], model: Scripted) -> dict[str, tuple[Verdict, float]]:
     """Take answers in one after the other, as a worker does; give verdicts and the seconds to each."""
     loop, found = asyncio.get_running_loop(), dict[str, tuple[Verdict, float]]()
-    asking = cascade(model, max_in_flight=JudgeSettings().in_flight_limit(IN_FLIGHT))
+    asking = cascade(model, max_in_flight=max_waiting_for_judges(IN_FLIGHT))
     way = Pipeline(StaticDocuments({}), Assessing(), Policy().decide, "p", ask_judges=asking.ask_judges)
     lanes = KeyedExecutor(IN_FLIGHT, _fail)
     for each in answers:

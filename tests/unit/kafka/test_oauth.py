@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from aiokafka.errors import KafkaConnectionError, SaslAuthenticationFailed
 
 from streams.kafka import kafka_clients as access
 from streams.kafka.oauth import ClientCredentialsProvider, TokenRefused, TokenUnavailable, token_provider
-from streams.settings import OAuthSettings
+from streams.settings import KafkaSettings
+from tests.support.certificates import Authority
 from tests.support.clock import Clock
 from tests.support.ports import NOBODY
 from tests.support.token_endpoint import CLIENT, SECRET, Behaviour, TokenEndpoint
@@ -33,9 +35,15 @@ def endpoint(server: TokenEndpoint) -> TokenEndpoint:
     return server
 
 
-def settings(endpoint: TokenEndpoint, **changes: Any) -> OAuthSettings:
-    values = {"token_url": endpoint.url, "client_id": CLIENT, "client_secret": SECRET}
-    return OAuthSettings.model_validate(values | changes)
+def settings(endpoint: TokenEndpoint, secret: str = SECRET, **oauth: Any) -> KafkaSettings:
+    values = {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "OAUTHBEARER",
+        "sasl_username": CLIENT,
+        "sasl_password": secret,
+        "oauth": {"token_url": endpoint.url, **oauth},
+    }
+    return KafkaSettings.model_validate(values)
 
 
 async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint: TokenEndpoint) -> None:
@@ -144,13 +152,25 @@ async def test_what_is_no_token_is_a_line_that_quotes_nothing(
     began = time.monotonic()
     with pytest.raises(error) as raised:
         await ClientCredentialsProvider(
-            settings(endpoint, timeout_seconds=0.3 if "drip" in behaviour else 20)
+            settings(endpoint), timeout_seconds=0.3 if "drip" in behaviour else 20
         ).token()
     message = raised.value.args[0]
     assert told in message
     assert f"{endpoint.url} (setting kafka.oauth.token_url)" in message
     assert all(private not in message for private in (PRIVATE, SECRET, "\n"))
     assert time.monotonic() - began < 10
+
+
+async def test_an_endpoint_is_trusted_by_the_authority_that_the_brokers_are_trusted_by(
+    tmp_path: Path,
+) -> None:
+    authority, stranger = Authority(tmp_path, "authority"), Authority(tmp_path, "stranger")
+    with TokenEndpoint(authority.issue("tokens")) as secure:
+        known = settings(secure).model_copy(update={"ssl_cafile": authority.file})
+        assert await ClientCredentialsProvider(known).token()
+        unknown = settings(secure).model_copy(update={"ssl_cafile": stranger.file})
+        with pytest.raises(TokenRefused, match=r"not trusted with kafka\.ssl_cafile "):
+            await ClientCredentialsProvider(unknown).token()
 
 
 async def test_nobody_there_is_a_line(endpoint: TokenEndpoint) -> None:
@@ -177,7 +197,7 @@ def test_all_clients_of_a_process_share_a_provider_and_another_secret_has_its_ow
     endpoint: TokenEndpoint,
 ) -> None:
     assert token_provider(settings(endpoint)) is token_provider(settings(endpoint))
-    assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, client_secret="x"))
+    assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, secret="x"))
     assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, scope="x"))
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streams.documents.follower import MAX_STORE_AGE_SECONDS
 from streams.kafka.topics import (
     ActualTopic,
     Requirement,
@@ -15,7 +16,6 @@ from streams.kafka.topics import (
 )
 from streams.kafka.topics.topic_specification import retention_warnings, spec_differences
 from streams.settings import (
-    DocumentSettings,
     EncodingSettings,
     KafkaSettings,
     RatesSettings,
@@ -73,9 +73,8 @@ def test_without_rates_their_own_topics_are_not_needed() -> None:
 
 
 def test_tombstones_outlive_the_documents_stores() -> None:
-    settings = Settings(documents=DocumentSettings(rebuild_after_seconds=100 * 3_600))
-    kept_seconds = int(_specs(settings)["documents"].config["delete.retention.ms"]) / 1_000
-    assert kept_seconds > settings.documents.rebuild_after_seconds
+    kept_seconds = int(_specs(Settings())["documents"].config["delete.retention.ms"]) / 1_000
+    assert kept_seconds > MAX_STORE_AGE_SECONDS
 
 
 def test_dead_letters_and_verdicts_take_more_than_answers_do() -> None:

@@ -17,7 +17,7 @@ def settings(tmp_path: Path) -> Settings:
     """Give settings with which the index follows at once and everything is relevant."""
     return Settings(
         documents=DocumentSettings(store=tmp_path / "store"),
-        retrieval=RetrievalSettings(update_interval_seconds=0.05, retry_interval_seconds=0.05, floor=-1),
+        retrieval=RetrievalSettings(update_interval_seconds=0.05, floor=-1),
     )
 
 

@@ -70,26 +70,26 @@ def server() -> Iterator[Server]:
         http.shutdown()
 
 
-def opened(server: Server, **options: Any) -> HttpEmbedder:
+def opened(server: Server, attempts: int = 3, **options: Any) -> HttpEmbedder:
     options = {"url": server.url, "model": "model-1", "key": "key", **options}
     named = {f"embeddings_{name}": value for name, value in options.items()}
-    return HttpEmbedder(RetrievalSettings(embedder="http", floor=0.5, **named))
+    return HttpEmbedder(RetrievalSettings(embedder="http", floor=0.5, **named), attempts=attempts)
 
 
 def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one(server: Server) -> None:
-    endpoint = opened(server, batch=2)
-    vectors = endpoint.embed_documents(["a", "bbb", "cc"])
+    endpoint = opened(server)
+    vectors = endpoint.embed_documents(["a", "bbb", "cc"] * 11)
     assert vectors.dtype == np.float32
-    assert np.allclose(vectors[:, 0] / vectors[:, 1], [1, 3, 2])
+    assert np.allclose(vectors[:, 0] / vectors[:, 1], [1, 3, 2] * 11)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
-    assert [len(asked["input"]) for asked in server.asked] == [2, 1]
+    assert [len(asked["input"]) for asked in server.asked] == [32, 1]
     assert (server.asked[0]["path"], server.asked[0]["key"]) == ("/v1/embeddings", "Bearer key")
     assert endpoint.dimensions == 2
     endpoint.close()
 
 
 def test_what_may_pass_is_tried_again_and_the_rest_is_not(server: Server) -> None:
-    endpoint = opened(server, attempts=3)
+    endpoint = opened(server)
     server.statuses = [503, 429]
     assert endpoint.embed_query("x").shape == (2,)
     assert len(server.asked) == 3

@@ -42,9 +42,7 @@ def prepared(
     documents: Sequence[KnowledgeDocument], vectors: Vectors | None = None, version: str = "1"
 ) -> list[IndexedDocument]:
     known = vectors_of(len(documents), 1) if vectors is None else vectors
-    return prepare_documents(
-        {one.document_id: (one, version) for one in documents}, SETTINGS, lambda _: known
-    )
+    return prepare_documents({one.document_id: (one, version) for one in documents}, lambda _: known)
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -242,7 +240,7 @@ def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_n
         lambda: index.snapshot,
         lambda key, version: kept.get((key, version)),
         _Embedder(),
-        SETTINGS,
+        None,
         load_shipped(),
     )
     hits = search("Waar is de factuur?", "nl").hits

@@ -18,6 +18,7 @@ from streams.search import files
 from streams.search.embedder import EmbeddingFailed
 from streams.search.files import index_folder
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
+from streams.search.search import Ranking
 from streams.search.types import RetrievalResult, RetrievalUnavailable
 from streams.settings import InvalidSettings, RetrievalSettings, Settings
 
@@ -35,7 +36,12 @@ class Files:
 
     @asynccontextmanager
     async def open(
-        self, _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None]
+        self,
+        _documents: object,
+        _settings: Settings,
+        *,
+        on_indexed: Callable[[int, int], None],
+        ranking: Ranking,
     ) -> AsyncIterator["Files"]:
         self.opened += 1
         await asyncio.sleep(0.01)
@@ -112,7 +118,7 @@ async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
 
 
 async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -> None:
-    off = Settings(retrieval=RetrievalSettings(enabled=False))
+    off = Settings(retrieval=RetrievalSettings(embedder="none"))
     async with (
         open_on_demand_retriever([], Settings()) as none,
         open_on_demand_retriever([DOCUMENT], off) as neither,
@@ -155,7 +161,7 @@ async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(
 
     @asynccontextmanager
     async def opened(
-        _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None]
+        _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None], ranking: Ranking
     ) -> AsyncIterator[None]:
         await asyncio.to_thread(build, on_indexed)
         yield

@@ -59,7 +59,6 @@ def test_what_the_embedder_says_comes_over() -> None:
             embedder="http",
             embeddings_url=f"http://{NOBODY}",
             embeddings_model="m",
-            embeddings_attempts=1,
             floor=0,
         ) as processes,
         pytest.raises(EmbeddingFailed, match="embeddings_unreachable"),

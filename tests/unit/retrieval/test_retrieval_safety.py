@@ -109,19 +109,17 @@ async def test_an_update_that_fails_in_a_way_that_nobody_thought_of_is_a_failure
         await until(lambda: not retrieval.index_updater.is_outdated)
 
 
-def test_the_index_lies_beside_the_documents_unless_told_otherwise(service: Service) -> None:
+def test_the_index_lies_beside_the_documents(service: Service) -> None:
     assert index_path(service.settings).parent.parent == service.settings.documents.store
 
 
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"keyword_weight": 0, "vector_weight": 0}, "cannot both be 0"),
         (
             {"embedder": "http", "embeddings_url": "http://embeddings", "embeddings_model": "m"},
             "embedder http needs a floor",
         ),
-        ({"index": "s3://bucket/index"}, "an index is a folder"),
     ],
 )
 def test_settings_that_would_find_nothing_or_anything_are_refused(values: dict, complaint: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from streams.documents.store import DocumentStore
+from streams.search import prepared
 from streams.search.embedder import Embedder, EmbeddingFailed
 from streams.search.index import IndexFailed, PassageIndex
 from streams.search.service import Retrieval, index_path
@@ -147,9 +148,13 @@ async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
         assert not service.embedding.starts
 
 
-async def test_an_index_built_in_other_pieces_is_built_anew(service: Service) -> None:
+async def test_an_index_built_in_other_pieces_is_built_anew(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await built(service)
-    async with service.open(chunk_characters=64, overlap_characters=0) as retrieval:
+    monkeypatch.setattr(prepared, "MAX_CHARACTERS", 64)
+    monkeypatch.setattr(prepared, "OVERLAP", 0)
+    async with service.open() as retrieval:
         await until(retrieval.index_updater.complete.is_set)
         hits = (await retrieval.retriever.retrieve("facturen", "nl", 20)).hits
         assert hits

@@ -48,12 +48,10 @@ def test_a_key_in_the_environment_joins_what_a_file_says(
         ({"MODEL": "a\nb"}, "SMALL__MODEL: should be printable"),
         ({"API_KEY": f"{SECRET}\n"}, "SMALL__API_KEY: has a space, a line break"),
         ({"API_KEY": "sleutël"}, "SMALL__API_KEY: has a space, a line break"),
-        ({"STRUCTURED_OUTPUT": "yes"}, "'auto', 'json_schema', 'json_object' or 'plain'"),
         ({"REQUEST_TIMEOUT_SECONDS": "0"}, "SMALL__REQUEST_TIMEOUT_SECONDS: "),
-        ({"ATTEMPTS": "0"}, "SMALL__ATTEMPTS: "),
         ({"CONCURRENCY": "0"}, "SMALL__CONCURRENCY: "),
-        ({"PRICE_IN": "1.5"}, "judges.endpoints.small: price_in and price_out go together"),
-        ({"PRICE_IN": "-1", "PRICE_OUT": "1"}, "SMALL__PRICE_IN: "),
+        ({"PRICES": "[1.5]"}, "prices.1: is missing"),
+        ({"PRICES": "[-1, 1]"}, "prices.0: should be at least 0"),
         ({"MODLE": "x"}, "SMALL__MODLE is not a setting of truthgate"),
     ],
 )
@@ -86,7 +84,7 @@ def test_an_empty_key_is_none() -> None:
 
 
 def test_tokens_cost_by_the_million_and_nothing_is_known_without_prices() -> None:
-    priced = EndpointSettings.model_validate({**_lower(WHOLE), "price_in": 2, "price_out": 8})
+    priced = EndpointSettings.model_validate({**_lower(WHOLE), "prices": [2, 8]})
     assert priced.cost(500_000, 250_000) == pytest.approx(3)
     assert EndpointSettings.model_validate(_lower(WHOLE)).cost(1, 1) is None
 

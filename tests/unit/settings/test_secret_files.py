@@ -12,12 +12,6 @@ from pydantic import BaseModel, SecretStr
 from streams.settings import InvalidSettings, Settings, load_settings
 
 SECRET = "hunter2-hunter2-hunter2"
-OAUTH = {
-    "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "SASL_SSL",
-    "TRUTHGATE_KAFKA__SASL_MECHANISM": "OAUTHBEARER",
-    "TRUTHGATE_KAFKA__OAUTH__TOKEN_URL": "https://idp.example.com/token",
-    "TRUTHGATE_KAFKA__OAUTH__CLIENT_ID": "truthgate",
-}
 JUDGE = {
     "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "https://judge.example.com/v1",
     "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "small",
@@ -30,7 +24,6 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
         "TRUTHGATE_KAFKA__SSL_CERTFILE": "tls.crt",
         "TRUTHGATE_KAFKA__SSL_KEYFILE": "tls.key",
     },
-    ("kafka", "oauth", "client_secret"): OAUTH,
     ("translation", "api_key"): {},
     ("retrieval", "embeddings_key"): {},
     ("judges", "endpoints", "*", "api_key"): JUDGE,

@@ -16,8 +16,7 @@ from streams.settings.sample_file import sample
 from streams.settings.setting_catalog import ANY_ENTRY, ANY_KEY, Setting, all_settings
 
 ALL = tuple(all_settings())
-#: A token of OAuth takes the place of a password.
-SECRETS = [each for each in ALL if "secret" in each.type and not each.name.startswith("kafka.oauth.")]
+SECRETS = [each for each in ALL if "secret" in each.type]
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +55,7 @@ def test_every_setting_says_in_words_what_it_is_for() -> None:
         ("documents.store", "path", None, "TRUTHGATE_DOCUMENTS__STORE"),
         ("log.format", "auto or json or console", '"auto"', "TRUTHGATE_LOG__FORMAT"),
         ("policy.auto_send_at", "number", "5.0", "TRUTHGATE_POLICY__AUTO_SEND_AT"),
-        ("policy.overrides[].refusal", "auto_send or review or blocked", None, None),
+        ("policy.overrides", "list of tables", "[]", "TRUTHGATE_POLICY__OVERRIDES"),
         ("rates.windows[].size_seconds", "whole number, from 1 to 86400", None, None),
         ("telemetry.otlp_headers", "table of secrets", "{}", "TRUTHGATE_TELEMETRY__OTLP_HEADERS"),
     ],
@@ -156,20 +155,6 @@ def test_a_secret_from_a_file_is_told_with_the_variable_that_names_it(
     assert (told.value, told.origin) == ('"***"', "TRUTHGATE_KAFKA__SASL_PASSWORD_FILE")
 
 
-def test_the_secret_of_oauth_is_not_shown_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}
-    values |= {
-        "oauth__token_url": "https://t/token",
-        "oauth__client_id": "c",
-        "oauth__client_secret": "hunter2",
-    }
-    for name, value in values.items():
-        monkeypatch.setenv(f"TRUTHGATE_KAFKA__{name.upper()}", value)
-    told = {each.name: each for each in effective_settings()}
-    assert told["kafka.oauth.client_secret"].value == '"***"'
-    assert told["kafka.oauth.client_secret"].origin == "TRUTHGATE_KAFKA__OAUTH__CLIENT_SECRET"
-
-
 def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -184,5 +169,5 @@ def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
     assert told["policy.hold"] == ("true", str(path))
     assert told["policy.ask"] == ('["middle_score"]', "TRUTHGATE_POLICY__ASK")
     assert told["flow.max_in_flight"] == ("9", "TRUTHGATE_FLOW")
-    assert told["flow.max_poll_records"] == ("200", "default")
+    assert told["flow.session_timeout_seconds"] == ("45", "default")
     assert told["kafka.sasl_username"] == ("null", "default")

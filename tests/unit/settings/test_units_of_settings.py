@@ -40,11 +40,8 @@ def test_a_duration_or_a_size_tells_its_unit(section: str, name: str, annotation
 @pytest.mark.parametrize(
     ("former", "hint"),
     [
-        ("TRUTHGATE_DOCUMENTS__WAIT", "TRUTHGATE_DOCUMENTS__WAIT_SECONDS?"),
-        (
-            "TRUTHGATE_TRANSLATION__BREAKER_RESET",
-            "TRUTHGATE_TRANSLATION__BREAKER_RESET_SECONDS?",
-        ),
+        ("TRUTHGATE_DOCUMENTS__WAIT", "TRUTHGATE_DOCUMENTS__WAIT_TIMEOUT_SECONDS?"),
+        ("TRUTHGATE_TRANSLATION__TIMEOUT", "TRUTHGATE_TRANSLATION__TIMEOUT_SECONDS?"),
         ("TRUTHGATE_TOPICS__RETENTION_HOURS", "TRUTHGATE_TOPICS__RETENTION_DAYS?"),
     ],
 )

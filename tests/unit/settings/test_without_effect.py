@@ -28,15 +28,11 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ["kafka.sasl_username has no effect: kafka.security_protocol is without SASL"],
         ),
         (
-            {"translation": {"mode": "auto"}},
-            ["translation.mode has no effect: translation.provider is not set"],
+            {"translation": {"base_url": "http://t"}},
+            ["translation.base_url has no effect: translation.provider is not set"],
         ),
         (
-            {"translation": {"provider": "deepl"}},
-            ["translation.provider has no effect: translation.mode is off"],
-        ),
-        (
-            {"translation": {"mode": "auto", "provider": "google", "base_url": "http://t"}},
+            {"translation": {"provider": "google", "base_url": "http://t"}},
             ["translation.base_url has no effect: translation.provider has no address of its own"],
         ),
         (
@@ -47,23 +43,19 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ],
         ),
         (
-            {"retrieval": {"enabled": False, "passages": 3}},
-            ["retrieval.passages has no effect: retrieval.enabled is off"],
+            {"retrieval": {"embedder": "none", "floor": 0.3}},
+            ["retrieval.floor has no effect: retrieval.embedder is none"],
         ),
         (
             {"retrieval": {"embeddings_url": "http://e"}},
             ["retrieval.embeddings_url has no effect: retrieval.embedder is not http"],
         ),
         (
-            {"judges": {"budget": {"tokens_per_day": 5}}, "policy": {"ask_from": 2}},
+            {"judges": {"budget": {"tokens_per_day": 5}}, "policy": {"send_confidence": 0.8}},
             [
                 "judges.budget.tokens_per_day has no effect: judges.endpoints is empty",
-                "policy.ask_from has no effect: judges.endpoints is empty",
+                "policy.send_confidence has no effect: judges.endpoints is empty",
             ],
-        ),
-        (
-            {"judges": {"endpoints": ENDPOINTS, "kept": {"mib": 0, "file": "/k"}}},
-            ["judges.kept.file has no effect: judges.kept.mib is 0"],
         ),
         (
             {"rates": {"enabled": False, "idle_after_seconds": 5}},
@@ -75,19 +67,8 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ["telemetry.sampling_ratio has no effect: telemetry.otlp_endpoint is not set"],
         ),
         (
-            {"telemetry": {"otlp_endpoint": "http://c:4317", "otlp_cafile": "/ca"}},
-            ["telemetry.otlp_cafile has no effect: telemetry.otlp_endpoint is without TLS"],
-        ),
-        (
             {"health": {"stall_timeout_seconds": 30, "kafka_timeout_seconds": 60}},
             ["health.kafka_timeout_seconds has no effect: health.stall_timeout_seconds is shorter"],
-        ),
-        (
-            {
-                "company_terms": {"file": "/terms.json", "least_documents": 9},
-                "scoring": {"profile": "paper"},
-            },
-            ["company_terms.least_documents has no effect: company_terms.file is set"],
         ),
         (
             {
@@ -106,27 +87,23 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
             ],
         ),
         (
-            {"company_terms": {"least_documents": 9}},
-            ["company_terms.least_documents has no effect: scoring.profile is not paper"],
+            {"company_terms": {"file": "/terms.json"}},
+            ["company_terms.file has no effect: scoring.profile is not paper"],
         ),
         (
-            {"scoring": {"parse_cache_mib": 0, "parse_cache": "/p"}},
-            ["scoring.parse_cache has no effect: scoring.parse_cache_mib is 0"],
+            {"scoring": {"verifier": {"timeout_seconds": 2}}},
+            ["scoring.verifier.timeout_seconds has no effect: scoring.verifier.folder is not set"],
         ),
         (
-            {"scoring": {"verifier": {"seconds": 2}}},
-            ["scoring.verifier.seconds has no effect: scoring.verifier.folder is not set"],
-        ),
-        (
-            {"scoring": {"profile": "paper", "verifier": {"folder": "/v", "seconds": 2}}},
+            {"scoring": {"profile": "paper", "verifier": {"folder": "/v", "timeout_seconds": 2}}},
             [
                 "scoring.verifier.folder has no effect: scoring.profile is paper",
-                "scoring.verifier.seconds has no effect: scoring.profile is paper",
+                "scoring.verifier.timeout_seconds has no effect: scoring.profile is paper",
             ],
         ),
         (
-            {"scoring": {"timeout_seconds": 1, "verifier": {"folder": "/v", "seconds": 2}}},
-            ["scoring.verifier.seconds has no effect: scoring.timeout_seconds is shorter"],
+            {"scoring": {"timeout_seconds": 1, "verifier": {"folder": "/v", "timeout_seconds": 2}}},
+            ["scoring.verifier.timeout_seconds has no effect: scoring.timeout_seconds is shorter"],
         ),
     ],
 )
@@ -140,15 +117,15 @@ def test_what_changes_nothing_is_told_with_what_it_depends_on(
     "sections",
     [
         {},
-        {"translation": {"mode": "auto", "provider": "libretranslate", "base_url": "http://t"}},
-        {"judges": {"endpoints": ENDPOINTS, "time_limit_seconds": 5}, "policy": {"ask_from": 2}},
-        {"telemetry": {"otlp_endpoint": "https://c:4317", "otlp_cafile": "/ca", "sampling_ratio": 0.5}},
+        {"translation": {"provider": "libretranslate", "base_url": "http://t"}},
+        {"judges": {"endpoints": ENDPOINTS, "timeout_seconds": 5}, "policy": {"send_confidence": 0.8}},
+        {"telemetry": {"otlp_endpoint": "https://c:4317", "sampling_ratio": 0.5}},
         {"kafka": {"security_protocol": "SASL_PLAINTEXT", "sasl_username": "u", "sasl_password": "p"}},
-        {"retrieval": {"passages": 3}, "web": {"texts": True}, "rates": {"idle_after_seconds": 5}},
+        {"retrieval": {"floor": 0.3}, "web": {"texts": True}, "rates": {"idle_after_seconds": 5}},
         {"scoring": {"enabled": False}},
-        {"scoring": {"verifier": {"folder": "/v", "seconds": 2}}},
+        {"scoring": {"verifier": {"folder": "/v", "timeout_seconds": 2}}},
         # As it is anyway: templates of deployments write defaults out.
-        {"telemetry": {"sampling_ratio": 1}, "translation": {"mode": "off", "concurrency": 4}},
+        {"telemetry": {"sampling_ratio": 1}, "translation": {"timeout_seconds": 10}},
     ],
 )
 def test_what_works_or_is_the_default_is_not_told(sections: Mapping[str, Mapping[str, Any]]) -> None:

@@ -27,7 +27,7 @@ from streams.observability.instruments import Instruments
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import Deadline, OfflinePipeline, Pipeline
 from streams.scorers.options import AsyncScorer, unscored_answer
-from streams.settings import InvalidSettings, Settings, TranslationSettings, load_settings
+from streams.settings import DocumentSettings, InvalidSettings, Settings, TranslationSettings, load_settings
 from streams.translating import translate_first
 from streams.translating.opening import open_translation
 from streams.translating.step import TranslationMetrics, TranslationResult
@@ -78,15 +78,10 @@ def server(texts: ParallelTexts) -> Iterator[LibreTranslate]:
 
 
 @pytest.fixture
-def translation(server: LibreTranslate, tmp_path: Path) -> TranslationSettings:
-    return TranslationSettings(
-        mode="auto",
-        provider="libretranslate",
-        base_url=server.url,
-        time_limit_seconds=5,
-        attempts=1,
-        breaker_failures=2,
-        cache=tmp_path / "cache.sqlite3",
+def translation(server: LibreTranslate, tmp_path: Path) -> Settings:
+    return Settings(
+        translation=TranslationSettings(provider="libretranslate", base_url=server.url, timeout_seconds=5),
+        documents=DocumentSettings(store=tmp_path / "documents"),
     )
 
 
@@ -119,7 +114,7 @@ class Counting(TranslationObserver):
         self.outcomes.append(outcome)
 
 
-async def test_what_is_not_in_english_is_translated(translation: TranslationSettings) -> None:
+async def test_what_is_not_in_english_is_translated(translation: Settings) -> None:
     counting = Counting()
     async with open_translation(translation, observer=counting) as opened:
         translated = await opened.translate(EXCHANGE, 10)
@@ -138,23 +133,22 @@ async def test_what_is_not_in_english_is_translated(translation: TranslationSett
     assert counting.outcomes == ["translated", "not_needed", "not_needed", "not_needed"]
 
 
-async def test_a_language_that_is_not_stated_is_identified(translation: TranslationSettings) -> None:
+async def test_a_language_that_is_not_stated_is_identified(translation: Settings) -> None:
     async with open_translation(translation) as opened:
         assert (await opened.translate(replace(EXCHANGE, language=None), 10)).exchange.translation
 
 
-@pytest.mark.parametrize("changes", [{"mode": "off"}, {"mode": "auto", "provider": None}])
 async def test_nothing_is_translated_or_contacted_unless_configured(
-    translation: TranslationSettings, server: LibreTranslate, changes: dict
+    translation: Settings, server: LibreTranslate
 ) -> None:
-    async with open_translation(translation.model_copy(update=changes)) as opened:
+    async with open_translation(translation.with_values("translation", {"provider": None})) as opened:
         assert opened is None
     assert server.asked == []
-    assert not translation.cache.exists()
+    assert not translation.documents.store.exists()
 
 
 async def test_without_a_translation_an_answer_is_as_it_was_and_degraded(
-    translation: TranslationSettings, server: LibreTranslate
+    translation: Settings, server: LibreTranslate
 ) -> None:
     server.behave(status=500)
     async with open_translation(translation) as opened:
@@ -166,7 +160,7 @@ async def test_without_a_translation_an_answer_is_as_it_was_and_degraded(
 
 @pytest.mark.parametrize("nonsense", ["surrogate", "nul"])
 async def test_what_no_text_can_hold_is_no_translation(
-    translation: TranslationSettings, server: LibreTranslate, nonsense: str
+    translation: Settings, server: LibreTranslate, nonsense: str
 ) -> None:
     server.behave(nonsense=nonsense)
     counting = Counting()
@@ -196,7 +190,7 @@ async def test_a_defect_of_translating_costs_no_answer_and_is_logged_without_its
 
 
 async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
-    translation: TranslationSettings,
+    translation: Settings,
     server: LibreTranslate,
     detector: LanguageDetector,
     tmp_path: Path,
@@ -220,7 +214,7 @@ async def test_the_languages_of_the_scorers_own_lexicons_are_known_here_too(
     asked = Exchange("", "Cliquez sur **Nouveau**.", (Passage("d", "Cliquez sur **Nouveau**."),), "fr")
     translated = []
     for lexicons in (None, own):
-        async with open_translation(translation, own_lexicons=lexicons) as opened:
+        async with open_translation(translation.with_values("scoring", {"lexicons": lexicons})) as opened:
             translated.append((await opened.translate(asked, 10)).exchange.translation is not None)
     assert translated == [False, True]
     assert known == [{"en", "nl"}, {"en", "fr", "nl"}]
@@ -234,10 +228,10 @@ class TooSlow:
 
 
 async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both(
-    translation: TranslationSettings, server: LibreTranslate
+    translation: Settings, server: LibreTranslate
 ) -> None:
     server.behave(status=500)
-    settings = Settings(translation=translation)
+    settings = translation
     async with open_translation(translation) as opened:
         from_file = await of_file(settings, TooSlow(), opened).verdict(RECORD)
         way = way_of(settings, TooSlow(), opened)
@@ -245,18 +239,18 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
     assert from_file.degraded == of_worker.degraded == ("scoring_timeout", "translation_unavailable")
 
 
-async def test_the_smaller_time_limit_holds(translation: TranslationSettings, server: LibreTranslate) -> None:
+async def test_the_smaller_time_limit_holds(translation: Settings, server: LibreTranslate) -> None:
     server.behave(delay=4)
     for limit, seconds in ((5, 0.2), (0.2, 5)):
-        changed = translation.model_copy(update={"time_limit_seconds": limit})
+        changed = translation.with_values("translation", {"timeout_seconds": limit})
         async with open_translation(changed) as opened:
             began = time.monotonic()
             assert (await opened.translate(EXCHANGE, seconds)).degraded
             assert time.monotonic() - began < 3
 
 
-async def test_the_worker_judges_the_translation(translation: TranslationSettings, tmp_path: Path) -> None:
-    settings = Settings(translation=translation)
+async def test_the_worker_judges_the_translation(translation: Settings, tmp_path: Path) -> None:
+    settings = translation
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
         way = way_of(settings, assessor, opened)
@@ -266,10 +260,10 @@ async def test_the_worker_judges_the_translation(translation: TranslationSetting
 
 
 async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_is_left(
-    translation: TranslationSettings, server: LibreTranslate
+    translation: Settings, server: LibreTranslate
 ) -> None:
     server.behave(delay=8)
-    settings = Settings(translation=translation)
+    settings = translation
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
         way = way_of(settings, assessor, opened)
@@ -285,7 +279,7 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def test_a_file_is_judged_on_translations_too(translation: TranslationSettings) -> None:
+async def test_a_file_is_judged_on_translations_too(translation: Settings) -> None:
     settings = Settings()
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
@@ -329,15 +323,9 @@ def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> 
 @pytest.mark.parametrize(
     ("variables", "part"),
     [
-        ({"MODE": "always"}, "translation: mode always needs a provider"),
-        ({"MODE": "sometimes"}, "TRUTHGATE_TRANSLATION__MODE: "),
         ({"PROVIDER": "bing"}, "TRUTHGATE_TRANSLATION__PROVIDER: "),
         ({"BASE_URL": "libre:5000"}, "TRUTHGATE_TRANSLATION__BASE_URL: should be an http"),
-        ({"TIME_LIMIT_SECONDS": "0"}, "TRUTHGATE_TRANSLATION__TIME_LIMIT_SECONDS: "),
-        ({"REQUEST_TIMEOUT_SECONDS": "61"}, "TRUTHGATE_TRANSLATION__REQUEST_TIMEOUT_SECONDS: "),
-        ({"ATTEMPTS": "0"}, "TRUTHGATE_TRANSLATION__ATTEMPTS: "),
-        ({"CONCURRENCY": "1000"}, "TRUTHGATE_TRANSLATION__CONCURRENCY: "),
-        ({"CACHE_MIB": "0"}, "TRUTHGATE_TRANSLATION__CACHE_MIB: "),
+        ({"TIMEOUT_SECONDS": "0"}, "TRUTHGATE_TRANSLATION__TIMEOUT_SECONDS: "),
         ({"APIKEY": "s3cret"}, "did you mean TRUTHGATE_TRANSLATION__API_KEY?"),
     ],
 )
@@ -358,21 +346,20 @@ def test_a_wrong_setting_is_one_line(
     [
         ({"provider": "libretranslate"}, "provider libretranslate needs base_url"),
         ({"provider": "deepl"}, "provider deepl needs api_key"),
-        ({"provider": None, "mode": "always"}, "translation.provider is needed"),
     ],
 )
 async def test_what_a_provider_needs_is_told_at_the_start(changes: dict, part: str, tmp_path: Path) -> None:
-    settings = TranslationSettings(mode="auto", cache=tmp_path / "c").model_copy(update=changes)
+    settings = Settings(documents={"store": tmp_path}).with_values("translation", changes)
     with pytest.raises(InvalidSettings, match=part):
         async with open_translation(settings):
             pass
 
 
 async def test_a_cache_that_cannot_be_made_is_told_at_the_start(
-    translation: TranslationSettings, tmp_path: Path
+    translation: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    settings = translation.model_copy(update={"cache": tmp_path / "file" / "cache"})
+    settings = translation.with_values("documents", {"store": tmp_path / "file"})
     with pytest.raises(InvalidSettings, match="cannot use"):
         async with open_translation(settings):
             pass
