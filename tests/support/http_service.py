@@ -23,9 +23,9 @@ from streams.pipeline.intake import OutcomePublisher
 from streams.pipeline.pipeline import Pipeline
 from streams.pipeline.traces import AnswerTraces
 from streams.scorers.options import AsyncScorer
-from streams.settings import Settings, VerdictSettings, WebSettings
+from streams.settings import EncodingSettings, Settings, VerdictSettings, WebSettings
 from streams.web import create_web_app, serve
-from streams.web.verdict_endpoint import VerdictEndpoint
+from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker.worker_metrics import WorkerMetrics
 
 ADDRESS = "/v1/verdicts"
@@ -102,9 +102,12 @@ def way_of(
     return Pipeline(given, assessor, settings.policy.decide, settings.scoring.profile)
 
 
-def settings_of(**verdicts: Any) -> Settings:
+def settings_of(max_value_bytes: int = 1_048_576, **verdicts: Any) -> Settings:
     """Give settings of a service on this machine, with these of ``web.verdicts``."""
-    return Settings(web=WebSettings(host="127.0.0.1", port=0, verdicts=VerdictSettings(**verdicts)))
+    return Settings(
+        web=WebSettings(host="127.0.0.1", port=0, verdicts=VerdictSettings(**verdicts)),
+        encoding=EncodingSettings(max_value_bytes=max_value_bytes),
+    )
 
 
 @asynccontextmanager
@@ -115,12 +118,15 @@ async def service(
     *,
     publisher: Publisher | None = None,
     stopping: bool = False,
+    max_in_flight: int = MAX_IN_FLIGHT,
 ) -> AsyncIterator[Service]:
     """Run a service that judges by ``way``; None: it is there and does not judge yet."""
     settings = settings or settings_of()
     metrics, failures = WorkerMetrics(), list[BaseException]()
     traces = AnswerTraces(settings, tracing or Tracing(), metrics.answers.observe_stage)
-    verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, failures.append)
+    verdicts = VerdictEndpoint(
+        settings, metrics.answers, metrics.requests, traces, failures.append, max_in_flight
+    )
     pages = create_web_app(Health(180, 10), metrics.registry)
     verdicts.add_to(pages)
     async with (

@@ -21,6 +21,7 @@ from streams.settings import (
     VerdictSettings,
     WebSettings,
 )
+from streams.web.verdict_endpoint import MAX_IN_FLIGHT
 from streams.worker.run_server import server_settings
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.http_service import ADDRESS
@@ -208,7 +209,6 @@ async def test_what_no_answer_can_do_without_ends_it(
         embedder="http",
         embeddings_url=f"http://{NOBODY}/v1",
         embeddings_model="m",
-        embeddings_attempts=1,
         floor=0.5,
         ready_before_complete=ready_before,
     )
@@ -243,5 +243,4 @@ def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() 
 
 
 def test_what_is_shared_out_among_answers_is_so_by_the_places_for_requests() -> None:
-    settings = Settings(web={"verdicts": {"max_in_flight": 8}})
-    assert server_settings(settings).flow.max_in_flight == 8
+    assert server_settings(Settings()).flow.max_in_flight == MAX_IN_FLIGHT

@@ -20,8 +20,8 @@ from streams.web.verdict_requests import PROBLEM_TYPES
 from tests.support import record_strategies
 from tests.support.http_service import ADDRESS, Scoring, service, settings_of, way_of
 
-OPEN = openapi_document(VerdictSettings())
-GUARDED = openapi_document(VerdictSettings(token="0123456789abcdef"))
+OPEN = openapi_document(VerdictSettings(), 64, 1_000)
+GUARDED = openapi_document(VerdictSettings(token="0123456789abcdef"), 64, 1_000)
 OPERATION = OPEN["paths"][ADDRESS]["post"]
 
 
@@ -47,20 +47,20 @@ def test_the_document_is_valid(made: dict[str, Any]) -> None:
 
 
 def test_it_says_whether_verdicts_are_published() -> None:
-    told = openapi_document(VerdictSettings(publish=True))["paths"][ADDRESS]["post"]["description"]
+    told = openapi_document(VerdictSettings(publish=True), 64, 1_000)["paths"][ADDRESS]["post"]["description"]
     assert "once it is published there" in told
     assert "and publishes nothing" in OPERATION["description"]
 
 
 async def test_the_service_serves_it() -> None:
-    settings = settings_of(max_in_flight=7, max_body_bytes=5000, timeout_seconds=3)
+    settings = settings_of(max_value_bytes=5000, timeout_seconds=3)
     async with (
-        service(way_of(settings, Scoring()), settings) as running,
+        service(way_of(settings, Scoring()), settings, max_in_flight=7) as running,
         running.session.get("/v1/openapi.json") as response,
     ):
         assert response.content_type == "application/json"
         served = await response.json()
-    assert served == openapi_document(settings.web.verdicts)
+    assert served == openapi_document(settings.web.verdicts, 7, 5000)
     told = served["paths"][ADDRESS]["post"]["description"]
     assert all(limit in told for limit in ("7 are judged", "5000 bytes", "3 seconds"))
 

@@ -19,7 +19,7 @@ from streams.settings import KafkaSettings, RatesSettings, Settings
 from tests.support.virtual_time import run_virtually
 
 SETTINGS = Settings(
-    kafka=KafkaSettings(topic_prefix="blue."), rates=RatesSettings(publish_interval_seconds=3)
+    kafka=KafkaSettings(topic_prefix="blue."), rates=RatesSettings(windows=[{"size_seconds": 36}])
 )
 
 

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,6 +47,12 @@ async def _trace(settings: Settings) -> None:
             opened.events.emit(event_name="done", severity_number=SeverityNumber.INFO, attributes={"a": 1})
 
 
+def _by(monkeypatch: pytest.MonkeyPatch, protocol: str, timeout_seconds: float) -> None:
+    """Have exporters use a protocol, and give up an export after so long, as the SDK's variables say."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", str(timeout_seconds))
+
+
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 async def test_spans_and_events_arrive_with_headers_and_resource(
     protocol: str, collector: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
@@ -56,7 +61,7 @@ async def test_spans_and_events_arrive_with_headers_and_resource(
     before = get_tracer_provider()
     headers = {"Authorization": SecretStr("Bearer abc")}
     endpoint = getattr(collector, protocol)
-    await _trace(_settings(otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_headers=headers))
+    await _trace(_settings(otlp_endpoint=endpoint, otlp_headers=headers))
     (span,) = collector.spans
     (event,) = collector.logs
     assert span.name == "work"
@@ -104,9 +109,8 @@ async def test_a_collector_that_never_answers_delays_no_span_and_the_end_by_litt
     monkeypatch.setattr(tracing, "_END_SECONDS", 0.5)
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "512")
     with hanging_collector() as endpoint:
-        settings = _settings(
-            otlp_endpoint=endpoint, otlp_protocol=protocol, otlp_timeout_seconds=_EXPORT_SECONDS
-        )
+        _by(monkeypatch, protocol, _EXPORT_SECONDS)
+        settings = _settings(otlp_endpoint=endpoint)
         async with open_tracing(settings) as opened:
             assert opened.tracer is not None
             began = time.perf_counter()
@@ -126,12 +130,13 @@ def _exporting() -> list[str]:
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_a_collector_that_refuses_is_one_line(
-    protocol: str, capsys: pytest.CaptureFixture[str], worker_log: pytest.LogCaptureFixture
+    protocol: str,
+    capsys: pytest.CaptureFixture[str],
+    worker_log: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    nowhere = TelemetrySettings(
-        otlp_endpoint=f"http://{NOBODY}", otlp_protocol=protocol, otlp_timeout_seconds=0.1
-    )
-    exporter = span_exporter(nowhere)
+    _by(monkeypatch, protocol, 0.1)
+    exporter = span_exporter(TelemetrySettings(otlp_endpoint=f"http://{NOBODY}"))
     for _ in range(3):
         exporter.export(())
     exporter.shutdown()
@@ -150,18 +155,15 @@ class _Refusing(BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize(("protocol", "why"), [("http", "HTTP 401"), ("grpc", "UNAVAILABLE, ")])
 def test_a_collector_that_refuses_is_told_with_its_address_and_why_and_with_nothing_that_it_says(
-    protocol: str, why: str, worker_log: pytest.LogCaptureFixture
+    protocol: str, why: str, worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _by(monkeypatch, protocol, 3)
     with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
         answering = threading.Thread(target=server.serve_forever)
         answering.start()
         where = f"127.0.0.1:{server.server_port}"
         # What is no HTTP/2 is to gRPC as a port where nobody listens.
-        exporter = span_exporter(
-            TelemetrySettings(
-                otlp_endpoint=f"http://user:secret@{where}", otlp_protocol=protocol, otlp_timeout_seconds=3
-            )
-        )
+        exporter = span_exporter(TelemetrySettings(otlp_endpoint=f"http://user:secret@{where}"))
         exporter.export(())
         exporter.shutdown()
         server.shutdown()
@@ -172,11 +174,11 @@ def test_a_collector_that_refuses_is_told_with_its_address_and_why_and_with_noth
     assert "secret" not in str(told)
 
 
-def test_a_host_that_is_not_known_is_told_as_that(worker_log: pytest.LogCaptureFixture) -> None:
-    nowhere = TelemetrySettings(
-        otlp_endpoint="http://nowhere.invalid:4318", otlp_protocol="http", otlp_timeout_seconds=2
-    )
-    exporter = span_exporter(nowhere)
+def test_a_host_that_is_not_known_is_told_as_that(
+    worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _by(monkeypatch, "http", 2)
+    exporter = span_exporter(TelemetrySettings(otlp_endpoint="http://nowhere.invalid:4318"))
     exporter.export(())
     exporter.shutdown()
     (told,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
@@ -206,13 +208,25 @@ def test_an_exporter_that_raises_is_told_of_too(worker_log: pytest.LogCaptureFix
     assert _events(worker_log) == ["telemetry_not_exported"]
 
 
-def test_a_certificate_that_cannot_be_read_is_a_wrong_setting(tmp_path: Path) -> None:
-    for protocol in ("grpc", "http"):
-        settings = TelemetrySettings(
-            otlp_endpoint="https://collector:4317", otlp_protocol=protocol, otlp_cafile=tmp_path / "none.pem"
-        )
-        with pytest.raises(InvalidSettings, match="otlp_cafile"):
-            span_exporter(settings)
+@pytest.mark.parametrize(
+    ("endpoint", "module"),
+    [
+        ("http://collector:4317", "grpc"),
+        ("https://collector", "grpc"),
+        ("http://collector:4318", "http"),
+        ("https://otlp.example.com/otlp", "http"),
+    ],
+)
+def test_an_address_tells_the_protocol_unless_the_sdks_variable_does(
+    endpoint: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_PROTOCOL", raising=False)
+    for named, expected in ((None, module), ("grpc", "grpc"), ("http/protobuf", "http")):
+        if named:
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", named)
+        exporter = span_exporter(TelemetrySettings(otlp_endpoint=endpoint))
+        assert f".proto.{expected}." in type(exporter._exporter).__module__
+        exporter.shutdown()
 
 
 @pytest.mark.parametrize(

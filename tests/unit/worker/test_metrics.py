@@ -300,9 +300,9 @@ def test_what_cannot_be_read_is_left_out_and_the_rest_is_shown(instruments: Inst
     assert names(instruments) == {"target_info", "truthgate_whole"}
 
 
-def _settings(endpoint: str, protocol: str = "grpc", **telemetry: Any) -> Settings:
+def _settings(endpoint: str) -> Settings:
     return Settings(
-        telemetry=TelemetrySettings(otlp_endpoint=endpoint, otlp_protocol=protocol, **telemetry),
+        telemetry=TelemetrySettings(otlp_endpoint=endpoint),
         objectives=ObjectiveSettings(),
     )
 
@@ -330,7 +330,7 @@ def _is_comparable(name: str) -> bool:
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
     with OtlpReceiver() as collector:
-        settings = _settings(getattr(collector, protocol), protocol)
+        settings = _settings(getattr(collector, protocol))
         with open_metrics(settings) as metrics:
             metrics.answers.count_verdict(VERDICT, time.time() - 3)
             metrics.answers.count_dead_letter("decode", "truncated")
@@ -349,11 +349,9 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
     assert 5.0 in latency.histogram.data_points[0].explicit_bounds
 
 
-def test_metrics_are_exported_again_and_again() -> None:
-    with (
-        OtlpReceiver() as collector,
-        open_metrics(_settings(collector.grpc, metrics_interval_seconds=0.05)) as metrics,
-    ):
+def test_metrics_are_exported_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
+    with OtlpReceiver() as collector, open_metrics(_settings(collector.grpc)) as metrics:
         deadline = time.monotonic() + 10
         while len([one for one in collector.metrics if one.name == "truthgate.answers"]) < 3:
             metrics.answers.received.add()
@@ -362,19 +360,16 @@ def test_metrics_are_exported_again_and_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "telemetry", "is_exported"),
-    [
-        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {}, True),
-        ("OTEL_METRIC_EXPORT_INTERVAL", "20", {"metrics_interval_seconds": 3600}, False),
-        ("OTEL_METRICS_EXPORTER", "none", {"metrics_interval_seconds": 0.02}, False),
-        ("OTEL_METRICS_EXPORTER", "otlp", {"metrics_interval_seconds": 0.02}, True),
-    ],
+    ("interval", "exporter", "is_exported"),
+    [("20", "otlp", True), ("20", "none", False), (None, "otlp", False)],
 )
-def test_the_variables_of_the_sdk_count_where_the_settings_say_nothing_else(
-    variable: str, value: str, telemetry: dict[str, Any], is_exported: bool, monkeypatch: pytest.MonkeyPatch
+def test_the_variables_of_the_sdk_count(
+    interval: str | None, exporter: str, is_exported: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, value)
-    with OtlpReceiver() as collector, open_metrics(_settings(collector.http, "http", **telemetry)):
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", exporter)
+    if interval:
+        monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", interval)
+    with OtlpReceiver() as collector, open_metrics(_settings(collector.http)):
         end = time.monotonic() + (10 if is_exported else 0.3)
         while not collector.metrics and time.monotonic() < end:
             time.sleep(0.01)
@@ -399,10 +394,14 @@ def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(protocol: str) -> None:
+def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.2")
+    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
     with hanging_collector() as endpoint, structlog.testing.capture_logs() as lines:
-        settings = _settings(endpoint, protocol, metrics_interval_seconds=0.05, otlp_timeout_seconds=0.2)
-        with open_metrics(settings) as metrics:
+        with open_metrics(_settings(endpoint)) as metrics:
             began = time.monotonic()
             while not lines and time.monotonic() < began + 10:
                 metrics.answers.received.add()
