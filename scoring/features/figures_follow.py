@@ -26,8 +26,8 @@ class FiguresFollow:
 
     "There are 4 plans" is compared with the rows of a list or table of plans
     (:func:`scoring.figures.figure_checking.check_clause`). The value is confirmed / (confirmed + refuted), in
-    [0, 1]; not applicable where nothing could be counted. On 1,839 rated answers and the sample two were confirmed, none was
-    refuted; totals, differences, shares and the like never came up, and are not computed.
+    [0, 1]; not applicable where nothing could be counted. On 1,839 rated answers and the sample two were
+    confirmed, none was refuted; totals, differences, shares and the like never came up, and are not computed.
 
     Evidence: ``refuted_figure``, each figure that does not follow.
 
