@@ -97,7 +97,7 @@ def test_a_figure_that_follows_from_the_data_is_supported_by_its_derivation_and_
 
 
 def test_a_figure_that_does_not_follow_contradicts_the_data_and_a_person_decides():
-    assessment = check("There are 4 roles.", "Which roles are there?", ROLES)
+    assessment = check("There are 4 roles.", "Are there 4 roles?", ROLES)
     (claim,) = assessment.claims
     assert (claim.status, claim.mistake) == (ClaimStatus.CONTRADICTED, "answer_contradiction")
     assert claim.derivation == "2 rows"
